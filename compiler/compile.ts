@@ -22,13 +22,17 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { join, relative, resolve, sep } from 'node:path';
 import { BUILTIN } from './contract/catalog/builtin.ts';
-import { builtinDigest, ownDigest } from './contract/catalog/release-catalog.ts';
-import { catalogText, type WholeCatalog } from './contract/catalog/whole-catalog.ts';
+import {
+  builtinDigest,
+  catalogText,
+  ownDigest,
+  type WholeCatalog,
+} from './contract/catalog/whole-catalog.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { defined } from './contract/defined.ts';
 import { SERIES_DAYS_MAX } from './contract/endpoints.ts';
-import { grouped } from './contract/grouped.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
+import { grouped } from './contract/lists.ts';
 import { CATALOG_PATH, type Release } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CODINGS, isPacked, packedPath } from '../compiler/contract/codings.ts';
+import { CODINGS, isPacked, packedPath } from '../compiler/contract/release.ts';
 import { packedBytes } from '../compiler/stages/publish/packed-bytes.ts';
 import { isBuilt, noteBuilt, store } from './bundle-notes.ts';
 

@@ -591,14 +591,14 @@ export const MISFITS: readonly BrokenRow[] = [
   ],
 ];
 
-/** What only the catalogue before shows. */
+/** What only the catalogue before shows; the remedy is the same for all. */
 export const BROKEN_SALES: readonly BrokenRow[] = [
   [
     'a line that is gone',
     [['tides.json', '/lines/1', undefined]],
     [
-      'catalog/tides.json /lines: line "berth" sold "berth.lifecycle", and is gone; put it back, or compile with --accept-catalog-changes',
-      'catalog/harbour.json /prices: "/gauge/berth-region" was sold, and is no longer offered; put it back with its price, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines: "berth" was sold, and is gone',
+      'catalog/harbour.json /prices: "/gauge/berth-region" was sold, and is gone',
     ],
   ],
   [
@@ -610,8 +610,10 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ['harbour.json', '/prices/~1gauge~1tide-region', undefined],
     ],
     [
-      'catalog/tides.json /lines/0/signals: signal "tides.waves" was sold, and is gone; put it back, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0: "/gauge/tide-region" was sold, and is no longer offered; put the bundle back at this path, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals: "tides.waves" was sold, and is gone',
+      'catalog/tides.json /lines/0: "bundle" was sold, and is gone',
+      'catalog/tides.json /lines/0: "entityOf/tides.waves/pier-one" was "buoy-9", and is now "pier-one"',
+      'catalog/harbour.json /prices: "/gauge/tide-region" was sold, and is gone',
     ],
   ],
   [
@@ -621,64 +623,62 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ['tides.json', '/lines/0/bundle/legs/1/signals/0', 'tides.stage'],
     ],
     [
-      'catalog/tides.json /lines/0/signals: signal "tides.level" was sold, and is gone; put it back, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0/bundle: "/gauge/tide-region" joined sea (tides.waves), then harbour (tides.level), and now sea (tides.waves), then harbour (tides.stage); keep these legs and their order, or sell the other chain at another path, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals: "tides.level" was sold, and is gone',
+      'catalog/tides.json /lines/0/bundle/legs: was ["sea (tides.waves)","harbour (tides.level)"], and is now ["sea (tides.waves)","harbour (tides.stage)"]',
     ],
   ],
   [
     'a metric in another unit',
     [['tides.json', '/lines/0/signals/1/metrics/0', 'height_ft']],
-    [
-      'catalog/tides.json /lines/0/signals/1/metrics: the metric "height_m" of "tides.waves" was sold, and is now "height_ft"; give what is measured now a signal of its own, or compile with --accept-catalog-changes',
-    ],
+    ['catalog/tides.json /lines/0/signals/1/metrics: was ["height_m"], and is now ["height_ft"]'],
   ],
   [
     'a metric that is gone',
     [['tides.json', '/lines/0/signals/0/metrics', ['level_m']]],
     [
-      'catalog/tides.json /lines/0/signals/0/metrics: the metric "surge_cm" of "tides.level" was sold, and is gone; give what is measured now a signal of its own, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/0/metrics: was ["level_m","surge_cm"], and is now ["level_m"]',
     ],
   ],
   [
     'another main metric',
     [['tides.json', '/lines/0/signals/0/metrics', ['surge_cm', 'level_m']]],
     [
-      'catalog/tides.json /lines/0/signals/0/metrics: the main metric of "tides.level" was "level_m", and is now "surge_cm"; give what is measured now a signal of its own, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/0/metrics: was ["level_m","surge_cm"], and is now ["surge_cm","level_m"]',
     ],
   ],
   [
     'another meaning',
     [['tides.json', '/lines/0/signals/0/measures', 'water level above the sea bed']],
     [
-      'catalog/tides.json /lines/0/signals/0/measures: "tides.level" measured "water level", now "water level above the sea bed"; give what is measured now a signal of its own, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/0/measures: was "water level", and is now "water level above the sea bed"',
     ],
   ],
   [
     'classes in another order',
     [['tides.json', '/lines/0/signals/1/bands', ['rough', 'calm']]],
     [
-      'catalog/tides.json /lines/0/signals/1/bands: "tides.waves" had the classes calm, rough, and now has rough, calm; keep the classes and their order, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/1/bands: was ["calm","rough"], and is now ["rough","calm"]',
     ],
   ],
   [
     'a class before the mildest',
     [['tides.json', '/lines/0/signals/1/bands', ['flat', 'calm', 'rough']]],
     [
-      'catalog/tides.json /lines/0/signals/1/bands: "tides.waves" had the classes calm, rough, and now has flat, calm, rough; keep the classes and their order, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/1/bands: was ["calm","rough"], and is now ["flat","calm","rough"]',
     ],
   ],
   [
     'thresholds of the readings that are gone',
     [['tides.json', '/lines/0/signals/2/ownThresholds', ['minor']]],
     [
-      'catalog/tides.json /lines/0/signals/2/ownThresholds: "tides.gate" had the thresholds minor, major, and now has minor; keep the thresholds and their order, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/2/ownThresholds: was ["minor","major"], and is now ["minor"]',
     ],
   ],
   [
     'a threshold that was moved',
     [['harbour.json', '/rulers/harbour/steps/1/at', 2.6]],
     [
-      'catalog/harbour.json /rulers/harbour: "tides.level" was classed by the ruler "harbour": "steps" was normal at 0 (worse), high at 2.5 (worse), flood at 3.2 (worse), and is now normal at 0 (worse), high at 2.6 (worse), flood at 3.2 (worse); put it back and add a new scale as a further ruler with "since", or compile with --accept-catalog-changes',
+      'catalog/harbour.json /rulers/harbour/steps: was "normal at 0 (worse), high at 2.5 (worse), flood at 3.2 (worse)", and is now "normal at 0 (worse), high at 2.6 (worse), flood at 3.2 (worse)"',
     ],
   ],
   [
@@ -692,7 +692,7 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ['tides.json', '/lines/0/signals/0/rulers/1', 'harbour-2027'],
     ],
     [
-      'catalog/tides.json /lines/0/signals/0/rulers: "tides.level" has a further ruler, which holds on all days of before too; keep the order, and write from which day a further ruler holds, with "since", or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/0/rulers: "without since" was "harbour", and is now "harbour, harbour-2027"',
     ],
   ],
   [
@@ -703,57 +703,51 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ['tides.json', '/lines/0/signals/0/bands', ['normal', 'high', 'flood']],
     ],
     [
-      'catalog/harbour.json /rulers: "tides.level" was classed by the ruler "harbour", which it no longer has; put it back and add a new scale as a further ruler with "since", or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/0: "rulers" was sold, and is gone',
+      'catalog/harbour.json /rulers: "harbour" was sold, and is gone',
     ],
   ],
   [
     'a list that shrinks',
     [['tides.json', '/lines/0/entities/2', undefined]],
-    [
-      'catalog/tides.json /lines/0/entities: line "tides" sold records of "lock-three", which the list of entities lacks now; put them back, or compile with --accept-catalog-changes',
-    ],
+    ['catalog/tides.json /lines/0/entities: "lock-three" was sold, and is gone'],
   ],
   [
     'a signal that was open',
     [['tides.json', '/lines/0/signals/1/entities', undefined]],
     [
-      'catalog/tides.json /lines/0/entities: line "tides" sold records of "buoy-9", "far-out", which the list of entities lacks now; put them back, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/entities: "buoy-9" was sold, and is gone',
+      'catalog/tides.json /lines/0/entities: "far-out" was sold, and is gone',
     ],
   ],
   [
     'a station that moved',
-    [['tides.json', '/lines/0/entities/1/latitude', 55.1]],
-    [
-      'catalog/tides.json /lines/0/entities/1: "quay-two" was at 54.1, 7.9, and is now at 55.1, 7.9; give the other place an id of its own, or compile with --accept-catalog-changes',
-    ],
+    [['tides.json', '/lines/0/entities/1/latitude', 54.11]],
+    ['catalog/tides.json /lines/0/entities/1/latitude: was 54.1, and is now 54.11'],
   ],
   [
     'a station of another time zone',
     [['tides.json', '/lines/0/entities/1/zone', 'Europe/Lisbon']],
     [
-      'catalog/tides.json /lines/0/entities/1: "quay-two" had its days counted in Europe/Berlin, and now in Europe/Lisbon; give the other place an id of its own, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/entities/1/zone: was "Europe/Berlin", and is now "Europe/Lisbon"',
     ],
   ],
   [
     'a leg that is read elsewhere',
     [['tides.json', '/lines/0/entityOf/0/entities/pier-one', 'buoy-8']],
     [
-      'catalog/tides.json /lines/0/entityOf: "tides.waves" of "pier-one" is now read at another entity; put the old ones back, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/entityOf: "tides.waves/pier-one" was "buoy-9", and is now "buoy-8"',
     ],
   ],
   [
     'another industry',
     [['tides.json', '/lines/0/industry', 'harbours']],
-    [
-      'catalog/tides.json /lines/0/industry: line "tides" was of the industry "ports", which watchlists name, and is now of "harbours"; put back what was, or compile with --accept-catalog-changes',
-    ],
+    ['catalog/tides.json /lines/0/industry: was "ports", and is now "harbours"'],
   ],
   [
     'a state that is gone',
     [['tides.json', '/lines/1/lifecycle/terms', []]],
-    [
-      'catalog/tides.json /lines/1/lifecycle: line "berth" sold subjects in the state "withdrawn", which is gone; put back what was, or compile with --accept-catalog-changes',
-    ],
+    ['catalog/tides.json /lines/1/lifecycle/terms: "withdrawn" was sold, and is gone'],
   ],
   [
     'a bundle at another path',
@@ -762,15 +756,14 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ['harbour.json', '/prices/~1gauge~1tide-region', undefined],
     ],
     [
-      'catalog/tides.json /lines/0/bundle: "/gauge/tide-region" was sold, and is no longer offered; put the bundle back at this path, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/bundle/path: was "/gauge/tide-region", and is now "/gauge/harbour-region"',
+      'catalog/harbour.json /prices: "/gauge/tide-region" was sold, and is gone',
     ],
   ],
   [
     'a bundle with another parameter',
     [['tides.json', '/lines/0/bundle/param', 'loc']],
-    [
-      'catalog/tides.json /lines/0/bundle: "/gauge/tide-region" was asked by "entity", and cannot be now; put back what was, or compile with --accept-catalog-changes',
-    ],
+    ['catalog/tides.json /lines/0/bundle/param: was "entity", and is now "loc"'],
   ],
   [
     'a bundle without a leg',
@@ -785,7 +778,7 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ],
     ],
     [
-      'catalog/tides.json /lines/0/bundle: "/gauge/tide-region" joined sea (tides.waves), then harbour (tides.level), and now harbour (tides.level), then gate (tides.gate); keep these legs and their order, or sell the other chain at another path, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/bundle/legs: was ["sea (tides.waves)","harbour (tides.level)"], and is now ["harbour (tides.level)","gate (tides.gate)"]',
     ],
   ],
   [
@@ -802,22 +795,26 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ],
     ],
     [
-      'catalog/tides.json /lines/0/bundle: "/gauge/tide-region" joined sea (tides.waves), then harbour (tides.level), and now harbour (tides.level), then sea (tides.waves), then gate (tides.gate); keep these legs and their order, or sell the other chain at another path, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/bundle/legs: was ["sea (tides.waves)","harbour (tides.level)"], and is now ["harbour (tides.level)","sea (tides.waves)","gate (tides.gate)"]',
     ],
   ],
   [
     'an alias that is gone',
     [['tides.json', '/lines/1/entityAliases', []]],
     [
-      'catalog/tides.json /lines/1: "/gauge/berth-region" was asked by "berth", "dock", and cannot be now; put back what was, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/1/entityAliases: "berth" was sold, and is gone',
+      'catalog/tides.json /lines/1/entityAliases: "dock" was sold, and is gone',
     ],
   ],
   [
     'an operation without a price',
     [['harbour.json', '/prices/~1gauge~1census', undefined]],
-    [
-      'catalog/harbour.json /prices: "/gauge/census" was sold, and is no longer offered; put it back with its price, or compile with --accept-catalog-changes',
-    ],
+    ['catalog/harbour.json /prices: "/gauge/census" was sold, and is gone'],
+  ],
+  [
+    'an operation that is left out',
+    [['harbour.json', '/leftOut', ['/gauge/basket']]],
+    ['catalog/harbour.json /leftOut/0: was sold, and is gone'],
   ],
   [
     'several at once, and a price that passes',
@@ -827,8 +824,8 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ['tides.json', '/lines/0/signals/0/measures', 'tide'],
     ],
     [
-      'catalog/tides.json /lines/0/signals/0/measures: "tides.level" measured "water level", now "tide"; give what is measured now a signal of its own, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0/industry: line "tides" was of the industry "ports", which watchlists name, and is now of "harbours"; put back what was, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/industry: was "ports", and is now "harbours"',
+      'catalog/tides.json /lines/0/signals/0/measures: was "water level", and is now "tide"',
     ],
   ],
   [
@@ -838,17 +835,22 @@ export const BROKEN_SALES: readonly BrokenRow[] = [
       ['harbour.json', '', undefined],
     ],
     [
-      'catalog/tides.json /lines/0/signals/0/metrics: the metric "surge_cm" of "tides.level" was sold, and is gone; give what is measured now a signal of its own, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0/signals/0: "tides.level" had the classes normal, high, flood, and now has none; keep the classes and their order, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0/signals/1: "tides.waves" had the classes calm, rough, and now has none; keep the classes and their order, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0/signals: signal "tides.gate" was sold, and is gone; put it back, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0/entities: line "tides" sold records of "lock-three", "pier-one", "quay-two", "buoy-9", "far-out", which the list of entities lacks now; put them back, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0: "tides.waves" of "pier-one" is now read at another entity; put the old ones back, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines: line "berth" sold "berth.lifecycle", and is gone; put it back, or compile with --accept-catalog-changes',
-      'catalog/tides.json /rulers: "tides.level" was classed by the ruler "harbour", which it no longer has; put it back and add a new scale as a further ruler with "since", or compile with --accept-catalog-changes',
-      'catalog/tides.json /prices: "/gauge/census" was sold, and is no longer offered; put it back with its price, or compile with --accept-catalog-changes',
-      'catalog/tides.json /lines/0/bundle: "/gauge/tide-region" joined sea (tides.waves), then harbour (tides.level), and now level (tides.level), then waves (tides.waves); keep these legs and their order, or sell the other chain at another path, or compile with --accept-catalog-changes',
-      'catalog/tides.json /prices: "/gauge/berth-region" was sold, and is no longer offered; put it back with its price, or compile with --accept-catalog-changes',
+      'catalog/tides.json /lines/0/signals/0/metrics: was ["level_m","surge_cm"], and is now ["level_m"]',
+      'catalog/tides.json /lines/0/signals/0: "bands" was ["normal","high","flood"], and is gone',
+      'catalog/tides.json /lines/0/signals/0: "rulers" was sold, and is gone',
+      'catalog/tides.json /lines/0/signals/1: "bands" was ["calm","rough"], and is gone',
+      'catalog/tides.json /lines/0/signals: "tides.gate" was sold, and is gone',
+      'catalog/tides.json /lines/0/bundle: "legs" was ["sea (tides.waves)","harbour (tides.level)"], and is now ["level (tides.level)","waves (tides.waves)"]',
+      'catalog/tides.json /lines/0/entities: "lock-three" was sold, and is gone',
+      'catalog/tides.json /lines/0/entities: "pier-one" was sold, and is gone',
+      'catalog/tides.json /lines/0/entities: "quay-two" was sold, and is gone',
+      'catalog/tides.json /lines/0/entities: "buoy-9" was sold, and is gone',
+      'catalog/tides.json /lines/0/entities: "far-out" was sold, and is gone',
+      'catalog/tides.json /lines/0: "entityOf/tides.waves/pier-one" was "buoy-9", and is now "pier-one"',
+      'catalog/tides.json /lines: "berth" was sold, and is gone',
+      'catalog/tides.json "rulers/harbour" was sold, and is gone',
+      'catalog/tides.json /prices: "/gauge/census" was sold, and is gone',
+      'catalog/tides.json /prices: "/gauge/berth-region" was sold, and is gone',
     ],
   ],
 ];
@@ -880,15 +882,18 @@ export const HARMLESS: readonly (readonly [string, readonly Edit[]])[] = [
     ],
   ],
   [
-    'a position that is corrected, and one that is new',
+    'a position that is new',
     [
-      ['tides.json', '/lines/0/entities/1/latitude', 54.15],
       [
         'tides.json',
         '/lines/0/entities/2',
         { id: 'lock-three', name: 'Lock Three', latitude: 54, longitude: 8 },
       ],
     ],
+  ],
+  [
+    'a class between two others',
+    [['tides.json', '/lines/0/signals/1/bands', ['calm', 'choppy', 'rough']]],
   ],
   ['a further class at the end', [['tides.json', '/lines/0/signals/1/bands/2', 'storm']]],
   [

@@ -6,7 +6,7 @@ import type { PendingPayment } from '../compiler/client/client-error.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { verify } from '../compiler/client/verify.ts';
 import { rollBack } from '../compiler/commands/releases-command.ts';
-import type { CheckBody } from '../compiler/contract/check-body.ts';
+import type { CheckBody } from '../compiler/contract/free-body-schemas.ts';
 import { isoTime } from '../compiler/contract/iso-time.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
@@ -88,7 +88,9 @@ describe('a body that was sold before the catalogue changed', () => {
     const faithful = client();
     old = (await faithful.buy('/gauge', PARAMS)).text;
     writeSnapshots(AFTER, snapshots);
-    await expect(compileFolder(snapshots, { data })).rejects.toThrow(/ruler "harbour".*--accept/s);
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow(
+      /rulers\/harbour\/steps: was .*--accept/s,
+    );
     await compileFolder(snapshots, { data, acceptCatalogChanges: true });
     await seenBy(gate, '30000');
     const first_payment = payment;
@@ -203,7 +205,7 @@ describe('a rollback to a release of another catalogue', () => {
       expect(await verdict()).toEqual([[], 'verified']);
       // What is remembered is of the release that was turned back, so the next compile reads everything.
       const refused = compileFolder(snapshots, { data, asOf: LATER });
-      await expect(refused).rejects.toThrow(/ruler "harbour"/);
+      await expect(refused).rejects.toThrow(/rulers\/harbour\/steps: was /);
       const next = await compileFolder(snapshots, { ...changed, asOf: LATER });
       expect([next.release.sequence, next.isIncremental]).toEqual([4, false]);
       await seenBy(gate, '30000');

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canonicalRequest } from '../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import { filePath } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
-import { route } from '../compiler/contract/route.ts';
+import { canonicalRequest, route } from '../compiler/contract/route.ts';
 import { toolsOf } from '../compiler/contract/tools.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';

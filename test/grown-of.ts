@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
+import { signalOf } from '../compiler/contract/catalog/builtin.ts';
 import { SERIES_DAYS_MAX } from '../compiler/contract/endpoints.ts';
-import { signalOf } from '../compiler/contract/lines.ts';
 import { hashCore } from '../compiler/contract/record-hash.ts';
 import { coreFields } from '../compiler/stages/assemble/entity-record.ts';
 import { sourcedRow } from '../compiler/stages/assemble/series.ts';

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { LOG_INDEX_FOLDER, parseLogLine } from '../compiler/contract/log-runs.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
-import { SERIES_TAIL } from '../compiler/contract/series-segments.ts';
+import { SERIES_TAIL } from '../compiler/contract/series.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import {
   compileFolder,

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileOptions } from '../compiler/compile.ts';
-import { SERIES_TAIL } from '../compiler/contract/series-segments.ts';
+import { SERIES_TAIL } from '../compiler/contract/series.ts';
 import { rotateKey } from '../compiler/keys/key-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { FILINGS, filingRow, listingRow } from './filing-rows.ts';

@@ -7,8 +7,8 @@ import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { type VerifyOptions, verify } from '../compiler/client/verify.ts';
 import { linesText } from '../compiler/commands/lines-command.ts';
 import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
-import { builtinDigest } from '../compiler/contract/catalog/release-catalog.ts';
-import type { CheckBody } from '../compiler/contract/check-body.ts';
+import { builtinDigest } from '../compiler/contract/catalog/whole-catalog.ts';
+import type { CheckBody } from '../compiler/contract/free-body-schemas.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { CONTRACT_VERSION, parseFiles } from '../compiler/contract/release.ts';
 import { FORMAT_DOCUMENTS } from '../compiler/contract/static-files.ts';
@@ -484,7 +484,9 @@ describe('a changed catalogue', () => {
     expect([report.faults, report.ownTables]).toEqual([[], true]);
     rmSync(join(root, 'catalog'), { recursive: true });
     const without = compileFolder(root, { data: first.data });
-    await expect(without).rejects.toThrow(/line "tides" sold .*--accept-catalog-changes/);
+    await expect(without).rejects.toThrow(
+      /"lines\/tides" was sold, and is gone; .*--accept-catalog-changes/,
+    );
     const accepted = { data: first.data, acceptCatalogChanges: true };
     await expect(compileFolder(root, accepted)).rejects.toThrow(/no signal or collection of that/);
     rmSync(join(root, BATCH, 'tides.level.ndjson'));

@@ -1,7 +1,6 @@
-import { canonicalTarget } from '../compiler/contract/canonical-request.ts';
-import { describedParams } from '../compiler/contract/described-params.ts';
 import type { Endpoint, Params } from '../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
+import { canonicalTarget, describedParams } from '../compiler/contract/route.ts';
 
 /** What one description says of an operation; a member is left out where its format has no place for it. */
 export interface Shown {

@@ -2,8 +2,12 @@ import { cpSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { KEYS_PATH } from '../compiler/contract/key-history.ts';
 import { storedPath } from '../compiler/contract/path.ts';
-import { isPublicPath } from '../compiler/contract/public-files.ts';
-import { type FileEntry, formatFiles, parseFiles } from '../compiler/contract/release.ts';
+import {
+  type FileEntry,
+  formatFiles,
+  isPublicPath,
+  parseFiles,
+} from '../compiler/contract/release.ts';
 
 /** The public lines of the list of the current release. */
 export function publicEntries(data: string): FileEntry[] {

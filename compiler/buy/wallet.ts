@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
 import type { PayingFetch } from '../client/payment-trip.ts';
-import { USDC } from '../contract/usdc.ts';
+import { USDC } from '../contract/price.ts';
 import { readPlain } from '../verify/plain-file.ts';
 
 // Signs x402 payments of version 2: an EIP-3009 authorization (EIP-712) for a token that the shop names. The amount is held

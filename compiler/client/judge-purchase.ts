@@ -1,12 +1,5 @@
-import {
-  type BasketPart,
-  basketOf,
-  basketRequests,
-  isAsQuoted,
-  isSoldPart,
-  type QuotedPart,
-} from '../contract/basket.ts';
-import { withoutProof } from '../contract/body-proof.ts';
+import { type BasketPart, basketOf, basketRequests, isAsQuoted, isSoldPart, type QuotedPart } from '../contract/basket.ts';
+import { withoutProof } from '../contract/citation.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { csvLine } from '../contract/csv-line.ts';
 import { defined } from '../contract/defined.ts';

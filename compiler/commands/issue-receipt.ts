@@ -1,6 +1,5 @@
 import { randomBytes, sign } from 'node:crypto';
 import type { Command } from 'commander';
-import { canonicalRequest } from '../contract/canonical-request.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { parseCatalog } from '../contract/catalog/whole-catalog.ts';

@@ -1,119 +1,65 @@
 import { z } from 'zod';
 import { basketSchema } from './basket.ts';
-import { checkSchema } from './check-body.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, TablePath } from './endpoints.ts';
-import {
-  agentCardSchema,
-  anchorSchema,
-  catalogSchema,
-  channelsSchema,
-  coverageSchema,
-  historyPreviewSchema,
-  lifecycleBodySchema,
-  manifestSchema,
-  merkleSpecSchema,
-  paymentManifestSchema,
-  previewSchema,
-  proofSchema,
-  rawSchema,
-  sampleSchema,
-  searchSchema,
-  toolListSchema,
-  verificationSchema,
-} from './free-body-schemas.ts';
-import {
-  bundleSchema,
-  calibratedBodySchema,
-  censusBodySchema,
-  historyBodySchema,
-  readingsBodySchema,
-  recordSchema,
-  rulerBodySchema,
-  strataBodySchema,
-  thinBundleSchema,
-  thinCalibratedSchema,
-  thinRecordSchema,
-} from './record.ts';
-import { proposerBodySchema, resolveBodySchema, resolvePreviewSchema } from './resolve-bodies.ts';
-import {
-  coinSchema,
-  deathsPreviewSchema,
-  deathsSchema,
-  graveyardSchema,
-  mcpCensusSchema,
-  precheckSchema,
-  rosterPreviewSchema,
-  rosterSearchSchema,
-  scorecardSchema,
-  serverSchema,
-  stableCensusSchema,
-} from './roster-bodies.ts';
+import * as free from './free-body-schemas.ts';
+import * as record from './record.ts';
+import * as resolve from './resolve-bodies.ts';
+import * as roster from './roster-bodies.ts';
 import { seriesSchema } from './series.ts';
-import {
-  subscriptionSchema,
-  sweepSchema,
-  watchChangesSchema,
-  watchSchema,
-} from './watch-bodies.ts';
+import * as watch from './watch-bodies.ts';
 
 /** Strict schema of the 200 body by operation; bundles share one. */
 const BODIES: Partial<Record<TablePath, z.ZodType>> = {
-  '/gauge': recordSchema,
-  '/gauge/ruler': rulerBodySchema,
-  '/gauge/calibrated': calibratedBodySchema,
-  '/gauge/strata': strataBodySchema,
-  '/gauge/history': historyBodySchema,
+  '/gauge': record.recordSchema,
+  '/gauge/ruler': record.rulerBodySchema,
+  '/gauge/calibrated': record.calibratedBodySchema,
+  '/gauge/strata': record.strataBodySchema,
+  '/gauge/history': record.historyBodySchema,
   '/gauge/history-series': seriesSchema,
-  '/gauge/census': censusBodySchema,
-  '/gauge/lifecycle': lifecycleBodySchema,
-  '/gauge/air': readingsBodySchema,
-  '/gauge/precip': readingsBodySchema,
-  '/stablecoin-deaths': deathsSchema,
-  '/trust/scorecard': scorecardSchema,
-  '/trust/graveyard': graveyardSchema,
-  '/mcp/census': mcpCensusSchema,
-  '/mcp/graveyard': graveyardSchema,
-  '/stable/census': stableCensusSchema,
-  '/stable/graveyard': graveyardSchema,
-  '/trust/precheck': precheckSchema,
-  '/mcp/server': serverSchema,
-  '/stable/coin': coinSchema,
-  '/gauge/coverage': coverageSchema,
-  '/gauge/catalog': catalogSchema,
-  '/gauge/search': searchSchema,
-  '/gauge/preview': previewSchema,
-  '/gauge/sample': sampleSchema,
-  '/gauge/history-preview': historyPreviewSchema,
-  '/gauge/raw': rawSchema,
-  '/stablecoin-deaths/preview': deathsPreviewSchema,
-  '/trust/preview': z.union([rosterPreviewSchema, rosterSearchSchema]),
-  '/stable/preview': rosterPreviewSchema,
-  '/mcp/preview': rosterPreviewSchema,
-  '/resolve': resolveBodySchema,
-  '/resolve/proposer': proposerBodySchema,
-  '/resolve/preview': resolvePreviewSchema,
-  '/resolve/proposer/preview': resolvePreviewSchema,
-  '/verify': checkSchema,
+  '/gauge/census': record.censusBodySchema,
+  '/gauge/lifecycle': free.lifecycleBodySchema,
+  '/gauge/air': record.readingsBodySchema,
+  '/gauge/precip': record.readingsBodySchema,
+  '/stablecoin-deaths': roster.deathsSchema,
+  '/trust/scorecard': roster.scorecardSchema,
+  '/trust/graveyard': roster.graveyardSchema,
+  '/mcp/census': roster.mcpCensusSchema,
+  '/mcp/graveyard': roster.graveyardSchema,
+  '/stable/census': roster.stableCensusSchema,
+  '/stable/graveyard': roster.graveyardSchema,
+  '/trust/precheck': roster.precheckSchema,
+  '/mcp/server': roster.serverSchema,
+  '/stable/coin': roster.coinSchema,
+  '/gauge/coverage': free.coverageSchema,
+  '/gauge/catalog': free.catalogSchema,
+  '/gauge/search': free.searchSchema,
+  '/gauge/preview': free.previewSchema,
+  '/gauge/sample': free.sampleSchema,
+  '/gauge/history-preview': free.historyPreviewSchema,
+  '/gauge/raw': free.rawSchema,
+  '/stablecoin-deaths/preview': roster.deathsPreviewSchema,
+  '/trust/preview': z.union([roster.rosterPreviewSchema, roster.rosterSearchSchema]),
+  '/stable/preview': roster.rosterPreviewSchema,
+  '/mcp/preview': roster.rosterPreviewSchema,
+  '/resolve': resolve.resolveBodySchema,
+  '/resolve/proposer': resolve.proposerBodySchema,
+  '/resolve/preview': resolve.resolvePreviewSchema,
+  '/resolve/proposer/preview': resolve.resolvePreviewSchema,
+  '/verify': free.checkSchema,
   '/gauge/basket': basketSchema,
-  '/gauge/subscribe': subscriptionSchema,
-  '/gauge/watch': watchSchema,
-  '/gauge/watch-changes': watchChangesSchema,
-  '/gauge/manifest-sweep': sweepSchema,
-  '/gauge/verify': verificationSchema,
-  '/v/:record_hash': verificationSchema,
-  '/gauge/anchor': anchorSchema,
-  '/proof/:record_hash': proofSchema,
-  '/gauge/channels': channelsSchema,
-  '/manifest': manifestSchema,
-  '/.well-known/x402': paymentManifestSchema,
-  '/merkle/spec': merkleSpecSchema,
-};
-
-/** Strict schema of the `format=thin` body by operation; bundles share one. */
-const THIN_BODIES: Partial<Record<TablePath, z.ZodType>> = {
-  '/gauge': thinRecordSchema,
-  '/gauge/calibrated': thinCalibratedSchema,
+  '/gauge/subscribe': watch.subscriptionSchema,
+  '/gauge/watch': watch.watchSchema,
+  '/gauge/watch-changes': watch.watchChangesSchema,
+  '/gauge/manifest-sweep': watch.sweepSchema,
+  '/gauge/verify': free.verificationSchema,
+  '/v/:record_hash': free.verificationSchema,
+  '/gauge/anchor': free.anchorSchema,
+  '/proof/:record_hash': free.proofSchema,
+  '/gauge/channels': free.channelsSchema,
+  '/manifest': free.manifestSchema,
+  '/.well-known/x402': free.paymentManifestSchema,
+  '/merkle/spec': free.merkleSpecSchema,
 };
 
 /** The strict schema of an operation's JSON body as it is delivered, or null where none is declared. */
@@ -121,24 +67,20 @@ export function bodySchemaOf(endpoint: Endpoint): z.ZodType | null {
   const own = BODIES[endpoint.path as TablePath];
   if (own !== undefined) return own;
   if (isDocument(endpoint)) return documentSchemaOf(endpoint);
-  return endpoint.file?.startsWith('bundle/') ? bundleSchema : null;
+  return endpoint.file?.startsWith('bundle/') ? record.bundleSchema : null;
 }
 
-/** The strict schema of an operation's body with `format=thin`, or null where it has no thin form. */
-function thinSchemaOf(endpoint: Endpoint): z.ZodType | null {
-  const own = THIN_BODIES[endpoint.path as TablePath];
-  if (own !== undefined) return own;
-  return endpoint.file?.startsWith('bundle/') ? thinBundleSchema : null;
-}
-
-/** Schema of `/manifest?platform=` by platform. */
-const PLATFORM_BODIES: Readonly<Record<string, z.ZodType>> = {
-  mcp: toolListSchema,
-  a2a: agentCardSchema,
+/** Schema of `/manifest?platform=` by platform, and of short forms by operation. */
+const VARIANT_BODIES: Readonly<Record<string, z.ZodType>> = {
+  mcp: free.toolListSchema,
+  a2a: free.agentCardSchema,
+  'thin /gauge': record.thinRecordSchema,
+  'thin /gauge/calibrated': record.thinCalibratedSchema,
 };
 
 /** The schema of the body that a variant of a parameter chooses, or null where it is that of the plain form. */
-export function variantSchemaOf(endpoint: Endpoint, variant: string): z.ZodType | null {
-  if (variant === 'thin') return thinSchemaOf(endpoint);
-  return PLATFORM_BODIES[variant] ?? null;
+export function variantSchemaOf({ path, file }: Endpoint, variant: string): z.ZodType | null {
+  if (variant !== 'thin') return VARIANT_BODIES[variant] ?? null;
+  const bundle = file?.startsWith('bundle/') ? record.thinBundleSchema : null;
+  return VARIANT_BODIES[`thin ${path}`] ?? bundle;
 }

@@ -51,16 +51,13 @@ function guardContainer(value: object, path: string[]): void {
 function memberNames(value: object, path: string[]): string[] {
   const names = Object.keys(value);
   if (!Array.isArray(value)) {
-    if (!isPlain(value)) refuse('an object with a class', path);
+    const prototype: unknown = Object.getPrototypeOf(value);
+    const isPlain = prototype === Object.prototype || prototype === null;
+    if (!isPlain) refuse('an object with a class', path);
     return names;
   }
   if (names.length !== value.length) refuse('an array with holes or named members', path);
   return Array.from(value.keys(), String);
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function refuse(what: string, path: readonly string[]): never {

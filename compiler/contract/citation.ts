@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { Endpoint } from './endpoints.ts';
 import { RECORD_HASH } from './record-hash.ts';
-import { JSON_DEPTH_MAX } from './strict-json.ts';
+import { isObject, JSON_DEPTH_MAX, type JsonObject, type JsonValue } from './strict-json.ts';
 
 /** Members that follow the signed statement and are not part of it. */
 export const CITATION_SEAL_FIELDS = [
@@ -47,9 +48,6 @@ export const citationSchema = z.strictObject({
 /** The `_citation` of a delivered body: a statement with its hash, its signature and who signed. */
 export type Citation = z.infer<typeof citationSchema>;
 
-/** The signed part: its canonical JSON is hashed into `record_hash` and signed. */
-type CitationStatement = Omit<Citation, (typeof CITATION_SEAL_FIELDS)[number]>;
-
 /** What a citation says about the body it is attached to. */
 export interface Statement {
   readonly claim: string;
@@ -60,8 +58,10 @@ export interface Statement {
   readonly retrieved_at: string;
 }
 
-/** The signed part of a citation, its members in their order. */
-export function citationStatement(citation: Citation): CitationStatement {
+/** The signed part of a citation, its members in their order: its canonical JSON is hashed into `record_hash` and signed. */
+export function citationStatement(
+  citation: Citation,
+): Omit<Citation, (typeof CITATION_SEAL_FIELDS)[number]> {
   const { record_hash, signature, key_id, issuer_DID, verify_url, ...statement } = citation;
   return statement;
 }
@@ -81,18 +81,14 @@ function deepCopy(value: unknown, depth: number): unknown {
     throw new TypeError(`Cannot copy the body: more than ${JSON_DEPTH_MAX} open containers`);
   }
   if (Array.isArray(value)) return value.map((item) => deepCopy(item, depth + 1));
-  const left = requestTimeFields(value);
+  // A member is of request time only beside the one that it follows from, which is signed: nobody can add that.
+  const left: readonly string[] = Object.entries(REQUEST_TIME_FIELDS).flatMap(([basis, fields]) =>
+    Object.hasOwn(value, basis) ? fields : [],
+  );
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !left.includes(key))
       .map(([key, member]) => [key, deepCopy(member, depth + 1)]),
-  );
-}
-
-/** A member is of request time only beside the one that it follows from, which is signed: nobody can add that. */
-function requestTimeFields(value: object): readonly string[] {
-  return Object.entries(REQUEST_TIME_FIELDS).flatMap(([basis, fields]) =>
-    Object.hasOwn(value, basis) ? fields : [],
   );
 }
 
@@ -119,4 +115,56 @@ export function citedTarget(citation: Citation): string | null {
   const { url } = citation.source;
   const base = citedBase(citation);
   return url?.startsWith(`${base}/`) === true ? url.slice(base.length) : null;
+}
+
+// The proof that a sold body is in the log of its issuer: a tlog-proof@v1 text that comes with it. Whoever delivers the body
+// adds it by bytes, directly in front of the citation, which is the last member. Nothing that is hashed or signed covers it.
+
+/** Name of the member, at the top of a body. */
+export const PROOF_MEMBER = '_proof';
+
+/** The member in a schema; a body that was asked for with `proof=0` has none. */
+export const proofTextSchema = z.string().regex(/^c2sp\.org\/tlog-proof@v1\n/);
+
+/**
+ * A delivered body as it was signed, and the proof that came with it, or with the record in a sample; undefined where none
+ * did. One deeper inside is no proof of it and stays.
+ */
+export function withoutProof(delivered: JsonValue): {
+  readonly body: JsonValue;
+  readonly proof: JsonValue | undefined;
+} {
+  const record = sampleIn(delivered);
+  const holder = record ?? delivered;
+  if (!isObject(holder) || !Object.hasOwn(holder, PROOF_MEMBER)) {
+    return { body: delivered, proof: undefined };
+  }
+  const { [PROOF_MEMBER]: proof, ...body } = holder;
+  return { body: record === null ? body : { sample: body }, proof };
+}
+
+/** Files of one reading by its signal and entity, and of one row of a collection. */
+const OF_READING = /^[a-z]+\/\{signal_id\}\/\{entity\}\.json$/;
+const OF_ROW = /^(subject|document)\//;
+
+/** What the record hash at the top of an operation's bodies is that of: the one reading or row that they are about; null for bodies that join several. */
+export function hashedIn({ file = '' }: Pick<Endpoint, 'file'>): 'reading' | 'row' | null {
+  if (OF_READING.test(file)) return 'reading';
+  return OF_ROW.test(file) ? 'row' : null;
+}
+
+/** The record that is the only member of a free sample; null for any other body. */
+export function sampleIn(body: JsonValue): JsonObject | null {
+  if (!isObject(body) || !isObject(body.sample)) return null;
+  return Object.keys(body).length === 1 ? body.sample : null;
+}
+
+/**
+ * Whether a body like this one is delivered with a proof: one citation of this contract signs all of it, or of the record in a
+ * sample. Whoever carries a body can change nothing of that.
+ */
+export function owesProof(body: JsonValue): boolean {
+  const signed = sampleIn(body) ?? body;
+  const cited = citationSchema.safeParse(isObject(signed) ? signed._citation : undefined);
+  return cited.success && cited.data.claim !== undefined;
 }

@@ -1,5 +1,4 @@
-import { hasIsoYear, isoTime } from './iso-time.ts';
-import { newYorkDayEnd } from './new-york-time.ts';
+import { hasIsoYear, isoTime, newYorkDayEnd } from './iso-time.ts';
 
 /** Until when a filing counts. */
 export type Cutoff =

@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { bytesOfOctets, octetsOf } from './octets.ts';
+import { bytesOfOctets, octetsOf } from './base64.ts';
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]*$/;
 /** Base58 costs the square of its length; keys and proofs stay far below this. */

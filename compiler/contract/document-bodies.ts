@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { proofTextSchema } from './body-proof.ts';
-import { citationSchema } from './citation.ts';
+import { citationSchema, proofTextSchema } from './citation.ts';
 import { TABLE, type TableRow } from './endpoints.ts';
 import {
   bundleSchema,
@@ -22,11 +21,8 @@ export function isDocument({ file }: Pick<TableRow, 'file'>): boolean {
 /** Every operation that is served from stored documents. */
 export const DOCUMENT_ENDPOINTS = TABLE.filter(isDocument);
 
-/** What a document is made of: legs in causal order, or a text with rows. */
-type DocumentForm = 'legs' | 'article';
-
-/** The form of an operation's documents. */
-export function documentForm({ tag }: Pick<TableRow, 'tag'>): DocumentForm {
+/** What an operation's documents are made of: legs in causal order, or a text with rows. */
+export function documentForm({ tag }: Pick<TableRow, 'tag'>): 'legs' | 'article' {
   return tag === '[3-LEG]' ? 'legs' : 'article';
 }
 

@@ -1,5 +1,4 @@
-import { isoTime } from './iso-time.ts';
-import { newYorkInstant } from './new-york-time.ts';
+import { isoTime, newYorkInstant } from './iso-time.ts';
 import { HASH_CORE_VERSION } from './record-hash.ts';
 
 /** The one source class that settlement evidence has. */

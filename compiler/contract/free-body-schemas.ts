@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { proofTextSchema } from './body-proof.ts';
-import { FRESHNESS_THRESHOLDS } from './freshness.ts';
+import { proofTextSchema } from './citation.ts';
+import { FRESHNESS_THRESHOLDS, UPDATE_STATES } from './freshness.ts';
 import { logBatch } from './log-batch.ts';
 import { lifecycleSchema, positionSchema, provenanceSchema, recordSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
-import { UPDATE_STATES } from './update-status.ts';
+import { CANDIDATES_MAX } from './resolve-bodies.ts';
 
 const dateTime = z.iso.datetime();
 const hash = z.string().regex(RECORD_HASH);
@@ -432,3 +432,54 @@ export const paymentManifestSchema = z.strictObject({
   openapi: z.url(),
   manifest: z.url(),
 });
+
+/** Citations that one body of `POST /verify` may carry: those of the longest settlement answer, each costs a signature check. */
+export const CHECKED_CITATIONS_MAX = CANDIDATES_MAX + 2;
+/** Single findings that an answer of `POST /verify` lists, failed ones first. */
+export const CHECK_DETAILS_MAX = 100;
+
+const status = z.enum(['pass', 'fail', 'not_applicable']);
+const check = z.strictObject({ status, detail: z.string() });
+
+/** `POST /verify`: what holds of a record or body that the caller sent. */
+export const checkSchema = z.strictObject({
+  endpoint: z.literal('verify'),
+  /**
+   * As `signalpress verify --issuer <this issuer>` says it: `unsigned` if nothing contradicts itself but not all of it
+   * is signed, `partly_verified` if nothing signs the content. A body of another issuer is at best `issuer_unknown`, as for
+   * the command without --issuer.
+   */
+  verdict: z.enum(['verified', 'partly_verified', 'issuer_unknown', 'failed', 'unsigned']),
+  issuer: z.string().nullable(),
+  is_issuer_record: z.boolean(),
+  checks: z.strictObject({
+    hash: check,
+    signature: check,
+    content: check,
+    /** Whether this service's log holds every record hash of the body; the verdict does not depend on it. */
+    inclusion: z.strictObject({
+      status: z.enum(['pass', 'fail', 'not_applicable', 'undetermined']),
+      detail: z.string(),
+    }),
+    /** Whether the body answers the request that was sent with it as `expect`; absent where none was. */
+    expect: check.exactOptional(),
+  }),
+  /** What the body is about, as its issuer signed it; no age, for that needs the reader's own clock. Null for what does not hold. */
+  about: z
+    .strictObject({
+      subject: z.string().nullable(),
+      fact: z.string(),
+      answers: z.string().nullable(),
+      unsigned: z.strictObject({ market_or_event: z.string() }).nullable(),
+      observed_at: z.string().nullable(),
+      time_of: z.enum(['reading', 'oldest', 'newest_row', 'coverage']),
+      retrieved_at: z.string(),
+    })
+    .nullable(),
+  details: z.array(
+    z.strictObject({ check: z.string(), where: z.string(), status, detail: z.string() }),
+  ),
+  details_count: z.int(),
+  statement: z.string(),
+});
+export type CheckBody = z.infer<typeof checkSchema>;

@@ -1,4 +1,4 @@
-import { HOUR_MS } from './iso-time.ts';
+import { DAY_MS, HOUR_MS } from './iso-time.ts';
 
 /** How often the official source publishes, as the specification spells it. */
 export const CADENCES = [
@@ -12,14 +12,10 @@ export const CADENCES = [
 ] as const;
 export type Cadence = (typeof CADENCES)[number];
 
-interface FreshnessThresholds {
-  readonly fresh_hours: number;
-  readonly recent_hours: number;
-  readonly dead_source_hours: number;
-}
-
 /** Upper bounds in hours, inclusive, published at `/gauge/coverage` as `freshness_thresholds`. */
-export const FRESHNESS_THRESHOLDS: Readonly<Record<Cadence, FreshnessThresholds>> = {
+export const FRESHNESS_THRESHOLDS: Readonly<
+  Record<Cadence, Readonly<Record<'fresh_hours' | 'recent_hours' | 'dead_source_hours', number>>>
+> = {
   hourly: { fresh_hours: 3, recent_hours: 24, dead_source_hours: 168 },
   daily: { fresh_hours: 24, recent_hours: 192, dead_source_hours: 1440 },
   weekly: { fresh_hours: 192, recent_hours: 744, dead_source_hours: 4380 },
@@ -65,10 +61,15 @@ export interface AgedPart extends Aged {
  * as bad the oldest, then the first by name. The age is that of `own`, the oldest reading, in either case.
  */
 export function bodyFreshness(own: Aged, parts: readonly AgedPart[], now: number): Freshness {
-  const [first, ...others] = parts.map((part) => rankedPart(part, now));
-  if (first === undefined) return freshness(own.cadence, own.observed_at, now);
-  const worst = others.reduce((one, other) => (isWorse(other, one) ? other : one), first);
-  const { name, observed_at } = worst.part;
+  const ranked = parts.map((part) => {
+    const at = Date.parse(part.observed_at);
+    return { ...part, at, ...judged(part.cadence, at, now) };
+  });
+  const [worst] = ranked.sort(
+    (a, b) => b.rank - a.rank || a.at - b.at || (a.name < b.name ? -1 : 1),
+  );
+  if (worst === undefined) return freshness(own.cadence, own.observed_at, now);
+  const { name, observed_at } = worst;
   const joined = {
     age_hours_now: ageHours(own.observed_at, now),
     freshness: worst.word,
@@ -77,32 +78,11 @@ export function bodyFreshness(own: Aged, parts: readonly AgedPart[], now: number
   return worst.isDead ? { ...joined, dead_source: deadSource(observed_at) } : joined;
 }
 
-interface RankedPart extends JudgedAge {
-  readonly part: AgedPart;
-  readonly at: number;
-}
-
-function rankedPart(part: AgedPart, now: number): RankedPart {
-  const at = Date.parse(part.observed_at);
-  return { part, at, ...judged(part.cadence, at, now) };
-}
-
-function isWorse(one: RankedPart, other: RankedPart): boolean {
-  if (one.rank !== other.rank) return one.rank > other.rank;
-  return one.at === other.at ? one.part.name < other.part.name : one.at < other.at;
-}
-
-interface JudgedAge {
-  readonly word: FreshnessClass;
-  readonly isDead: boolean;
-  /** Larger is worse; a dead source is worse than a stale one. */
-  readonly rank: number;
-}
-
-function judged(cadence: Cadence, observedAt: number, now: number): JudgedAge {
+/** A larger rank is worse; a dead source is worse than a stale one. */
+function judged(cadence: Cadence, observedAt: number, now: number) {
   const bounds = FRESHNESS_THRESHOLDS[cadence];
   const age = Math.max(0, now - observedAt) / HOUR_MS;
-  const word =
+  const word: FreshnessClass =
     age <= bounds.fresh_hours ? 'fresh' : age <= bounds.recent_hours ? 'recent' : 'stale';
   const isDead = age > bounds.dead_source_hours;
   return { word, isDead, rank: FRESHNESS_CLASSES.indexOf(word) + (isDead ? 1 : 0) };
@@ -160,4 +140,97 @@ const FRESHNESS_RULE =
 export function parseFreshnessRule(rule: string): number | null {
   const count = FRESHNESS_RULE.exec(rule)?.[1];
   return count === undefined ? null : Number(count);
+}
+
+/** Hours after which a newer reading of a source is due, and for which a look at it counts; null: no schedule. */
+const DUE_HOURS: Readonly<Record<Cadence, number | null>> = {
+  hourly: 3,
+  daily: 48,
+  weekly: 216,
+  monthly: 1440,
+  quarterly: 3600,
+  yearly: 10_000,
+  'as-events': null,
+};
+/** Hours for which a look at a source without a schedule counts. */
+const LOOK_HOURS_UNSCHEDULED = 744;
+
+/** The states of a publication, the least punctual first. */
+export const UPDATE_STATES = ['overdue', 'not_published', 'unknown', 'on_schedule'] as const;
+export type UpdateState = (typeof UPDATE_STATES)[number];
+
+/** What the publication state of a source follows from; all of it is signed. */
+export interface Publication {
+  readonly official_cadence: Cadence;
+  readonly observed_at: string;
+  /** When the source was last looked at, also without anything new. */
+  readonly last_looked_at: string;
+}
+
+/** When a newer reading than the last one is due, in epoch milliseconds; null without a schedule. */
+function nextDueAt({ official_cadence, observed_at }: Publication): number | null {
+  const due = DUE_HOURS[official_cadence];
+  return due === null ? null : Date.parse(observed_at) + due * HOUR_MS;
+}
+
+/**
+ * What is known of a source, and the last instant (epoch milliseconds) at which it is; unknown from then on.
+ * A source that was late when it was looked at is overdue for as long as the look counts. One that was not is on
+ * schedule until its next reading is due: nobody can tell late from published without another look.
+ */
+export function knownOf(publication: Publication) {
+  const looked = Date.parse(publication.last_looked_at);
+  const countsUntil = looked + lookHours(publication.official_cadence) * HOUR_MS;
+  const due = nextDueAt(publication);
+  if (due === null) return { state: 'on_schedule' as const, until: countsUntil };
+  return looked <= due
+    ? { state: 'on_schedule' as const, until: due }
+    : { state: 'overdue' as const, until: countsUntil };
+}
+
+/** For how long a look at a source counts. */
+function lookHours(cadence: Cadence): number {
+  return DUE_HOURS[cadence] ?? LOOK_HOURS_UNSCHEDULED;
+}
+
+/** The publication state of a source at an instant (epoch milliseconds). */
+export function updateState(publication: Publication, now: number): UpdateState {
+  const { state, until } = knownOf(publication);
+  return now <= until ? state : 'unknown';
+}
+
+/** The `update_status` of a record: the last official publication against its cadence; `now` in epoch milliseconds. */
+export function updateStatus(publication: Publication, now: number) {
+  const { official_cadence, observed_at, last_looked_at } = publication;
+  const state = updateState(publication, now);
+  const seen = `last official reading ${observed_at}, last looked at ${last_looked_at}`;
+  const text = `${verdict(state, publication)}; ${seen}`;
+  const overdue_days = state === 'overdue' ? overdueDays(publication, now) : null;
+  return { state, official_cadence, overdue_days, text };
+}
+
+/** The last instants (epoch milliseconds) before a status turns that is overdue by some whole days, or not overdue at all. */
+export function statusTurns(publication: Publication, overdueDays: number | null): number[] {
+  const { until } = knownOf(publication);
+  const due = nextDueAt(publication);
+  if (overdueDays === null || due === null) return [until];
+  return [until, due + overdueDays * DAY_MS - 1, due + (overdueDays + 1) * DAY_MS - 1];
+}
+
+function verdict(state: UpdateState, publication: Publication): string {
+  const { official_cadence: cadence } = publication;
+  const isScheduled = DUE_HOURS[cadence] !== null;
+  if (state === 'overdue') return `overdue for a source that publishes ${cadence}`;
+  if (state === 'on_schedule') {
+    return isScheduled ? `on schedule (${cadence})` : 'published as events occur';
+  }
+  return isScheduled && knownOf(publication).state === 'on_schedule'
+    ? `unknown: nobody has looked since the next ${cadence} reading was due`
+    : `unknown: nobody has looked for more than ${lookHours(cadence)} hours (${cadence})`;
+}
+
+/** Whole days since the reading that is missing was due. */
+function overdueDays(publication: Publication, now: number): number {
+  const due = nextDueAt(publication) ?? now;
+  return Math.max(0, Math.floor((now - due) / DAY_MS));
 }

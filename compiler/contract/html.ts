@@ -49,3 +49,93 @@ export function escaped(text: string): string {
   if (!TO_ESCAPE.test(text)) return text;
   return shownText(text).replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
 }
+
+/** What a page says beside its content. Texts are plain. */
+export interface SitePage {
+  readonly title: string;
+  readonly description: string;
+  readonly issuerName: string;
+  readonly baseUrl: string;
+  /** Path of the page. */
+  readonly path: string;
+  /** URL paths of style sheets. */
+  readonly styles: readonly string[];
+  /** URL path of the program; null where the page has none. */
+  readonly script: string | null;
+  /** `data-` attributes of the body. */
+  readonly facts?: Readonly<Record<string, string>>;
+  /** Whether search engines may list it. */
+  readonly isListed: boolean;
+  readonly main: Html;
+}
+
+/** Styles that the gatekeeper makes: they show what only it knows, see `SHOP_STYLES`. */
+export const SHOP_STYLES_URL = '/site/shop.css';
+
+/** What `SHOP_STYLES_URL` says of a shop with real payments, and of one without. */
+export const SHOP_STYLES = {
+  real: '.test-shop{display:none}\n',
+  test: '.test-shop{display:block}\n',
+} as const;
+
+/** Links of the head of every page. */
+const LINKS: readonly (readonly [href: string, text: string])[] = [
+  ['/#catalogue', 'Catalogue'],
+  ['/#buy', 'How to buy'],
+  ['/#trust', 'Trust'],
+  ['/#changes', 'What changed'],
+  ['/docs', 'API'],
+];
+
+/** A whole page: nothing inline and nothing from elsewhere, so that it can be served with a strict policy. */
+export function sitePage(page: SitePage): string {
+  const { issuerName, main, facts = {} } = page;
+  const data = Object.entries(facts).map(([name, value]) => html` data-${name}="${value}"`);
+  const links = LINKS.map(([href, text]) => html`<a href="${href}">${text}</a> `);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+${headOf(page)}
+</head>
+<body${data}>
+<a class="skip" href="#main">Skip to the content</a>
+<aside class="band test-shop" aria-label="Test shop"><strong>Test shop.</strong> Payments are pretended here, and no money moves.</aside>
+<header class="top"><div class="wide"><strong><a href="/"><bdi>${issuerName}</bdi></a></strong>
+<nav aria-label="Page">${links}</nav></div></header>
+<main id="main" class="wide" tabindex="-1">
+${main}
+</main>
+<footer><div class="wide"><p>Stored snapshots of official readings. Descriptive only: no forecast, no advice.</p>
+<p>For programs: <a href="/llms.txt">llms.txt</a>, <a href="/openapi.json">OpenAPI</a>, <a href="/manifest?all=1">manifest</a>, <a href="/changes.json">changes.json</a>, MCP at <code>/mcp</code>.</p></div></footer>
+</body>
+</html>
+`.toString();
+}
+
+function headOf(page: SitePage): Html {
+  const { title, description, styles, script, isListed } = page;
+  const sheets = [...styles, SHOP_STYLES_URL].map(
+    (href) => html`<link rel="stylesheet" href="${href}">\n`,
+  );
+  return html`<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<meta name="description" content="${description}">
+<meta name="color-scheme" content="light dark">
+${isListed ? listing(page) : html`<meta name="robots" content="noindex">`}
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="alternate" type="application/atom+xml" title="What changed" href="/changes.atom">
+${sheets}${script === null ? null : html`<script type="module" src="${script}"><\/script>`}`;
+}
+
+/** What search engines and those who share a link show of a page. */
+function listing({ title, description, baseUrl, path }: SitePage): Html {
+  return html`<link rel="canonical" href="${baseUrl + path}">
+<meta property="og:type" content="website">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${baseUrl + path}">
+<meta property="og:image" content="${baseUrl}/og.png">
+<meta property="og:image:alt" content="Official readings, signed. Check them yourself.">
+<meta name="twitter:card" content="summary_large_image">`;
+}

@@ -3,14 +3,20 @@ import { canonicalJson } from './canonical.ts';
 import { keyIdOf } from './citation.ts';
 import { defined } from './defined.ts';
 import { parseDidKey } from './did-key.ts';
-import { did, KEYS_MAX, refuseKeys, type SignatureOf, time } from './key-schema.ts';
+import { RECORD_HASH } from './record-hash.ts';
 import {
   type AdoptedKeys,
   checkRoots,
+  did,
+  isRootedIn,
+  KEYS_MAX,
   ROOT_VERSIONS_MAX,
   type RootStatement,
+  refuseKeys,
   rootBytes,
   rootStatement,
+  type SignatureOf,
+  time,
 } from './root-statement.ts';
 
 /** Where a release lists the issuer keys. */
@@ -258,6 +264,13 @@ export function rootDid({ keys }: KeyHistory): string {
  * statement is ever withdrawn.
  */
 export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
+  const announcements = (history: KeyHistory): string[] => {
+    const statements = history.keys.flatMap(({ statement }) => statement ?? []);
+    return [rootDid(history), ...statements.map(canonicalJson)];
+  };
+  // More signatures make no other version.
+  const rootVersions = ({ roots = [] }: KeyHistory): string[] =>
+    roots.map((root) => new TextDecoder().decode(rootBytes(root)));
   const chains = [announcements, rootVersions].map(
     (chain) => [chain(older), chain(newer)] as const,
   );
@@ -272,18 +285,195 @@ export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
   );
 }
 
-function announcements(history: KeyHistory): string[] {
-  const statements = history.keys.flatMap(({ statement }) => statement ?? []);
-  return [rootDid(history), ...statements.map(canonicalJson)];
-}
-
-/** What was signed of each version of a root: more signatures make no other version. */
-function rootVersions({ roots = [] }: KeyHistory): string[] {
-  const decoder = new TextDecoder();
-  return roots.map((root) => decoder.decode(rootBytes(root)));
-}
-
 /** The text of a list of keys, as it is stored and published. */
 export function formatKeyHistory(history: KeyHistory): string {
   return `${JSON.stringify(history, null, 2)}\n`;
+}
+
+// How the keys of a list stand: from when until when each counts, and which of them a reader believes.
+
+/** How a key counts at a time; `suspect`: it was revoked later, so a thief could have back-dated the signature. */
+type KeyStanding = 'valid' | 'unknown' | 'early' | 'stopped' | 'revoked' | 'suspect';
+
+/** How a key of the history counts at a time, ISO-8601; a text that is not a time is never inside a window. */
+export function keyStanding(history: KeyHistory, keyDid: string, at: string): KeyStanding {
+  const index = history.keys.findIndex((each) => each.did === keyDid);
+  const key = history.keys[index];
+  if (key === undefined) return 'unknown';
+  const now = Date.parse(at);
+  if (key.revoked_from !== null) return now < Date.parse(key.revoked_from) ? 'suspect' : 'revoked';
+  if (key.valid_until !== null && !(now <= Date.parse(key.valid_until))) return 'stopped';
+  // A key that was announced takes over at once when the one before it is revoked.
+  const times = [key.valid_from, history.keys[index - 1]?.revoked_from ?? null];
+  const starts = times.flatMap((time) => (time === null ? [] : Date.parse(time)));
+  return key.valid_from === null || now >= Math.min(...starts) ? 'valid' : 'early';
+}
+
+/**
+ * Whether the time of a key is over: by a clock, milliseconds since 1970, or, whatever the clock says, by what was stated
+ * later. What it signs from then on may carry any date.
+ */
+export function hasEnded(
+  history: KeyHistory,
+  keyDid: string,
+  now = Number.NEGATIVE_INFINITY,
+): boolean {
+  const { keys, revocations, receipt_keys = [], roots = [] } = history;
+  const until = keys.find(({ did }) => did === keyDid)?.valid_until ?? null;
+  const rotations = keys.flatMap(({ statement }) => statement ?? []);
+  const statements = [...rotations, ...revocations, ...receipt_keys, ...roots];
+  const newest = statements.map(({ stated_at }) => Date.parse(stated_at));
+  return until !== null && Date.parse(until) < Math.max(now, ...newest);
+}
+
+/** How a receipt key counts at a time; `unlisted`: no statement about it counts. */
+type ReceiptKeyStanding = 'listed' | 'unlisted' | 'early' | 'ended';
+
+/**
+ * How a receipt key counts at a time, ISO-8601. What a key stated outside of its own window counts for nothing, and nothing
+ * of what a revoked key stated does, because a thief could have back-dated it: the next key lists the receipt keys again.
+ */
+export function receiptKeyStanding(
+  history: KeyHistory,
+  keyDid: string,
+  at: string,
+): ReceiptKeyStanding {
+  const statements = receiptKeyWindows(history, keyDid);
+  if (statements.length === 0) return 'unlisted';
+  const now = Date.parse(at);
+  if (!statements.every(({ since }) => now >= Date.parse(since))) return 'early';
+  const isOpen = statements.every(({ until }) => until === null || now <= Date.parse(until));
+  return isOpen ? 'listed' : 'ended';
+}
+
+/** The windows of a receipt key that count: all of them where issuer keys stated them, or the one of the newest version of a root. */
+export function receiptKeyWindows(
+  history: KeyHistory,
+  keyDid: string,
+): Pick<ReceiptKey, 'since' | 'until'>[] {
+  const root = history.roots?.at(-1);
+  if (root !== undefined) return root.receipt_keys.filter((key) => key.did === keyDid);
+  return (history.receipt_keys ?? []).filter(({ did: subject, signed_by, stated_at }) => {
+    return subject === keyDid && keyStanding(history, signed_by, stated_at) === 'valid';
+  });
+}
+
+/** The keys that a release of this time may be signed with, oldest first: two in an overlap. */
+export function validKeysAt(history: KeyHistory, at: string): IssuerKey[] {
+  return history.keys.filter((key) => keyStanding(history, key.did, at) === 'valid');
+}
+
+/**
+ * The keys of a list that trust reaches: each trusted issuer key and all behind it. Whoever names root keys trusts every key
+ * of a list with a version that enough of them signed, and none of any other list.
+ */
+export function vouchedDids(
+  history: KeyHistory,
+  {
+    issuers,
+    roots = [],
+  }: { readonly issuers: readonly string[]; readonly roots?: readonly string[] },
+): string[] {
+  const dids = history.keys.map((key) => key.did);
+  if (roots.length > 0) {
+    return history.roots?.some((root) => isRootedIn(root, roots)) === true ? dids : [];
+  }
+  const first = dids.findIndex((did) => issuers.includes(did));
+  return first < 0 ? [] : dids.slice(first);
+}
+
+/** The root keys of all versions in a list: they sign versions of the root and nothing else. */
+export function rootKeysOf({ roots = [] }: KeyHistory): ReadonlySet<string> {
+  return new Set(roots.flatMap(({ root_keys }) => root_keys));
+}
+
+/** What a list says at a time, ISO-8601, in one line; null for one key that was never revoked and stands under no root. */
+export function keysInWords(history: KeyHistory, at: string): string | null {
+  const { keys, roots = [] } = history;
+  const root = roots.at(-1);
+  const revoked = keys.filter(({ revoked_from }) => revoked_from !== null).length;
+  if (root === undefined && keys.length === 1 && revoked === 0) return null;
+  const valid = validKeysAt(history, at).length;
+  const counts = `${keys.length} issuer keys: ${valid} valid at ${at}, ${revoked} revoked`;
+  if (root === undefined) return `${counts}; no root keys stand above them`;
+  const { version, threshold, root_keys } = root;
+  return `${counts}; named by version ${version} of a root, ${threshold} of ${root_keys.length} keys`;
+}
+
+// What a reader keeps of the list of keys of an issuer, so that no list is taken later that forgets anything of it.
+
+const hash = z.string().regex(RECORD_HASH);
+
+/** The schema of what is kept of a list. */
+export const seenKeysSchema = z.strictObject({
+  /** Every issuer key, the oldest first. */
+  dids: z.array(did).min(1).max(KEYS_MAX),
+  /** The newest version of the root, and the hash of what its keys signed; null where no root stood above the keys. */
+  root: z.strictObject({ version: z.int().min(1).max(ROOT_VERSIONS_MAX), hash }).nullable(),
+  /** Hashes of what issuer keys stated: rotations, revocations, receipt keys. An earlier version kept none. */
+  statements: z
+    .array(hash)
+    .max(3 * KEYS_MAX)
+    .default([]),
+});
+export type SeenKeys = z.infer<typeof seenKeysSchema>;
+
+/** The SHA-256 of some bytes in hex. */
+type HexDigest = (bytes: Uint8Array) => string;
+
+/** What to keep of a list. */
+export function seenKeysOf(history: KeyHistory, sha256: HexDigest): SeenKeys {
+  const { keys, roots = [] } = history;
+  const newest = roots.at(-1);
+  const root =
+    newest === undefined
+      ? null
+      : { version: newest.version, hash: hashOf(rootBytes(newest), sha256) };
+  return { dids: keys.map((key) => key.did), root, statements: statementsIn(history, sha256) };
+}
+
+/** What is known of an issuer of whom nothing was kept but a key. */
+export function seenKey(keyDid: string): SeenKeys {
+  return { dids: [keyDid], root: null, statements: [] };
+}
+
+/** Whether a list has a key that was seen: it is of the same issuer, whatever key it begins with. */
+export function isOfSeen({ keys }: KeyHistory, { dids }: Pick<SeenKeys, 'dids'>): boolean {
+  return keys.some((key) => dids.includes(key.did));
+}
+
+/** Why a list of the same issuer does not go on from what was seen, as the end of a sentence; null where it does. */
+export function seenKeysFault(
+  history: KeyHistory,
+  seen: SeenKeys,
+  sha256: HexDigest,
+): string | null {
+  const [first = ''] = seen.dids;
+  if (rootDid(history) !== first)
+    return `its list of keys does not begin with "${first}", as it did before`;
+  const gone = seen.dids.find((each, at) => history.keys[at]?.did !== each);
+  const statements = new Set(statementsIn(history, sha256));
+  const isShorter = seen.statements.some((each) => !statements.has(each));
+  if (seen.root !== null) {
+    const { version, hash: before } = seen.root;
+    const known = history.roots?.find((each) => each.version === version);
+    if (known === undefined)
+      return `its list of keys lacks version ${version} of the root, which was seen before`;
+    if (hashOf(rootBytes(known), sha256) !== before)
+      return `its list of keys has another version ${version} of the root than was seen before`;
+  }
+  if (gone !== undefined) return `its list of keys does not name "${gone}" where it stood before`;
+  return isShorter ? 'its list of keys lacks a statement that was seen before' : null;
+}
+
+function statementsIn({ keys, revocations, receipt_keys }: KeyHistory, sha256: HexDigest) {
+  const rotations = keys.flatMap(({ statement }) => statement ?? []);
+  const encoder = new TextEncoder();
+  return [...rotations, ...revocations, ...(receipt_keys ?? [])].map((each) =>
+    hashOf(encoder.encode(canonicalJson(each)), sha256),
+  );
+}
+
+function hashOf(bytes: Uint8Array, sha256: HexDigest): string {
+  return `sha256:${sha256(bytes)}`;
 }

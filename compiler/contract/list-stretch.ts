@@ -1,4 +1,4 @@
-import { firstWhere } from './first-where.ts';
+import { firstWhere } from './lists.ts';
 // Neighbouring filings of a list settle a question alone when no filing beside them can: what lies before the first of
 // them is certainly behind the cutoff, what lies after the last of them is older than what they settle it by.
 

@@ -1,7 +1,7 @@
 // C2SP tlog-policy: which logs a reader knows, which witnesses, and how many of them have to have cosigned a checkpoint.
 
+import { bytesOfOctets } from './base64.ts';
 import type { Sha256 } from './merkle.ts';
-import { bytesOfOctets } from './octets.ts';
 import { NOTE_KEY, parseVerifierKey, type VerifierKey } from './verifier-key.ts';
 
 /** Longest policy that is read. */

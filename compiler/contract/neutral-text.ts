@@ -1,5 +1,5 @@
+import { LINES } from './catalog/builtin.ts';
 import { hiddenFault } from './hidden-signs.ts';
-import { LINES } from './lines.ts';
 
 /**
  * Words of a sentence that looks ahead or tells people what to do. Compiled sentences hold none of them, and nothing that

@@ -16,7 +16,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function encodeSegment(text: string): string {
   if (text === '') throw new RangeError('Cannot encode path segment "": empty');
   if (!text.isWellFormed()) throw new RangeError('Cannot encode path segment: lone surrogate');
-  const segment = PLAIN.test(text) ? text : escapeBytes(encoder.encode(text));
+  const bytes = PLAIN.test(text) ? [] : encoder.encode(text);
+  const escaped = Array.from(bytes, (byte) => ESCAPED[byte]).join('');
+  const segment = PLAIN.test(text) ? text : escaped.replace(/^\./, '~2e');
   if (segment.length > SEGMENT_BYTES_MAX) {
     throw new RangeError(
       `Cannot encode path segment "${text.slice(0, 40)}…": longer than ${SEGMENT_BYTES_MAX} bytes`,
@@ -41,12 +43,6 @@ const ESCAPED = Array.from({ length: 256 }, (_, byte) => {
   return /[a-z0-9._-]/.test(char) ? char : `~${byte.toString(16).padStart(2, '0')}`;
 });
 
-function escapeBytes(bytes: Uint8Array): string {
-  let out = '';
-  for (const byte of bytes) out += ESCAPED[byte];
-  return out.startsWith('.') ? `~2e${out.slice(1)}` : out;
-}
-
 /** The inverse of encodeSegment; throws a RangeError for a segment that it never makes. */
 export function decodeSegment(segment: string): string {
   const bytes: number[] = [];
@@ -57,19 +53,16 @@ export function decodeSegment(segment: string): string {
     );
     if (escaped) at += 2;
   }
-  const text = decodeBytes(segment, bytes);
+  let text: string;
+  try {
+    text = decoder.decode(Uint8Array.from(bytes));
+  } catch (cause) {
+    throw new RangeError(`Cannot decode path segment "${segment}": not UTF-8`, { cause });
+  }
   if (encodeSegment(text) !== segment) {
     throw new RangeError(`Cannot decode path segment "${segment}": not canonical`);
   }
   return text;
-}
-
-function decodeBytes(segment: string, bytes: readonly number[]): string {
-  try {
-    return decoder.decode(Uint8Array.from(bytes));
-  } catch (cause) {
-    throw new RangeError(`Cannot decode path segment "${segment}": not UTF-8`, { cause });
-  }
 }
 
 /** Stands for an absent optional parameter in a path; no value encodes to it. */
@@ -88,7 +81,11 @@ export function filePath(endpoint: FileRow, values: Values): string | null {
     const value = values[name];
     return value === undefined ? ABSENT_SEGMENT : encodeSegment(value);
   });
-  return variantPrefix(endpoint, values) + path;
+  // The folder of the compiled form that the variant parameters choose; none for the usual one.
+  const folders = Object.entries(endpoint.params).flatMap(([name, { variant }]) => {
+    return variant?.[values[name] ?? ''] ?? [];
+  });
+  return [...folders, path].join('/');
 }
 
 /** The path of the file of an operation that has one; throws a RangeError for a row without. */
@@ -111,16 +108,6 @@ export function preferredValue(
     if (best === null || segment < best.segment) best = { value, segment };
   }
   return best?.value ?? null;
-}
-
-/** Folder of the compiled form that the variant parameters choose, '' for the usual one. */
-function variantPrefix(endpoint: FileRow, values: Values): string {
-  let prefix = '';
-  for (const [name, param] of Object.entries(endpoint.params)) {
-    const folder = param.variant?.[values[name] ?? ''];
-    if (folder !== undefined) prefix += `${folder}/`;
-  }
-  return prefix;
 }
 
 /**

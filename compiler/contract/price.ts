@@ -36,10 +36,10 @@ export function usdAmount(amountAtomic: string): string {
 /** Signals that a sentence names; all of them are in `price_by_signal`. */
 const NAMED_SIGNALS_MAX = 4;
 
-type PricedRow = Pick<Endpoint, 'signalPrices'>;
-
 /** Decimal USD of every signal that has a price of its own, '0' where it is free; null where all cost the same. */
-export function priceBySignal({ signalPrices }: PricedRow): Record<string, string> | null {
+export function priceBySignal({
+  signalPrices,
+}: Pick<Endpoint, 'signalPrices'>): Record<string, string> | null {
   if (signalPrices === undefined) return null;
   return Object.fromEntries(Object.entries(signalPrices).map(([id, price]) => [id, price ?? '0']));
 }
@@ -47,13 +47,11 @@ export function priceBySignal({ signalPrices }: PricedRow): Record<string, strin
 /** Lowest and highest decimal USD of an operation; a free signal counts as '0'. */
 export function priceRange(row: Pick<Endpoint, 'path' | 'priceUsd' | 'signalPrices'>) {
   const prices = [priceOf(row), ...Object.values(priceBySignal(row) ?? {})];
-  const inOrder = prices.toSorted((a, b) => (isLower(a, b) ? -1 : 1));
+  const inOrder = prices.toSorted((a, b) =>
+    BigInt(atomicAmount(a)) < BigInt(atomicAmount(b)) ? -1 : 1,
+  );
   const [first = priceOf(row)] = inOrder;
   return { min: first, max: inOrder.at(-1) ?? first };
-}
-
-function isLower(one: string, other: string): boolean {
-  return BigInt(atomicAmount(one)) < BigInt(atomicAmount(other));
 }
 
 /** Other prices of an operation as words behind its usual one, ` (tides.level: free)`; '' where all cost the same. */
@@ -66,3 +64,18 @@ export function otherPrices(bySignal: Readonly<Record<string, string>> | null): 
   const rest = prices.length - named.length;
   return ` (${[...named, ...(rest === 0 ? [] : [`${rest} more in /manifest`])].join(', ')})`;
 }
+
+/**
+ * USDC by the name of its network: who sells and who buys mean the same token. The CAIP-2 name of the network, and the
+ * contract in checksum case.
+ */
+export const USDC = {
+  base: { caip2: 'eip155:8453', asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
+  'base-sepolia': { caip2: 'eip155:84532', asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
+  polygon: { caip2: 'eip155:137', asset: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359' },
+  'polygon-amoy': { caip2: 'eip155:80002', asset: '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582' },
+  avalanche: { caip2: 'eip155:43114', asset: '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E' },
+  'avalanche-fuji': { caip2: 'eip155:43113', asset: '0x5425890298aed601595a70AB815c96711a31Bc65' },
+  sei: { caip2: 'eip155:1329', asset: '0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392' },
+  'sei-testnet': { caip2: 'eip155:1328', asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED' },
+} as const;

@@ -1,4 +1,5 @@
-import type { SignalEntry } from './catalog/line.ts';
+import type { Signal, SignalEntry } from './catalog/line.ts';
+import { pricesOf, SIGNAL_PRODUCTS, type SignalPrices } from './catalog/signal-terms.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** Signals of the two city add-ons, in the order of their readings. */
@@ -19,10 +20,7 @@ function isProduct(row: Endpoint, entry: SignalEntry): boolean {
   const { path, file = '' } = row;
   if (file.includes('{signal_id}')) return missingBasis(row, entry.signal) === null;
   if (path === '/gauge/lifecycle') return entry.signal.id.endsWith('.lifecycle');
-  return isJoined(path, entry);
-}
-
-function isJoined(path: string, { signal, line }: SignalEntry): boolean {
+  const { signal, line } = entry;
   const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
   if (city !== undefined) return (city[1] as readonly string[]).includes(signal.id);
   const { bundle } = line;
@@ -69,4 +67,20 @@ export function missingBasis(
 export function stockLack({ path }: Endpoint, hasRuler: boolean): string | null {
   const need = NEEDS[path]?.find((one) => one !== 'scale' || !hasRuler);
   return need === undefined ? null : STOCK_LACKS[need];
+}
+
+/** The prices of single signals by the path of an operation; a path where no signal has one is missing. */
+export function signalPrices(signals: readonly Signal[]): ReadonlyMap<string, SignalPrices> {
+  const byPath = new Map<string, Record<string, string | null>>();
+  for (const signal of signals) {
+    for (const [product, price] of pricesOf(signal)) {
+      const path = SIGNAL_PRODUCTS[product];
+      // A free record frees its parts, also those that this signal never has.
+      if (missingBasis({ path }, signal) !== null) continue;
+      const known = byPath.get(path) ?? {};
+      known[signal.id] = price;
+      byPath.set(path, known);
+    }
+  }
+  return byPath;
 }

@@ -35,14 +35,13 @@ export interface HashedRecord {
   readonly lifecycle: unknown;
 }
 
-/** The pre-image of a record hash: its canonical JSON is what SHA-256 is taken of. */
-type HashCore = Readonly<Record<(typeof CORE_FIELDS)[number], unknown>>;
-
 /**
- * The core v3 of a signal record; throws a TypeError that names a missing member, a malformed source or a
+ * The core v3 of a signal record, whose canonical JSON is hashed; throws a TypeError that names a missing member, a malformed source or a
  * `hash_core_version` other than 3 (absent means 3).
  */
-export function hashCore(record: HashedRecord): HashCore {
+export function hashCore(
+  record: HashedRecord,
+): Readonly<Record<(typeof CORE_FIELDS)[number], unknown>> {
   const { hash_core_version: version = HASH_CORE_VERSION } = record;
   if (version !== HASH_CORE_VERSION) {
     throw new TypeError(
@@ -87,16 +86,11 @@ function sourceCores(sources: unknown): unknown {
       'Cannot compose the hash core: "sources" is not an array; pass a list or null',
     );
   }
-  return sources.map(sourceCore);
-}
-
-function sourceCore(source: unknown, position: number): Record<string, unknown> {
-  if (typeof source !== 'object' || source === null || Array.isArray(source)) {
-    throw new TypeError(`Cannot compose the hash core: "sources.${position}" is not an object`);
-  }
-  const core: Record<string, unknown> = {};
-  for (const name of SOURCE_CORE_FIELDS) {
-    if (Object.hasOwn(source, name)) core[name] = (source as Record<string, unknown>)[name];
-  }
-  return core;
+  return sources.map((source: unknown, position) => {
+    if (typeof source !== 'object' || source === null || Array.isArray(source)) {
+      throw new TypeError(`Cannot compose the hash core: "sources.${position}" is not an object`);
+    }
+    const members = SOURCE_CORE_FIELDS.filter((name) => Object.hasOwn(source, name));
+    return Object.fromEntries(members.map((name) => [name, Reflect.get(source, name)]));
+  });
 }

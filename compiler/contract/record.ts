@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { proofTextSchema } from './body-proof.ts';
-import { citationSchema } from './citation.ts';
-import { CADENCES } from './freshness.ts';
+import { citationSchema, proofTextSchema } from './citation.ts';
+import { CADENCES, UPDATE_STATES } from './freshness.ts';
 import { RECORD_HASH } from './record-hash.ts';
-import { UPDATE_STATES } from './update-status.ts';
 
 const dateTime = z.iso.datetime();
 const recordHash = z.string().regex(RECORD_HASH);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Catalog } from './catalog/catalog.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { KeyHistory } from './key-history.ts';
 import type { LeafFacts } from './log-runs.ts';
-import { placeTables } from './places.ts';
+import { placeTables } from './reading-text.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import * as WORDS from './words.ts';
 
@@ -48,7 +49,7 @@ export const releaseSchema = z.strictObject({
   catalog_sha256: hash.exactOptional(),
   files_sha256: hash,
   files_count: z.int().min(0),
-  /** The lines of the list that anybody may have (`public-files.ts`); absent in releases from before. */
+  /** The lines of the list that anybody may have; absent in releases from before. */
   public_files: z.strictObject({ sha256: hash, count: z.int().min(0) }).exactOptional(),
   previous: hash.nullable(),
   /** Position of the hash of this head in the log (`release-leaf.ts`); absent in releases from before. */
@@ -107,12 +108,12 @@ export function parseFiles(text: string): FileEntry[] {
   const entries: FileEntry[] = [];
   let last = '';
   for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
-    const entry = parseLine(line);
-    if (entry === null || entry.path <= last) {
+    const [, sha256, size, path] = FILE_LINE.exec(line) ?? [];
+    if (sha256 === undefined || path === undefined || path <= last || !isReleasePath(path)) {
       throw new RangeError(`Cannot read ${FILES_NAME}: line ${index + 1} is malformed or unsorted`);
     }
-    last = entry.path;
-    entries.push(entry);
+    last = path;
+    entries.push({ path, size: Number(size), sha256 });
   }
   if (text !== '' && !text.endsWith('\n')) {
     throw new RangeError(`Cannot read ${FILES_NAME}: cut off in its last line`);
@@ -121,12 +122,6 @@ export function parseFiles(text: string): FileEntry[] {
 }
 
 const FILE_LINE = /^([0-9a-f]{64}) (0|[1-9][0-9]{0,14}) ([a-z0-9._~/-]+)$/;
-
-function parseLine(line: string): FileEntry | null {
-  const [, sha256, size, path] = FILE_LINE.exec(line) ?? [];
-  if (sha256 === undefined || path === undefined) return null;
-  return isReleasePath(path) ? { path, size: Number(size), sha256 } : null;
-}
 
 /** Relative, without empty segments and without any that begin with a dot. */
 export function isReleasePath(path: string): boolean {
@@ -212,4 +207,137 @@ export function parseCatalogRow(line: string): CatalogRow {
   const [signal_id, entity, entity_name, observed_at, band, record_hash, last_looked_at] =
     JSON.parse(line) as [string, string, string | null, string, string | null, string, string];
   return { signal_id, entity, entity_name, observed_at, band, record_hash, last_looked_at };
+}
+
+/**
+ * Content codings under which a release holds long free files, besides as they are (RFC 9110, section 8.4.1); the shorter
+ * one first. A file has all of them or none. Zstandard is not among them: older versions of Node cannot make it, and the
+ * bytes of a release must not depend on the version.
+ */
+export const CODINGS = ['br', 'gzip'] as const;
+export type Coding = (typeof CODINGS)[number];
+
+const ENDS: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
+
+/** Less is not worth two more files. */
+const PACKED_BYTES_MIN = 4096;
+
+/** Whether a free file of these bytes is held under each coding too. */
+export function isPacked(bytes: Uint8Array): boolean {
+  return bytes.length >= PACKED_BYTES_MIN;
+}
+
+/** Where the bytes of a file stand under a coding. */
+export function packedPath(path: string, coding: Coding): string {
+  return path + ENDS[coding];
+}
+
+/** The inverse: the file that stands there under a coding; null for a path without such an ending. */
+export function unpackedPath(path: string): { path: string; coding: Coding } | null {
+  const coding = CODINGS.find((each) => path.endsWith(ENDS[each]));
+  return coding === undefined ? null : { path: path.slice(0, -ENDS[coding].length), coding };
+}
+
+// The time of a release never goes back, with one exception that only the issuer can make: a wrong clock once published
+// releases of the future, and the release that came after it was set right says so in its signed head.
+
+/** A release as far as its place in time goes. */
+type PlacedRelease = Pick<Release, 'sequence' | 'as_of'>;
+type LaterRelease = Pick<Release, 'sequence' | 'as_of' | 'issuer_did' | 'clock_corrected'>;
+
+/**
+ * Whether a release with a higher sequence claims an earlier time than the one before it, without a valid correction.
+ */
+export function goesBack(before: PlacedRelease, later: LaterRelease, keys?: KeyHistory): boolean {
+  if (Date.parse(later.as_of) >= Date.parse(before.as_of)) return false;
+  const { clock_corrected: corrected } = later;
+  if (corrected === undefined || !isNewestKey(later.issuer_did, keys)) return true;
+  const isCovered =
+    before.sequence < corrected.sequence &&
+    corrected.sequence <= later.sequence &&
+    Date.parse(before.as_of) <= Date.parse(corrected.latest);
+  return !isCovered;
+}
+
+/**
+ * Whether a key may set the clock right: the newest one that is not revoked, and any where no list is known. Whoever stole
+ * an older one could otherwise date a release back to when that key was valid.
+ */
+export function isNewestKey(did: string, keys: KeyHistory | undefined): boolean {
+  if (keys === undefined) return true;
+  return keys.keys.findLast(({ revoked_from }) => revoked_from === null)?.did === did;
+}
+
+/** What a head says about clocks that were set right, behind another release: what that one said, or, where time goes back, that it does. */
+export function clockCorrected(
+  before: (PlacedRelease & Pick<Release, 'clock_corrected'>) | null,
+  { sequence, as_of }: PlacedRelease,
+): Pick<Release, 'clock_corrected'> {
+  const known = before?.clock_corrected;
+  if (before === null || Date.parse(as_of) >= Date.parse(before.as_of)) {
+    return known === undefined ? {} : { clock_corrected: known };
+  }
+  const times = [before.as_of, ...(known === undefined ? [] : [known.latest])];
+  const latest = times.reduce((a, b) => (Date.parse(a) >= Date.parse(b) ? a : b));
+  return { clock_corrected: { sequence, latest } };
+}
+
+// The public part of a release: the files that anybody may have for nothing, told by how their paths begin. What is sold, and
+// what names it (look-up shards, index of the log, index of filings), is not among them, nor is a product that one catalogue
+// gives away: that is free at its own address. The head signs the lines of the public part as a list of their own, so that a
+// stranger can check all of it without the whole list.
+
+/** How public paths begin, in order. Heads are signed under this rule: another one is another CONTRACT_VERSION. */
+const PUBLIC_PREFIXES: readonly string[] = [
+  'a2a/well-known/',
+  'all/well-known/',
+  'catalog.json',
+  'free/',
+  'log/anchor/',
+  'log/batches/',
+  'log/checkpoint',
+  'log/tile/',
+  'log/vkey',
+  'mcp/well-known/',
+  'site/',
+  'tokenless/',
+  'well-known/',
+];
+
+/** Behind every character of a path. */
+const BEHIND_ALL = '\x7f';
+
+export function isPublicPath(path: string): boolean {
+  return PUBLIC_PREFIXES.some((prefix) => path.startsWith(prefix));
+}
+
+/** From where to where in a list, in its order. */
+type Stretch = readonly [from: number, to: number];
+
+/** Where the public lines of a list stand; `firstFrom` says where its first line begins whose path is not before a text. */
+export function publicStretches(firstFrom: (text: string) => number): Stretch[] {
+  return PUBLIC_PREFIXES.map(
+    (prefix): Stretch => [firstFrom(prefix), firstFrom(prefix + BEHIND_ALL)],
+  ).filter(([from, to]) => from < to);
+}
+
+const FOLDER_URL = '/release/';
+/** Where the public lines of the list of the newest release are read. */
+export const PUBLIC_LIST_URL = `${FOLDER_URL}${FILES_NAME}`;
+
+/** A public file by its content, whichever release lists it. */
+export type PublicFile = Pick<FileEntry, 'path' | 'sha256'>;
+
+/** Where a public file is read: by its hash, so that a download goes on when a newer release comes. */
+export function publicFileUrl({ path, sha256 }: PublicFile): string {
+  return `${FOLDER_URL}${sha256}/${path}`;
+}
+
+const FILE_URL = /^\/release\/([0-9a-f]{64})\/([a-z0-9._~/-]+)$/;
+
+/** The inverse of publicFileUrl; null for any other URL, and for a path that is not public. */
+export function parsePublicFileUrl(url: string): PublicFile | null {
+  const [, sha256, path] = FILE_URL.exec(url) ?? [];
+  if (sha256 === undefined || path === undefined) return null;
+  return isReleasePath(path) && isPublicPath(path) ? { path, sha256 } : null;
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { proofTextSchema } from './body-proof.ts';
-import { citationSchema } from './citation.ts';
+import { citationSchema, proofTextSchema } from './citation.ts';
 import { FILING_COLLECTION, FILING_SOURCE_CLASS } from './filing.ts';
 import { RECORD_HASH } from './record-hash.ts';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { proofTextSchema } from './body-proof.ts';
-import { citationSchema } from './citation.ts';
+import { citationSchema, proofTextSchema } from './citation.ts';
 import { provenanceSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
 

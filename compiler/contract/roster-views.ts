@@ -1,7 +1,7 @@
+import { byTime, joinedProvenance, type LineagePart } from './bundle.ts';
 import type { Statement } from './citation.ts';
 import { defined } from './defined.ts';
 import { DAY_MS } from './iso-time.ts';
-import { byTime, joinedProvenance, type LineagePart } from './joined-provenance.ts';
 import type { Provenance } from './record.ts';
 import { NATURE, ROSTER_LINEAGE, ROSTER_NOTES } from './words.ts';
 

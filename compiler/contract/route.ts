@@ -1,6 +1,6 @@
-import { type CanonicalRequest, canonicalTarget } from './canonical-request.ts';
+import { bytesOfOctets } from './base64.ts';
 import type { Catalog } from './catalog/catalog.ts';
-import { type Endpoint, type Param, TABLE, takenParams } from './endpoints.ts';
+import { type Endpoint, type Param, type Params, TABLE, takenParams } from './endpoints.ts';
 import type { Values } from './path.ts';
 
 /** What is wrong with the parameters of a request that names a known path. */
@@ -41,12 +41,10 @@ const SEGMENT_PATHS = new Map(
   }),
 );
 
-type OperationTable = Pick<Catalog, 'operationByPath'>;
-
 /** The operation of a path and the parameter in its last segment; undefined for an unknown path. */
 export function findRow(
   path: string,
-  { operationByPath }: OperationTable,
+  { operationByPath }: Pick<Catalog, 'operationByPath'>,
 ): { row: Endpoint; segment: Values } | undefined {
   const exact = operationByPath.get(path);
   if (exact !== undefined)
@@ -55,12 +53,8 @@ export function findRow(
   const found = SEGMENT_PATHS.get(path.slice(0, path.length - value.length));
   const row = found === undefined ? undefined : operationByPath.get(found.path);
   if (found === undefined || row === undefined || value === '') return undefined;
-  return { row, segment: { [found.name]: segmentValue(value) } };
-}
-
-/** A hash with its colon as OpenAPI clients write it; these rows are free, and nothing else of a path is decoded. */
-function segmentValue(value: string): string {
-  return value.replace(/%3a/gi, ':');
+  // OpenAPI clients escape the colon of a hash. These rows are free, and nothing else of a path is decoded.
+  return { row, segment: { [found.name]: value.replace(/%3a/gi, ':') } };
 }
 
 function lastSegment(path: string): string {
@@ -71,42 +65,26 @@ function lastSegment(path: string): string {
 export function route(request: CanonicalRequest, catalog: Catalog): Route | undefined {
   const found = findRow(request.path, catalog);
   if (found === undefined) return undefined;
-  const { legal, fault } = parameters(found.row, request, found.segment);
-  const row = redirected(found.row, legal, catalog);
-  const values = subjectCase(valuesOf(legal, row), catalog);
-  const endpoint = pricedRow(row, values);
-  const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${found.segment[name]}`);
-  const inQuery = withoutSegment(values, found.segment);
-  const bare = request.values.size === 0;
-  return { endpoint, values, target: canonicalTarget(path, inQuery), bare, fault };
-}
-
-function withoutSegment(values: Values, segment: Values): Values {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !(name in segment)));
-}
-
-interface Parsed {
-  readonly legal: readonly Given[];
-  readonly fault: RouteFault | null;
-}
-
-function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): Parsed {
-  const given: Given[] = Object.entries(takenParams(row)).map(([name, param]) => {
+  const { row: asked, segment } = found;
+  const given = Object.entries(takenParams(asked)).map(([name, param]): Given => {
     const value = segment[name];
     return value === undefined ? givenValue(name, param, request.values) : { name, param, value };
   });
-  const missing = given.filter(({ param, value }) => value === '' && param.required);
-  const sent = given.filter(({ value }) => value !== '');
-  const illegal = sent.find((one) => !isLegal(one));
-  const fault = missingFault(missing.map(({ name }) => name)) ?? illegalFault(illegal);
-  return { legal: sent.filter(isLegal), fault };
-}
-
-/** What the operation that answers takes: one behind `dim` may lack a parameter of the one that was asked. */
-function valuesOf(legal: readonly Given[], row: Endpoint): Values {
+  const legal = given.filter((one) => one.value !== '' && isLegal(one));
+  const [redirected] = legal.flatMap(({ param, value }) => param.redirect?.[value] ?? []);
+  const row = catalog.operationByPath.get(redirected ?? asked.path) ?? asked;
+  // The operation that answers for `dim` may lack a parameter of the one that was asked.
   const params = takenParams(row);
   const meant = legal.filter((one) => params[one.name] !== undefined && !isDefault(one));
-  return Object.fromEntries(meant.map((one) => [one.name, canonicalValue(one)]));
+  const written = meant.map(({ name, param, value }) => {
+    return [name, param.type === 'integer' ? String(Number(value)) : value] as const;
+  });
+  const values = subjectCase(Object.fromEntries(written), catalog);
+  const endpoint = pricedRow(row, values);
+  const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${segment[name]}`);
+  const inQuery = Object.entries(values).filter(([name]) => !(name in segment));
+  const target = canonicalTarget(path, Object.fromEntries(inQuery));
+  return { endpoint, values, target, bare: request.values.size === 0, fault: faultOf(given) };
 }
 
 interface Given {
@@ -118,24 +96,17 @@ interface Given {
   readonly rival?: string;
 }
 
-function illegalFault(illegal: Given | undefined): RouteFault | null {
+function faultOf(given: readonly Given[]): RouteFault | null {
+  const absent = given.filter(({ param, value }) => value === '' && param.required);
+  const missing = absent.map(({ name }) => name);
+  const [first] = missing;
+  if (first !== undefined) return { miss: 'missing_parameter', name: first, missing, value: '' };
+  const illegal = given.find((one) => one.value !== '' && !isLegal(one));
   if (illegal === undefined) return null;
   const { name, value, rival } = illegal;
+  const legal = `its other name ${rival} has a different value; send only one of them`;
   const fault = { miss: 'illegal_value', name, missing: [], value } as const;
-  if (rival === undefined) return fault;
-  return {
-    ...fault,
-    legal: `its other name ${rival} has a different value; send only one of them`,
-  };
-}
-
-function canonicalValue({ param, value }: Given): string {
-  return param.type === 'integer' ? String(Number(value)) : value;
-}
-
-function missingFault(missing: readonly string[]): RouteFault | null {
-  const [name] = missing;
-  return name === undefined ? null : { miss: 'missing_parameter', name, missing, value: '' };
+  return rival === undefined ? fault : { ...fault, legal };
 }
 
 /** The value under its own name or under an alias that live clients send, and the name that contradicts it. */
@@ -177,15 +148,6 @@ function isListed(value: string, list: readonly string[]): boolean {
   return known.has(value);
 }
 
-function redirected(
-  row: Endpoint,
-  legal: readonly Given[],
-  { operationByPath }: OperationTable,
-): Endpoint {
-  const paths = legal.flatMap(({ param, value }) => param.redirect?.[value] ?? []);
-  return operationByPath.get(paths[0] ?? row.path) ?? row;
-}
-
 /** The row at the price of the signal that is asked for; the row itself where that is the price of all. */
 export function pricedRow(row: Endpoint, { signal_id: signalId = '' }: Values): Endpoint {
   const { signalPrices } = row;
@@ -199,4 +161,106 @@ function subjectCase(values: Values, { entryById }: Catalog): Values {
   if (signalId === undefined || entity === undefined) return values;
   if (entryById.get(signalId)?.line.upperCase !== true) return values;
   return { ...values, entity: entity.toUpperCase() };
+}
+
+/** Longest request target in bytes; longer ones are refused with 414. */
+const TARGET_BYTES_MAX = 8192;
+/** Most query parameters of one request, known or not. */
+const QUERY_PARAMS_MAX = 64;
+
+/** A request target with one meaning; anything that two servers could read differently was already refused. */
+export interface CanonicalRequest {
+  /** As it was sent: a path is never decoded, so no alias of a paid path exists. */
+  readonly path: string;
+  /** Query values by name, decoded once. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+const PRINTABLE = /^[\x21-\x7e]*$/;
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads a raw request target without any look-up; the path keeps its bytes, the query is decoded strictly. */
+export function canonicalRequest(
+  rawTarget: string,
+): CanonicalRequest | { readonly status: 400 | 414; readonly error: string } {
+  if (rawTarget.length > TARGET_BYTES_MAX) {
+    return { status: 414, error: `request target longer than ${TARGET_BYTES_MAX} bytes` };
+  }
+  const reason = spellingFault(rawTarget);
+  if (reason !== null) return refusal(reason);
+  const target = rawTarget.replace(ABSOLUTE_FORM, '');
+  const mark = target.indexOf('?');
+  const path = mark === -1 ? target : target.slice(0, mark);
+  if (!path.startsWith('/')) return refusal('request target must be a path that starts with "/"');
+  const values = queryValues(mark === -1 ? '' : target.slice(mark + 1));
+  return typeof values === 'string' ? refusal(values) : { path, values };
+}
+
+function refusal(error: string) {
+  return { status: 400, error } as const;
+}
+
+function spellingFault(target: string): string | null {
+  if (!PRINTABLE.test(target)) return 'request target must be printable ASCII without spaces';
+  if (target.includes('#')) return 'request target must not hold "#"; encode it as %23';
+  if (target.includes('\\')) return 'request target must not hold a backslash; encode it as %5C';
+  return null;
+}
+
+function queryValues(query: string): ReadonlyMap<string, string> | string {
+  const values = new Map<string, string>();
+  const parts = query.split('&').filter((part) => part !== '');
+  if (parts.length > QUERY_PARAMS_MAX) return `more than ${QUERY_PARAMS_MAX} query parameters`;
+  for (const part of parts) {
+    const sign = part.indexOf('=');
+    const name = decodeQuery(sign === -1 ? part : part.slice(0, sign));
+    const value = decodeQuery(sign === -1 ? '' : part.slice(sign + 1));
+    if (name === null || value === null) return 'query is not percent-encoded UTF-8';
+    if (values.has(name)) return `query parameter "${name.slice(0, 40)}" is repeated; send it once`;
+    values.set(name, value);
+  }
+  return values;
+}
+
+/** Form decoding of one name or value; null for a broken escape or for bytes that are not UTF-8. */
+function decodeQuery(text: string): string | null {
+  const spaced = text.replaceAll('+', ' ');
+  if (!spaced.includes('%')) return spaced;
+  if (/%(?![0-9a-fA-F]{2})/.test(spaced)) return null;
+  const octets = spaced.replace(/%([0-9a-fA-F]{2})/g, (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  try {
+    return decoder.decode(bytesOfOctets(octets));
+  } catch {
+    return null;
+  }
+}
+
+/** The canonical form of a request: its path, and its parameters sorted by name, each encoded. */
+export function canonicalTarget(path: string, values: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (pairs.length === 0) return path;
+  return `${path}?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`;
+}
+
+/** Longest list of legal values that a description repeats; a longer one is read in the free catalogue. */
+const LEGAL_SHOWN_MAX = 24;
+
+/** The parameters of an operation as every description lists them: each one, then the other names that it is taken under. */
+export function describedParams({ path, params }: Endpoint): Params {
+  const listed = Object.entries(params).flatMap(([name, param]) => {
+    const { enum: legal, ...open } = param;
+    const { type, examples } = param;
+    const description = `another name of ${name}; send one of them`;
+    // A value that stands in the path has no other name.
+    const names = path.endsWith(`/:${name}`) ? [] : (param.aliases ?? []);
+    const others = names.filter((alias) => params[alias] === undefined);
+    return [
+      [name, (legal?.length ?? 0) <= LEGAL_SHOWN_MAX ? param : open] as const,
+      ...others.map((alias) => [alias, { type, required: false, description, examples }] as const),
+    ];
+  });
+  return Object.fromEntries(listed);
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { SERIES_DAYS_MAX } from './endpoints.ts';
+import { endpointAt, SERIES_DAYS_MAX } from './endpoints.ts';
 import { DAY_MS, isoTime, utcTime } from './iso-time.ts';
+import { decodeSegment, encodeSegment, filePath } from './path.ts';
 import { provenanceSchema, recordSchema } from './record.ts';
-import { RECORD_HASH } from './record-hash.ts';
+import { type HashedRecord, hashCore, RECORD_HASH } from './record-hash.ts';
 
 /** Columns of a series row, in the order of the specification; a row has these members and no other. */
 export const SERIES_COLUMNS = [
@@ -142,4 +143,154 @@ export function stateBefore([date, rows, chain]: SeriesCut, known: readonly stri
     if (each < date && (snapshot_date === null || each > snapshot_date)) snapshot_date = each;
   }
   return { rows, snapshot_date, chain };
+}
+
+// The rows of a series stand in files of two kinds (FORMAT.md, section 8): its own, which every release writes again, and
+// segments, which never change. How the rows are shared out follows from their number alone.
+
+/** Newest rows of a series, which may still be revised; all rows before them are settled. */
+export const SERIES_TAIL = 8;
+
+/** Rows of the largest segments; no row is dropped but with the whole block of so many. */
+const SEGMENT_ROWS_MAX = 4096;
+/** Rows that a segment can have, the most first. Each size is 4 of the next, so 4 segments are joined into one. */
+const SEGMENT_SIZES = [SEGMENT_ROWS_MAX, 1024, 256, 64, 16] as const;
+
+const FOLDER = 'segment/';
+const PATH = /^segment\/([^/]+)\/([^/]+)\/(0|[1-9]\d*)-(16|64|256|1024|4096)\.txt$/;
+
+/** A stretch of the rows of a series, counted from the first row ever. */
+export interface SegmentPlace {
+  readonly start: number;
+  readonly count: number;
+}
+
+/** What a stored series says of a segment: its place, and the snapshot dates of its first and last row. */
+export type StoredSegment = readonly [
+  start: number,
+  count: number,
+  first_date: string,
+  last_date: string,
+];
+
+/** How many rows of a series of so many rows never change. */
+export function settledRows(rows: number): number {
+  return Math.max(0, rows - SERIES_TAIL);
+}
+
+/**
+ * The segments of a series: as many of each size as fit into its settled rows, so that fewer than 16 rows stay open.
+ * Blocks of the largest size that end in front of the first `delivered` row are left out.
+ */
+export function segmentPlaces(settled: number, delivered: number): SegmentPlace[] {
+  const places: SegmentPlace[] = [];
+  const from = Math.min(delivered, settled);
+  let start = from - (from % SEGMENT_ROWS_MAX);
+  for (const count of SEGMENT_SIZES) {
+    for (; start + count <= settled; start += count) places.push({ start, count });
+  }
+  return places;
+}
+
+/** How many of its oldest rows a series of so many rows does not deliver, since it delivers no more than SERIES_ROWS_MAX. */
+export function rowsBeyond(rows: number): number {
+  const blocks = Math.ceil((rows - SERIES_ROWS_MAX) / SEGMENT_ROWS_MAX);
+  return Math.max(0, blocks) * SEGMENT_ROWS_MAX;
+}
+
+/** Whose rows they are. */
+export interface SeriesSubject {
+  readonly signal_id: string;
+  readonly entity: string;
+}
+
+/** The path of a segment; its folder is that of no other file. */
+export function segmentPath({ signal_id, entity }: SeriesSubject, place: SegmentPlace): string {
+  const folder = `${encodeSegment(signal_id)}/${encodeSegment(entity)}`;
+  return `${FOLDER}${folder}/${place.start}-${place.count}.txt`;
+}
+
+/** The path of the series that a segment is of, and its place; null for any other file. */
+export function parseSegmentPath(
+  path: string,
+): (SegmentPlace & { readonly series: string }) | null {
+  const [, signal, of, start, count] = PATH.exec(path) ?? [];
+  if (signal === undefined || of === undefined) return null;
+  const values = { signal_id: decodeSegment(signal), entity: decodeSegment(of) };
+  const series = filePath(endpointAt('/gauge/history-series'), values);
+  return series === null ? null : { series, start: Number(start), count: Number(count) };
+}
+
+// What the hash core of a row has and the row does not. Rows of one source mostly share it, so it is stored once for all
+// rows in a sequence that have the same (FORMAT.md, section 8).
+
+/** In the order of the core. */
+const ORIGIN_FIELDS = ['source_ref', 'source_tier', 'sources', 'lifecycle'] as const;
+
+/** Members of a core that a row lacks; each source reduced to what is hashed. */
+export type RowOrigin = Readonly<Record<(typeof ORIGIN_FIELDS)[number], unknown>>;
+
+/** So many rows, one behind the other, of one origin. */
+export type OriginRun<Origin = RowOrigin> = readonly [rows: number, origin: Origin];
+
+/** The origin of what a core is made of; throws a TypeError where a member is missing. */
+export function originOf(record: HashedRecord): RowOrigin {
+  const { source_ref, source_tier, sources, lifecycle } = hashCore(record);
+  return { source_ref, source_tier, sources, lifecycle };
+}
+
+type Loose<Names extends string> = Readonly<Partial<Record<Names, unknown>>>;
+
+/** The whole core of a row of a series; throws a TypeError that names a member which is missing. */
+export function rowCore(
+  { signal_id, entity }: Loose<'signal_id' | 'entity'>,
+  { snapshot_date, observed_at, current }: Loose<'snapshot_date' | 'observed_at' | 'current'>,
+  { source_ref, source_tier, sources, lifecycle }: Loose<keyof RowOrigin>,
+) {
+  const fact = { signal_id, entity, snapshot_date, observed_at, current };
+  return hashCore({ ...fact, source_ref, source_tier, sources, lifecycle });
+}
+
+/** The origin of each row. */
+export function* eachOrigin<Origin>(runs: readonly OriginRun<Origin>[]): Generator<Origin> {
+  for (const [rows, origin] of runs) {
+    for (let row = 0; row < rows; row += 1) yield origin;
+  }
+}
+
+/** Runs that follow one another, as few as they can be. */
+export function joinRuns(runs: Iterable<OriginRun<string>>): OriginRun<string>[] {
+  const joined: OriginRun<string>[] = [];
+  for (const [rows, origin] of runs) {
+    const last = joined.at(-1);
+    if (last !== undefined && last[1] === origin)
+      joined[joined.length - 1] = [last[0] + rows, origin];
+    else if (rows > 0) joined.push([rows, origin]);
+  }
+  return joined;
+}
+
+/** The runs of the rows `from` to `to`, counted from the first row of the runs. */
+export function cutRuns<Origin>(
+  runs: readonly OriginRun<Origin>[],
+  from: number,
+  to = Number.POSITIVE_INFINITY,
+): OriginRun<Origin>[] {
+  let start = 0;
+  return runs.flatMap(([rows, origin]): OriginRun<Origin>[] => {
+    const [begin, end] = [Math.max(from, start), Math.min(to, start + rows)];
+    start += rows;
+    return end > begin ? [[end - begin, origin]] : [];
+  });
+}
+
+/** Runs as JSON; each origin is the JSON text of one. */
+export function formatRuns(runs: readonly OriginRun<string>[]): string {
+  return `[${runs.map(([rows, origin]) => `[${rows},${origin}]`).join()}]`;
+}
+
+/** What `formatRuns` wrote. */
+export function parseRuns(text: string): OriginRun<string>[] {
+  const runs: readonly OriginRun[] = JSON.parse(text);
+  return runs.map(([rows, origin]) => [rows, JSON.stringify(origin)]);
 }

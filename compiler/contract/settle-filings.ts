@@ -1,9 +1,8 @@
 import type { Cutoff } from './cutoff.ts';
 import { defined } from './defined.ts';
 import { type FilingFacts, formFamily, isAmendment } from './filing.ts';
-import { grouped } from './grouped.ts';
-import { DAY_MS } from './iso-time.ts';
-import { newYorkDayEnd } from './new-york-time.ts';
+import { DAY_MS, newYorkDayEnd } from './iso-time.ts';
+import { grouped } from './lists.ts';
 
 /** Days that an unknown acceptance may lie before its filing day: a long weekend and a day to spare. */
 export const ACCEPTANCE_LEAD_DAYS = 7;

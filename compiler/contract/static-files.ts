@@ -1,7 +1,6 @@
 import { WHOLE_CATALOG_PATH } from './catalog/whole-catalog.ts';
 import { defined } from './defined.ts';
-import { PUBLIC_LIST_URL } from './public-files.ts';
-import { FILES_NAME, RELEASE_NAME } from './release.ts';
+import { FILES_NAME, PUBLIC_LIST_URL, RELEASE_NAME } from './release.ts';
 import { RELEASE_PROOF_NAME } from './release-leaf.ts';
 import {
   SITE_CHANGES_PATH,
@@ -218,12 +217,10 @@ export function catalogLink(baseUrl: string): string {
 
 /** The row of a URL path and the path in the release, which need not exist there; null for any other URL. */
 export function findStaticFile(url: string): { row: StaticRow; path: string } | null {
-  const row = STATIC_FILES.find((each) => isOf(each, url));
+  const row = STATIC_FILES.find(({ url: known, exact, end = '' }) => {
+    if (exact === true || !known.endsWith('/')) return known === url;
+    return url.startsWith(known) && url.endsWith(end);
+  });
   if (row === undefined) return null;
   return { row, path: row.path + url.slice(row.url.length) };
-}
-
-function isOf({ url, exact, end = '' }: StaticRow, asked: string): boolean {
-  if (exact === true || !url.endsWith('/')) return asked === url;
-  return asked.startsWith(url) && asked.endsWith(end);
 }

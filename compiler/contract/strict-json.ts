@@ -86,7 +86,9 @@ export class JsonError extends Error {
 export function parseJson(text: string, limits: { depth?: number } = {}): JsonValue {
   const scanner = new Scanner(text, limits.depth ?? JSON_DEPTH_MAX);
   scanner.document();
-  return scanner.negativeZero ? JSON.parse(text, unsignedZero) : JSON.parse(text);
+  return scanner.negativeZero
+    ? JSON.parse(text, (_, value) => (value === 0 ? 0 : value))
+    : JSON.parse(text);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -98,10 +100,6 @@ export function decodeUtf8(bytes: Uint8Array): string {
   } catch (cause) {
     throw new JsonError('bad_utf8', { at: -1, path: '', cause });
   }
-}
-
-function unsignedZero(_key: string, value: unknown): unknown {
-  return value === 0 ? 0 : value;
 }
 
 /** Walks a text once and throws at the first thing that is refused; it builds no value. */
@@ -326,40 +324,37 @@ function decimal(written: string): string {
   return `${digits.slice(first, last)}e${Number(exponent) - fraction.length + digits.length - last}`;
 }
 
-type Steps = (string | number)[];
-
 /** The path, like `sources.0.name`, of the value at an offset of a JSON text that is well formed before it. */
 export function jsonPath(text: string, at: number): string {
-  const steps: Steps = [];
+  const steps: (string | number)[] = [];
   let key = '';
   for (let i = 0; i < at; i += 1) {
-    if (text[i] === '"') {
-      const end = stringEnd(text, i);
-      key = text.slice(i + 1, end);
-      i = end;
-    } else {
-      step(steps, text[i], key);
+    const last = steps.length - 1;
+    const step = steps[last];
+    switch (text[i]) {
+      case '"': {
+        const start = i + 1;
+        for (i = start; i < text.length && text[i] !== '"'; i += 1) if (text[i] === '\\') i += 1;
+        key = text.slice(start, i);
+        break;
+      }
+      case '{':
+        steps.push('');
+        break;
+      case '[':
+        steps.push(0);
+        break;
+      case '}':
+      case ']':
+        steps.pop();
+        break;
+      case ':':
+        steps[last] = key;
+        break;
+      case ',':
+        steps[last] = typeof step === 'number' ? step + 1 : '';
     }
   }
   const path = steps.filter((each) => each !== '').join('.');
   return path.length > PATH_CHARS_MAX ? `${path.slice(0, PATH_CHARS_MAX)}…` : path;
-}
-
-function step(steps: Steps, unit: string | undefined, key: string): void {
-  const last = steps.length - 1;
-  if (unit === '{') steps.push('');
-  else if (unit === '[') steps.push(0);
-  else if (unit === '}' || unit === ']') steps.pop();
-  else if (unit === ':') steps[last] = key;
-  else if (unit === ',') steps[last] = following(steps[last]);
-}
-
-function following(current: string | number | undefined): string | number {
-  return typeof current === 'number' ? current + 1 : '';
-}
-
-function stringEnd(text: string, start: number): number {
-  let end = start + 1;
-  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
-  return end;
 }

@@ -41,12 +41,10 @@ export const TOOL_ARGUMENT_CHARS_MAX = 200;
 /** The operation that answers words; a catalogue may leave it out. */
 export const SEARCH_OPERATION = '/gauge/search';
 
-type Arguments = Tool['inputSchema']['properties'];
-
 /** A tool with the arguments that it needs; the others may be left out. */
 function tool(
   parts: Pick<Tool, 'name' | 'title' | 'description' | 'outputSchema'>,
-  properties: Arguments,
+  properties: Tool['inputSchema']['properties'],
   required: readonly string[],
 ): Tool {
   const { name, title, description, outputSchema } = parts;

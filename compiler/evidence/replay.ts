@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import { defined } from '../contract/defined.ts';
 import { FILING_COLLECTION } from '../contract/filing.ts';
-import { grouped } from '../contract/grouped.ts';
+import { grouped } from '../contract/lists.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
 import {
   Archive,

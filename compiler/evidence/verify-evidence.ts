@@ -1,8 +1,8 @@
+import { signalOf } from '../contract/catalog/builtin.ts';
 import type { Signal } from '../contract/catalog/line.ts';
-import { signalOf } from '../contract/lines.ts';
+import { rosterCore, rosterKindOf } from '../contract/collections.ts';
 import { type Evidence, evidenceSchema, type Provenance } from '../contract/record.ts';
 import { hashCore } from '../contract/record-hash.ts';
-import { rosterCore, rosterKindOf } from '../contract/roster-core.ts';
 import { decodeUtf8, isObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { Archive, type Archived, ArchiveError, fetchNoteOf } from '../fetch/archive.ts';
 import { readPayload } from '../import/import-command.ts';

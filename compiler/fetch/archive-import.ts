@@ -1,6 +1,6 @@
 import { defined } from '../contract/defined.ts';
-import { grouped } from '../contract/grouped.ts';
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
+import { grouped } from '../contract/lists.ts';
 import { readPayload } from '../import/import-command.ts';
 import {
   type BatchDisk,

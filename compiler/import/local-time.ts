@@ -1,6 +1,5 @@
 import { isRealDay } from '../contract/cutoff.ts';
-import { DAY_MS, HOUR_MS } from '../contract/iso-time.ts';
-import { isUsSummer } from '../contract/new-york-time.ts';
+import { DAY_MS, HOUR_MS, isUsSummer } from '../contract/iso-time.ts';
 
 /** Hours from UTC by the abbreviations that US agencies write. */
 const ZONE_HOURS: ReadonlyMap<string, number> = new Map([

@@ -2,7 +2,7 @@ import { crc32, inflateRawSync } from 'node:zlib';
 import { CsvError, parse } from 'csv-parse/sync';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { defined } from '../contract/defined.ts';
-import { firstTwice } from '../contract/grouped.ts';
+import { firstTwice } from '../contract/lists.ts';
 import { fetchAgain, ImportError, PAYLOAD_BYTES_MAX, type Payload, textOf } from './payload.ts';
 
 export type CsvRow = Readonly<Record<string, string>>;

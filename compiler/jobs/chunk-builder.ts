@@ -2,7 +2,7 @@ import { defined } from '../contract/defined.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { catalogRow } from '../contract/record-views.ts';
 import { type FileEntry, formatCatalogRow, formatVerifyEntry } from '../contract/release.ts';
-import { type SeriesSubject, segmentPath } from '../contract/series-segments.ts';
+import { type SeriesSubject, segmentPath } from '../contract/series.ts';
 import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
 import type { EntityFacts } from '../stages/assemble/entity-record.ts';
 import type { Segment } from '../stages/assemble/series-segments.ts';

@@ -4,7 +4,7 @@ import type { Line } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { FileEntry } from '../contract/release.ts';
-import { segmentPath } from '../contract/series-segments.ts';
+import { segmentPath } from '../contract/series.ts';
 import { entityFiles } from '../stages/assemble/entity-files.ts';
 import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
 import { sourcedRow } from '../stages/assemble/series.ts';

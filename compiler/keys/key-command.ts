@@ -3,14 +3,16 @@ import {
   firstHistory,
   historyOf,
   type KeyHistory,
+  keyStanding,
   type ReceiptKey,
   type Revocation,
   type Rotation,
+  receiptKeyStanding,
   rootDid,
   statementBytes,
+  validKeysAt,
   withReceiptKeys,
 } from '../contract/key-history.ts';
-import { keyStanding, receiptKeyStanding, validKeysAt } from '../contract/key-standing.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
 import { changeKeys, KeyError, keepKeys, readKeys } from './key-store.ts';
 import { keyWarnings, rootLines } from './root-draft.ts';

@@ -1,5 +1,5 @@
-import { publicFileUrl } from '../contract/public-files.ts';
 import type { FileEntry } from '../contract/release.ts';
+import { publicFileUrl } from '../contract/release.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { asked, type Fetch, refusal, UnreachableError } from '../monitor/log-client.ts';
 import type { MirrorFolder } from './mirror-folder.ts';

@@ -16,18 +16,7 @@ import { TABLE } from '../contract/endpoints.ts';
 import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH } from '../contract/key-history.ts';
 import { knownFilePath, type Values } from '../contract/path.ts';
-import { isPublicPath, PUBLIC_LIST_URL } from '../contract/public-files.ts';
-import {
-  CONTRACT_VERSION,
-  FILE_LINE_BYTES_MAX,
-  FILES_NAME,
-  type FileEntry,
-  HEAD_BYTES_MAX,
-  parseFiles,
-  RELEASE_NAME,
-  type Release,
-  releaseName,
-} from '../contract/release.ts';
+import { isPublicPath, PUBLIC_LIST_URL, CONTRACT_VERSION, FILE_LINE_BYTES_MAX, FILES_NAME, type FileEntry, HEAD_BYTES_MAX, parseFiles, RELEASE_NAME, type Release, releaseName } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { LOG_URL, RELEASE_PROOF_URL, RELEASE_URL, STATIC_FILES } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
@@ -40,15 +29,7 @@ import { Faults, type ReleaseFault } from '../verify/release-fault.ts';
 import { readHead, releaseKeys } from '../verify/release-head.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
-import {
-  type FetchBy,
-  type Fetched,
-  fetchFiles,
-  patiently,
-  settled,
-  type Ungiven,
-  waitFor,
-} from './fetch-files.ts';
+import { type FetchBy, type Fetched, fetchFiles, patiently, settled, type Ungiven, waitFor } from './fetch-files.ts';
 import { LIST_BYTES_MAX, type MirrorFolder } from './mirror-folder.ts';
 
 /** More than any shop gives away. */

@@ -1,11 +1,16 @@
 import type { ZodType } from 'zod';
-import { canonicalRequest, canonicalTarget } from '../contract/canonical-request.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
 import { type Answer, type Endpoint, type TablePath, takenParams } from '../contract/endpoints.ts';
 import { canonicalForm } from '../contract/filing.ts';
 import { proposerBodySchema, resolveBodySchema } from '../contract/resolve-bodies.ts';
-import { findRow, type Route, route } from '../contract/route.ts';
+import {
+  canonicalRequest,
+  canonicalTarget,
+  findRow,
+  type Route,
+  route,
+} from '../contract/route.ts';
 import { SIGNED_CSV } from '../contract/series-csv.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { subscriptionSchema } from '../contract/watch-bodies.ts';

@@ -1,6 +1,5 @@
-import { withoutProof } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { type Citation, citationSchema, citedBase } from '../contract/citation.ts';
+import { type Citation, citationSchema, citedBase, withoutProof } from '../contract/citation.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { answeredTarget, answerFault, knownQuestion } from './answer-fault.ts';

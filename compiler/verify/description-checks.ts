@@ -3,23 +3,15 @@ import { basketRange, isBasket } from '../contract/basket.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { builtinDigest, ownDigest, releaseCatalog } from '../contract/catalog/release-catalog.ts';
-import { builtinCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import { builtinDigest, ownDigest, releaseCatalog, builtinCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint } from '../contract/endpoints.ts';
 import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
-import { KEYS_PATH, readKeyHistory } from '../contract/key-history.ts';
-import { keyStanding } from '../contract/key-standing.ts';
+import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
 import { atomicAmount, priceBySignal, priceRange } from '../contract/price.ts';
 import type { Release } from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
-import {
-  decodeUtf8,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '../contract/strict-json.ts';
+import { decodeUtf8, isObject, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import type { FileList } from './file-list.ts';

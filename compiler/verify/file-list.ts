@@ -1,13 +1,6 @@
-import { firstWhere } from '../contract/first-where.ts';
+import { firstWhere } from '../contract/lists.ts';
 import { storedPath } from '../contract/path.ts';
-import { publicStretches } from '../contract/public-files.ts';
-import {
-  FILE_LINE_BYTES_MAX,
-  FILES_NAME,
-  type FileEntry,
-  formatFiles,
-  parseFiles,
-} from '../contract/release.ts';
+import { publicStretches, FILE_LINE_BYTES_MAX, FILES_NAME, type FileEntry, formatFiles, parseFiles } from '../contract/release.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { type Disk, type EntryKind, lines, readAll } from './disk.ts';
 

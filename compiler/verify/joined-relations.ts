@@ -1,20 +1,29 @@
-import { bundleBody, legReadings, placeLegs, thinBundle } from '../contract/bundle.ts';
-import type { Line, Signal } from '../contract/catalog/line.ts';
-import { censusBody, censusEntry, censusStatement } from '../contract/census-body.ts';
 import {
-  bundleStatement,
-  cityBody,
-  cityStatement,
-  lifecycleStatement,
-  thinBundleStatement,
-} from '../contract/city-readings.ts';
+  bundleBody,
+  type LegReading,
+  legOf,
+  legReadings,
+  placeLegs,
+  thinBundle,
+} from '../contract/bundle.ts';
+import type { Line, Signal } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
 import { endpointAt } from '../contract/endpoints.ts';
-import { type LegReading, legOf } from '../contract/leg.ts';
-import { lifecycleBody, lifecycleSignals } from '../contract/lifecycle-body.ts';
+import {
+  bundleStatement,
+  censusBody,
+  censusEntry,
+  censusStatement,
+  cityBody,
+  cityStatement,
+  lifecycleBody,
+  lifecycleSignals,
+  lifecycleStatement,
+  thinBundleStatement,
+} from '../contract/joined-bodies.ts';
 import { encodeSegment, type FileRow, parseFilePath } from '../contract/path.ts';
-import { knownName } from '../contract/places.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
+import { knownName } from '../contract/reading-text.ts';
 import type { Bundle } from '../contract/record.ts';
 import { isObject } from '../contract/strict-json.ts';
 import type { FileList } from './file-list.ts';

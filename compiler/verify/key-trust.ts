@@ -1,6 +1,11 @@
 import { parseDidKey } from '../contract/did-key.ts';
-import type { KeyHistory } from '../contract/key-history.ts';
-import { hasEnded, keyStanding, rootKeysOf, vouchedDids } from '../contract/key-standing.ts';
+import {
+  hasEnded,
+  type KeyHistory,
+  keyStanding,
+  rootKeysOf,
+  vouchedDids,
+} from '../contract/key-history.ts';
 
 /** Whom a reader trusts. */
 export interface Trusted {

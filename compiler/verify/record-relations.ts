@@ -1,12 +1,12 @@
-import { pastMembers } from '../contract/change.ts';
+import { byTime } from '../contract/bundle.ts';
 import { TABLE, type TablePath, type TableRow } from '../contract/endpoints.ts';
-import { byTime } from '../contract/joined-provenance.ts';
 import { readingStatement, type Worded } from '../contract/reading-text.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import {
   historyAddOn,
   historyPreview,
   type PercentileTable,
+  pastMembers,
   rawBody,
   recordAddOns,
   thinCalibrated,
@@ -14,8 +14,7 @@ import {
 } from '../contract/record-views.ts';
 import type { FileEntry } from '../contract/release.ts';
 import type { SeriesRow } from '../contract/series.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import type { FileList } from './file-list.ts';
 import { checkMade, cited, differing, isSame, type Related, rowsOf } from './relation.ts';
 

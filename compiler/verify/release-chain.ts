@@ -1,18 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { firstHistory, KEYS_PATH, type KeyHistory, rootDid } from '../contract/key-history.ts';
+import { firstHistory, KEYS_PATH, type KeyHistory, rootDid, isOfSeen, type SeenKeys, seenKey, seenKeysFault, seenKeysOf, seenKeysSchema } from '../contract/key-history.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
-import { RELEASE_NAME, type Release, releaseSchema } from '../contract/release.ts';
-import { goesBack } from '../contract/release-time.ts';
-import {
-  isOfSeen,
-  type SeenKeys,
-  seenKey,
-  seenKeysFault,
-  seenKeysOf,
-  seenKeysSchema,
-} from '../contract/seen-keys.ts';
+import { RELEASE_NAME, type Release, releaseSchema, goesBack } from '../contract/release.ts';
 import { parseJson } from '../contract/strict-json.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';

@@ -1,11 +1,11 @@
-import { SERIES_ROWS_MAX } from '../contract/series.ts';
 import {
   parseSegmentPath,
+  SERIES_ROWS_MAX,
   type SegmentPlace,
   segmentPath,
   segmentPlaces,
   settledRows,
-} from '../contract/series-segments.ts';
+} from '../contract/series.ts';
 import {
   decodeUtf8,
   isObject,

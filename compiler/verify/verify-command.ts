@@ -1,4 +1,3 @@
-import { withoutProof } from '../contract/body-proof.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';

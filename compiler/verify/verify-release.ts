@@ -17,12 +17,10 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
-import { firstHistory, rootDid } from '../contract/key-history.ts';
-import { keysInWords } from '../contract/key-standing.ts';
+import { firstHistory, rootDid, keysInWords, type SeenKeys } from '../contract/key-history.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
-import type { SeenKeys } from '../contract/seen-keys.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
@@ -34,14 +32,7 @@ import { KnownHashes, readKnownHashes } from './known-hashes.ts';
 import { logSource } from './log-tiles-check.ts';
 import { type PolicyTrust, pastRelease, type Witnessed } from './policy-check.ts';
 import { checkChain, checkSeen, keysSeenIn, type SeenRelease, seenOf } from './release-chain.ts';
-import {
-  type Counted,
-  count,
-  Faults,
-  inOrder,
-  type ReleaseFault,
-  type Tally,
-} from './release-fault.ts';
+import { type Counted, count, Faults, inOrder, type ReleaseFault, type Tally } from './release-fault.ts';
 import { checkName, readHead, releaseKeys, releaseRoot, unservedReleases } from './release-head.ts';
 import { type IndexResult, shardsOf, unlistedFiles } from './release-index.ts';
 import type { ShareResult } from './share-check.ts';

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   type CanonicalRequest,
   canonicalRequest,
-} from '../../compiler/contract/canonical-request.ts';
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { findRow, type Route, route } from '../../compiler/contract/route.ts';
+  findRow,
+  type Route,
+  route,
+} from '../../compiler/contract/route.ts';
 import { type PaymentHeader, wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../http/request.ts';

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
-import { keysInWords } from '../../compiler/contract/key-standing.ts';
+import { keysInWords } from '../../compiler/contract/key-history.ts';
 import { isStale } from '../../compiler/contract/release.ts';
 import { relayerKey } from '../money/address.ts';
 import { paidNetworks, settlementOf, settlementWarnings, testPaymentsFault } from '../config/config.ts';

@@ -122,7 +122,7 @@ export async function payeeCheck(examined: Examined): Promise<Finding[]> {
     const found = await payeeFindings(await examined.node(paid), payee, rate !== undefined);
     if (tokens.length === 1) return found;
     // An address may be a plain account on one network and a contract on another.
-    const place = rate === undefined ? name : `${name} ${symbolOf(paid.network)}`;
+    const place = decimals === undefined ? name : `${name} ${symbolOf(paid.network)}`;
     return found.map((one) => ({ ...one, detail: `${place}: ${one.detail}` }));
   });
   const spelling = ok(`${payee} is an address with a matching checksum`);

@@ -1,9 +1,8 @@
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
 import { z } from 'zod';
 import { didKey } from '../../compiler/contract/did-key.ts';
-import type { KeyHistory } from '../../compiler/contract/key-history.ts';
-import { receiptKeyStanding } from '../../compiler/contract/key-standing.ts';
-import { jwsInput } from '../../compiler/contract/signed-receipt.ts';
+import { type KeyHistory, receiptKeyStanding } from '../../compiler/contract/key-history.ts';
+import { jwsInput } from '../../compiler/contract/receipt.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { SIGN_IN } from './sign-in.ts';
 

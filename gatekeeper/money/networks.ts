@@ -1,5 +1,4 @@
-import { atomicAmount } from '../../compiler/contract/price.ts';
-import { USDC } from '../../compiler/contract/usdc.ts';
+import { atomicAmount, USDC } from '../../compiler/contract/price.ts';
 import { checksumAddress } from './address.ts';
 
 /** Names that clients of version 1 know; any other one makes them drop the whole challenge. */

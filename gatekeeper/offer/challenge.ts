@@ -1,6 +1,6 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
-import { describedParams } from '../../compiler/contract/described-params.ts';
+import { describedParams } from '../../compiler/contract/route.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
 import { catalogLink } from '../../compiler/contract/static-files.ts';

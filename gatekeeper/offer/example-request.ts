@@ -1,4 +1,3 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
@@ -10,7 +9,7 @@ import {
   parseFilePath,
   type Values,
 } from '../../compiler/contract/path.ts';
-import type { Route } from '../../compiler/contract/route.ts';
+import { canonicalTarget, type Route } from '../../compiler/contract/route.ts';
 import { SEARCH_OPERATION } from '../../compiler/contract/tools.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';

@@ -1,6 +1,5 @@
 import { isBasket } from '../../compiler/contract/basket.ts';
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
-import { describedParams } from '../../compiler/contract/described-params.ts';
+import { canonicalRequest, describedParams } from '../../compiler/contract/route.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';

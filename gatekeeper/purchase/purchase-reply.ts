@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ReceiptPayload } from '../../compiler/contract/signed-receipt.ts';
+import type { ReceiptPayload } from '../../compiler/contract/receipt.ts';
 import type { TenderHeader } from '../http/header-facts.ts';
 import { tooMany } from '../http/request.ts';
 import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';

@@ -1,7 +1,6 @@
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { canonicalRequest, route } from '../../compiler/contract/route.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { route } from '../../compiler/contract/route.ts';
 import type { PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
 import type { Arrival, RequestTrace } from '../http/request.ts';
 import type { Reply } from '../http/reply.ts';

@@ -1,4 +1,4 @@
-import { CODINGS, type Coding, packedPath } from '../../compiler/contract/codings.ts';
+import { CODINGS, type Coding, packedPath } from '../../compiler/contract/release.ts';
 import type { Header } from '../http/reply.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { ReleaseIndex } from './release-index.ts';

@@ -1,8 +1,7 @@
 import { defined } from '../../compiler/contract/defined.ts';
-import { firstWhere } from '../../compiler/contract/first-where.ts';
 import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
-import { publicStretches } from '../../compiler/contract/public-files.ts';
-import { FILES_NAME, type FileEntry } from '../../compiler/contract/release.ts';
+import { firstWhere } from '../../compiler/contract/lists.ts';
+import { FILES_NAME, type FileEntry, publicStretches } from '../../compiler/contract/release.ts';
 import { inTurns } from '../system/in-turns.ts';
 
 const [NEWLINE, SPACE, ZERO, SLASH, DOT] = [0x0a, 0x20, 0x30, 0x2f, 0x2e];

@@ -1,5 +1,5 @@
 import { defined } from '../../compiler/contract/defined.ts';
-import { firstWhere } from '../../compiler/contract/first-where.ts';
+import { firstWhere } from '../../compiler/contract/lists.ts';
 import {
   type AnchorState,
   anchorProofPath,

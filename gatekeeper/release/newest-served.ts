@@ -3,16 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { rootDid } from '../../compiler/contract/key-history.ts';
-import type { Release } from '../../compiler/contract/release.ts';
-import { goesBack } from '../../compiler/contract/release-time.ts';
-import {
-  isOfSeen,
-  seenKey,
-  seenKeysFault,
-  seenKeysOf,
-  seenKeysSchema,
-} from '../../compiler/contract/seen-keys.ts';
+import { isOfSeen, rootDid, seenKey, seenKeysFault, seenKeysOf, seenKeysSchema } from '../../compiler/contract/key-history.ts';
 import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { headHash } from './log-tip.ts';

@@ -1,28 +1,13 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { releaseCatalog } from '../../compiler/contract/catalog/release-catalog.ts';
-import {
-  compiledCatalog,
-  WHOLE_CATALOG_PATH,
-} from '../../compiler/contract/catalog/whole-catalog.ts';
+import { releaseCatalog, compiledCatalog, WHOLE_CATALOG_PATH } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
-import {
-  firstHistory,
-  KEYS_PATH,
-  type KeyHistory,
-  readKeyHistory,
-} from '../../compiler/contract/key-history.ts';
-import { keyStanding, vouchedDids } from '../../compiler/contract/key-standing.ts';
+import { firstHistory, KEYS_PATH, type KeyHistory, readKeyHistory, keyStanding, vouchedDids } from '../../compiler/contract/key-history.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
-import {
-  CONTRACT_VERSION,
-  FILE_LINE_BYTES_MAX,
-  type Release,
-  releaseSchema,
-} from '../../compiler/contract/release.ts';
+import { CONTRACT_VERSION, FILE_LINE_BYTES_MAX, type Release, releaseSchema } from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { hexInTurns } from '../system/in-turns.ts';

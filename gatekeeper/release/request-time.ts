@@ -7,14 +7,12 @@ import {
   type Cadence,
   freshness,
   freshnessTurns,
+  type Publication,
   parseFreshnessBasis,
   parseFreshnessRule,
-} from '../../compiler/contract/freshness.ts';
-import {
-  type Publication,
   statusTurns,
   updateStatus,
-} from '../../compiler/contract/update-status.ts';
+} from '../../compiler/contract/freshness.ts';
 
 // A stored body lacks the members that depend on the moment of the request (FORMAT.md, section 5). The compiler writes
 // what they follow from side by side, so that they can be found in the bytes: nothing is parsed, and each goes in where

@@ -1,5 +1,5 @@
 import { isContinued, rootDid } from '../../compiler/contract/key-history.ts';
-import { goesBack } from '../../compiler/contract/release-time.ts';
+import { goesBack } from '../../compiler/contract/release.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { BASKET_ANSWERS_BYTES_MAX, BASKET_BODY_BYTES_MAX, BASKET_USAGE, basketRequests } from '../../compiler/contract/basket.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { canonicalRequest, canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { canonicalRequest, canonicalTarget, type Route, route } from '../../compiler/contract/route.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
-import { type Route, route } from '../../compiler/contract/route.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { answer } from '../answers/answers.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';

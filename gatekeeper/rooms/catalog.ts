@@ -1,9 +1,7 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
-import { positionOf } from '../../compiler/contract/places.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
 import { pricedRow } from '../../compiler/contract/route.ts';

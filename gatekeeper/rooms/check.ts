@@ -1,29 +1,15 @@
-import { PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
+import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import {
-  CHECK_DETAILS_MAX,
-  CHECKED_CITATIONS_MAX,
-  type CheckBody,
-} from '../../compiler/contract/check-body.ts';
-import { hasEnded } from '../../compiler/contract/key-standing.ts';
+import { CHECK_DETAILS_MAX, CHECKED_CITATIONS_MAX, type CheckBody } from '../../compiler/contract/free-body-schemas.ts';
+import { hasEnded } from '../../compiler/contract/key-history.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
-import {
-  decodeUtf8,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-} from '../../compiler/contract/strict-json.ts';
+import { decodeUtf8, isObject, type JsonObject, type JsonValue } from '../../compiler/contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { type DemandedReport, withDemands } from '../../compiler/verify/demand-checks.ts';
-import {
-  type BodyTrust,
-  coversContent,
-  signerOf,
-  verifyBody,
-} from '../../compiler/verify/verify-body.ts';
+import { type BodyTrust, coversContent, signerOf, verifyBody } from '../../compiler/verify/verify-body.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { findLeaf } from '../release/log-index.ts';

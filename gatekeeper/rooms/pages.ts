@@ -1,9 +1,7 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
-import { type Html, html } from '../../compiler/contract/html.ts';
+import { type Html, html, sitePage, type SitePage } from '../../compiler/contract/html.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
 import { SITE_FOLDER } from '../../compiler/contract/site.ts';
-import { type SitePage, sitePage } from '../../compiler/contract/site-page.ts';
 import type { AskedPrice, Service } from '../answers/service.ts';
 import type { Header, Reply } from '../http/reply.ts';
 import { symbolOf } from '../money/networks.ts';

@@ -1,4 +1,3 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
@@ -6,6 +5,7 @@ import { type Endpoint, endpointAt, type TableRow } from '../../compiler/contrac
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceBySignal, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import { CATALOG_URL } from '../../compiler/contract/static-files.ts';
 import { storedFile } from '../answers/answers.ts';
 import {

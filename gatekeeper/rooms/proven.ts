@@ -1,4 +1,4 @@
-import { hashedIn, PROOF_MEMBER } from '../../compiler/contract/body-proof.ts';
+import { hashedIn, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { type Checkpoint, openNote } from '../../compiler/contract/checkpoint.ts';
 import { bringsProof, type Endpoint, type TablePath } from '../../compiler/contract/endpoints.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
-import { type PublicFile, parsePublicFileUrl, publicFileUrl } from '../../compiler/contract/public-files.ts';
-import { FILES_NAME, RELEASE_NAME } from '../../compiler/contract/release.ts';
-import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/site-page.ts';
+import { type PublicFile, parsePublicFileUrl, publicFileUrl, FILES_NAME, RELEASE_NAME } from '../../compiler/contract/release.ts';
+import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/html.ts';
 import { findStaticFile, type StaticRow, serviceLinks } from '../../compiler/contract/static-files.ts';
 import { notFound } from '../answers/answers.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';

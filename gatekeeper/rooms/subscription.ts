@@ -4,24 +4,13 @@ import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { needsTokens } from '../../compiler/contract/for-sale.ts';
-import { grouped } from '../../compiler/contract/grouped.ts';
+import { grouped } from '../../compiler/contract/lists.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import type { Route } from '../../compiler/contract/route.ts';
-import {
-  CHANGES_HOURS_DEFAULT,
-  SWEEP_PAGE_ROWS,
-  WATCH_ITEMS_MAX,
-  type WatchRow,
-} from '../../compiler/contract/watch-bodies.ts';
-import {
-  type Answered,
-  type Caller,
-  MISS,
-  type Question,
-  type Service,
-} from '../answers/service.ts';
+import { CHANGES_HOURS_DEFAULT, SWEEP_PAGE_ROWS, WATCH_ITEMS_MAX, type WatchRow } from '../../compiler/contract/watch-bodies.ts';
+import { type Answered, type Caller, MISS, type Question, type Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { MINT_PATH } from '../money/token.ts';

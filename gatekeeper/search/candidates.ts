@@ -1,17 +1,9 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Line, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
-import { grouped } from '../../compiler/contract/grouped.ts';
+import { grouped } from '../../compiler/contract/lists.ts';
 import type { Values } from '../../compiler/contract/path.ts';
-import {
-  postedDocument,
-  postedWeight,
-  SEARCH_WEIGHT_MAX,
-  type SearchHead,
-  type TermRow,
-} from '../../compiler/contract/search-index.ts';
-import { searchWords, stem } from '../../compiler/contract/search-words.ts';
+import { postedDocument, postedWeight, SEARCH_WEIGHT_MAX, type SearchHead, type TermRow, searchWords, stem } from '../../compiler/contract/search-index.ts';
 import type { Spend } from '../http/cost.ts';
 import { askedFor, sellsNow, slotsOf } from '../offer/example-request.ts';
 import { oncePerRelease } from '../release/per-release.ts';

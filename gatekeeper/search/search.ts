@@ -1,6 +1,5 @@
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
-import { pricedRow } from '../../compiler/contract/route.ts';
+import { canonicalTarget, pricedRow } from '../../compiler/contract/route.ts';
 import {
   type Answered,
   KEEP_FOR_RELEASE,

@@ -1,8 +1,7 @@
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, LINES } from '../../compiler/contract/catalog/builtin.ts';
 import { placesOf } from '../../compiler/contract/catalog/catalog.ts';
 import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { LINES } from '../../compiler/contract/lines.ts';
 import { sampleFilings } from './sample-filings.ts';
 import { sampleRosterFiles } from './sample-rosters.ts';
 import type { SampleBatches, SampleReading } from './sample-signals.ts';

@@ -3,20 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hashedIn } from '../../compiler/contract/body-proof.ts';
+import { hashedIn } from '../../compiler/contract/citation.ts';
 import { SERIES_DAYS_DEFAULT, TABLE } from '../../compiler/contract/endpoints.ts';
 import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
 import { SOLD_TARGETS, soldShop } from '../sold-shop.ts';
 import { hasPython } from '../verify/python-judge.ts';
-import {
-  canSign,
-  OTHER_DID,
-  PYTHON,
-  type PythonGate,
-  printedBy,
-  pythonGate,
-} from './python-gate.ts';
+import { canSign, OTHER_DID, PYTHON, type PythonGate, printedBy, pythonGate } from './python-gate.ts';
 
 let gate: PythonGate;
 const python = (code: string): Promise<unknown> => gate.python(code);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { signalOf } from '../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../compiler/contract/catalog/line.ts';
-import { pastMembers } from '../../compiler/contract/change.ts';
-import { signalOf } from '../../compiler/contract/lines.ts';
 import type { MetricChange } from '../../compiler/contract/record.ts';
+import { pastMembers } from '../../compiler/contract/record-views.ts';
 
 import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import { reading } from '../snapshot-folder.ts';

@@ -9,7 +9,13 @@ import {
   contentOf,
   REQUEST_TIME_FIELDS,
 } from '../../compiler/contract/citation.ts';
-import { COLLECTIONS } from '../../compiler/contract/collections.ts';
+import {
+  COLLECTIONS,
+  isRosterKind,
+  rosterCore,
+  rosterCoreFields,
+  rosterKindOf,
+} from '../../compiler/contract/collections.ts';
 import {
   historyOf,
   type Rotation,
@@ -24,12 +30,6 @@ import {
   formatVerifyEntry,
   releaseSchema,
 } from '../../compiler/contract/release.ts';
-import {
-  isRosterKind,
-  rosterCore,
-  rosterCoreFields,
-  rosterKindOf,
-} from '../../compiler/contract/roster-core.ts';
 import {
   CHAIN_ORIGIN,
   type ChainState,

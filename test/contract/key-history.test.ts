@@ -5,19 +5,17 @@ import {
   historyOf,
   isContinued,
   type KeyHistory,
+  keyStanding,
   type ReceiptKey,
   type Revocation,
   type Rotation,
   readKeyHistory,
-  statementBytes,
-  withReceiptKeys,
-} from '../../compiler/contract/key-history.ts';
-import {
-  keyStanding,
   receiptKeyStanding,
+  statementBytes,
   validKeysAt,
   vouchedDids,
-} from '../../compiler/contract/key-standing.ts';
+  withReceiptKeys,
+} from '../../compiler/contract/key-history.ts';
 import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 

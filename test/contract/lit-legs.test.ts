@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SIGNALS, signalOf } from '../../compiler/contract/lines.ts';
-import { isLit, legsLit } from '../../compiler/contract/lit-legs.ts';
+import { isLit, legsLit } from '../../compiler/contract/bundle.ts';
+import { SIGNALS, signalOf } from '../../compiler/contract/catalog/builtin.ts';
 
 const RIVER = signalOf('hydrology.river-level');
 

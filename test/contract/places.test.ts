@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, LINES } from '../../compiler/contract/catalog/builtin.ts';
 import * as catalog from '../../compiler/contract/catalog/catalog.ts';
 import type { Line, Place } from '../../compiler/contract/catalog/line.ts';
-import { LINES } from '../../compiler/contract/lines.ts';
 import { inBox } from '../../compiler/import/regions.ts';
 import { EARTHQUAKE_BOXES } from '../../compiler/import/sources/earthquake-events.ts';
 

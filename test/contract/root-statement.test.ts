@@ -1,28 +1,29 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import {
   firstHistory,
   historyOf,
   isContinued,
   type KeyHistory,
+  keyStanding,
+  keysInWords,
   type ReceiptKey,
   type Rotation,
   readKeyHistory,
+  receiptKeyStanding,
   statementBytes,
+  validKeysAt,
+  vouchedDids,
   withReceiptKeys,
   withRoots,
 } from '../../compiler/contract/key-history.ts';
-import {
-  keyStanding,
-  keysInWords,
-  receiptKeyStanding,
-  validKeysAt,
-  vouchedDids,
-} from '../../compiler/contract/key-standing.ts';
 import {
   ROOT_VERSIONS_MAX,
   type RootStatement,
   rootBytes,
 } from '../../compiler/contract/root-statement.ts';
+import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import {
   believedDids,
@@ -368,5 +369,33 @@ describe('whom a reader trusts', () => {
     expect(listFault(list(), trustedBy([A.did]))).toContain(`${A.did} is a root key`);
     expect(() => trustedBy([A.did], [A.did])).toThrow('is a root key');
     expect(() => trustedBy([], ['did:web:example.org'])).toThrow('did:key');
+  });
+});
+
+const TEXT = readFileSync(new URL('../../compiler/contract/ROOTS.md', import.meta.url), 'utf8');
+const [, statement = ''] = /```json\n(.*)\n```/.exec(TEXT) ?? [];
+const shown = parseJson(statement) as unknown as RootStatement;
+const listWith = (root: RootStatement) => withRoots(firstHistory(shown.issuer), [root]);
+
+describe('ROOTS.md', () => {
+  it('I29: shows a version that two of three root keys and the key of FORMAT.md signed', () => {
+    const list = listWith(shown);
+    expect(readKeyHistory(JSON.parse(JSON.stringify(list)), isSignedBy)).toEqual(list);
+    expect(canonicalJson(shown)).toBe(statement);
+    const seeds = ['a1', 'b2', 'c3'].map((byte) => Buffer.from(byte.repeat(32), 'hex'));
+    expect(shown.root_keys).toEqual(seeds.map((seed) => issuerDid(signingKey(seed))));
+    const fewer = { ...shown, signatures: shown.signatures.slice(1) };
+    expect(() => readKeyHistory(listWith(fewer), isSignedBy)).toThrow('1 of the 2');
+    const lower = { ...shown, stated_at: '2026-11-19T00:00:00Z' };
+    expect(() => readKeyHistory(listWith(lower), isSignedBy)).toThrow('is not that of');
+  });
+
+  it('names every member of a version', () => {
+    const listed = [...TEXT.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(listed.sort()).toEqual(Object.keys(shown).sort());
+  });
+
+  it('speaks of no machine', () => {
+    expect(TEXT).not.toMatch(/\/(home|tmp|work)\//);
   });
 });

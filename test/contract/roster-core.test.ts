@@ -5,18 +5,16 @@ import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import {
   COLLECTIONS,
   DEMAND_FIELDS,
-  type RosterKind,
-} from '../../compiler/contract/collections.ts';
-import {
   DEMAND_MODEL_SINCE,
   isRosterKind,
+  type RosterKind,
   rosterCore,
   rosterCoreFields,
   rosterKindOf,
   rosterSubject,
   serviceId,
   trustModel,
-} from '../../compiler/contract/roster-core.ts';
+} from '../../compiler/contract/collections.ts';
 import { sha256Text } from '../sha256-text.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { historyOf, type KeyHistory } from '../../compiler/contract/key-history.ts';
 import {
+  historyOf,
+  type KeyHistory,
   type SeenKeys,
   seenKey,
   seenKeysFault,
   seenKeysOf,
   seenKeysSchema,
-} from '../../compiler/contract/seen-keys.ts';
+} from '../../compiler/contract/key-history.ts';
 import { DID, didOfSeed, revocation, rotation } from '../monitor/lying-service.ts';
 import { FIRST, rooted } from '../monitor/rooted-keys.ts';
 

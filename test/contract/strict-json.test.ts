@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isExact,
+  JsonError,
+  jsonPath,
+  parseJson,
+} from '../../compiler/contract/strict-json.ts';
 import { cpuMsOf } from '../growth.ts';
 import { ACCEPTED, REFUSED } from './json-texts.ts';
 
@@ -253,3 +259,34 @@ function respell(text: string): string {
     ? `${mantissa.slice(0, -1)}8e${power}`
     : `${dotted}E${power}`.replace('E', 'e');
 }
+
+describe('isExact()', () => {
+  it.each(['0', '-0', '0.0', '1', '-1', '100', '1e2', '1E+2', '0.01e4', '1e-2', '0.050', '5e-324'])(
+    'says yes to %s',
+    (written) => {
+      expect(isExact(written, Number(written))).toBe(true);
+    },
+  );
+  it.each(['9007199254740993', '0.1000000000000000055', '1e-400', '1.00000000000000001', '3e-324'])(
+    'says no to %s',
+    (written) => {
+      expect(isExact(written, Number(written))).toBe(false);
+    },
+  );
+});
+
+describe('jsonPath()', () => {
+  it.each([
+    ['{"a":{"b":[1,{"c":2', 'a.b.1.c'],
+    ['{"a":1,', ''],
+    ['[[],[[],', '1.1'],
+    ['{"a":"[{,:","b":', 'b'],
+    ['{"x\\"y":', 'x\\"y'],
+    ['', ''],
+  ])('reads the path behind %s', (text, path) => {
+    expect(jsonPath(`${text}?`, text.length)).toBe(path);
+  });
+  it('clips what is long', () => {
+    expect(jsonPath(`{"${'k'.repeat(500)}":`, 504)).toHaveLength(121);
+  });
+});

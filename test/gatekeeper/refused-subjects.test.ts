@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { compiledSample } from '../compiled-sample.ts';
 import { OPERATIONS } from '../conformance-table.ts';

@@ -10,11 +10,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, signalOf } from '../../compiler/contract/catalog/builtin.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { didKey } from '../../compiler/contract/did-key.ts';
 import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
-import { signalOf } from '../../compiler/contract/lines.ts';
 import { filePath, storedPath, verifyShardPath } from '../../compiler/contract/path.ts';
 import { hashCore } from '../../compiler/contract/record-hash.ts';
 import {

@@ -1,4 +1,3 @@
-import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { route } from '../../compiler/contract/route.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signalOf } from '../../compiler/contract/lines.ts';
+import { signalOf } from '../../compiler/contract/catalog/builtin.ts';
 import {
   conditionsOf,
   flightCategory,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { grouped } from '../../compiler/contract/grouped.ts';
+import { grouped } from '../../compiler/contract/lists.ts';
 import { isObject } from '../../compiler/contract/strict-json.ts';
 import { readPayload } from '../../compiler/import/import-command.ts';
 import { type FetchNote, ImportError, type Imported } from '../../compiler/import/payload.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstTwice } from '../../compiler/contract/grouped.ts';
+import { firstTwice } from '../../compiler/contract/lists.ts';
 
 describe('firstTwice()', () => {
   it('names the first text that comes again', () => {

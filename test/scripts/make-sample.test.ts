@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { LINES, signalOf } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
-import { LINES, signalOf } from '../../compiler/contract/lines.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { headerIn } from '../../compiler/stages/intake/file-header.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';

@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
-import { isPublicPath } from '../../compiler/contract/public-files.ts';
-import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
+import {
+  formatFiles,
+  isPublicPath,
+  parseFiles,
+  type Release,
+} from '../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { writeReleaseProof } from '../../compiler/stages/anchor/release-proof.ts';

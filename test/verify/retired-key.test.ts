@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../compiler/client/verify.ts';
-import { checkSchema } from '../../compiler/contract/check-body.ts';
+import { checkSchema } from '../../compiler/contract/free-body-schemas.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';

@@ -3,9 +3,9 @@ import {
   CADENCES,
   FRESHNESS_THRESHOLDS,
   parseFreshnessBasis,
+  UPDATE_STATES,
 } from '../../compiler/contract/freshness.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
-import { UPDATE_STATES } from '../../compiler/contract/update-status.ts';
 
 type Open = Record<string, JsonValue>;
 

@@ -2,7 +2,7 @@ import type { Ruler } from '../rulers.ts';
 import { BUILTIN_FILES } from './builtin-files.ts';
 import { type Catalog, catalogOf } from './catalog.ts';
 import type { CatalogFile } from './catalog-file.ts';
-import type { Line } from './line.ts';
+import type { Line, Signal } from './line.ts';
 
 /** The catalogue that comes with the product: the lines of the specification. */
 export const BUILTIN: Catalog = catalogOf(BUILTIN_FILES as readonly CatalogFile[]);
@@ -19,4 +19,18 @@ export function builtinRuler(id: string): Ruler {
   const ruler = BUILTIN.rulerById.get(id);
   if (ruler === undefined) throw new RangeError(`Cannot find ruler "${id}": not built in`);
   return ruler;
+}
+
+// The built-in catalogue for those who are not given one yet: whoever takes a Catalog as a parameter reads that instead, and
+// this file goes when all do.
+
+/** What is measured, in the order of the specification. */
+export const LINES: readonly Line[] = BUILTIN.lines;
+
+/** Every signal of every line, in table order. */
+export const SIGNALS: readonly Signal[] = BUILTIN.signals;
+
+/** The signal row of an id, or undefined for an id that is not in the table. */
+export function signalOf(id: string): Signal | undefined {
+  return BUILTIN.entryById.get(id)?.signal;
 }

@@ -16,7 +16,7 @@ import { operationsOf } from './operations.ts';
 /** What a publisher measures and joins: a value that is built from files and passed to whoever works with it. */
 export interface Catalog {
   /** Phases of the prices for people, each until the end of its last UTC day; empty where there are none. */
-  readonly humanTrack: readonly DiscountPhase[];
+  readonly humanTrack: NonNullable<CatalogFile['humanTrack']>;
   /** In the order of the files. */
   readonly lines: readonly Line[];
   /** Every signal of every line, in the same order. */
@@ -37,23 +37,35 @@ export interface Catalog {
   readonly operationByPath: ReadonlyMap<string, Endpoint>;
 }
 
-/** Until when people pay nothing, or half. */
-type DiscountPhase = NonNullable<CatalogFile['humanTrack']>[number];
-
 /**
  * Builds the catalogue of files that were checked (`check-catalog.ts`). Throws a RangeError where one names a ruler that
  * none of them has.
  */
 export function catalogOf(files: readonly CatalogFile[]): Catalog {
-  const rulerById = rulersOf(Object.assign({}, ...files.map(({ rulers }) => rulers)));
+  const scales: Record<string, RulerRow> = Object.assign({}, ...files.map(({ rulers }) => rulers));
+  const rulerById = new Map(Object.keys(scales).map((id) => [id, rulerOf(id, scales)]));
   const rows = files.flatMap(({ lines }) => lines ?? []);
   const all = rows.map((row) => ({
     line: lineOf(row, rulerById),
-    named: once(() => namedOf(row)),
+    // Names of 100,000 entities take a third of the time of a catalogue, and most starts ask for none.
+    named: once(() => {
+      const rows = [...row.entities, ...(row.places ?? [])].filter(
+        (one) => typeof one !== 'string',
+      );
+      return Object.fromEntries(rows.map((one) => [one.id, namedEntity(one)]));
+    }),
   }));
   const lines = all.map(({ line }) => line);
   const entries = all.flatMap(({ line, named }) =>
-    line.signals.map((signal): SignalEntry => entryOf(signal, line, named)),
+    line.signals.map((signal): SignalEntry => {
+      return {
+        signal,
+        line,
+        get named() {
+          return named();
+        },
+      };
+    }),
   );
   const namedByLine = once(() => new Map(all.map(({ line, named }) => [line.id, named()])));
   const operations = operationsOf(lines, {
@@ -74,19 +86,6 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
     abbreviations: joinedRows(files.map(({ abbreviations }) => abbreviations)),
     operations,
     operationByPath: new Map(operations.map((row) => [row.path, row])),
-  };
-}
-
-type Named = SignalEntry['named'];
-
-/** Names of 100,000 entities take a third of the time of a catalogue, and most starts ask for none. */
-function entryOf(signal: Signal, line: Line, named: () => Named): SignalEntry {
-  return {
-    signal,
-    line,
-    get named() {
-      return named();
-    },
   };
 }
 
@@ -123,10 +122,6 @@ export function placesOf(catalog: Catalog, lineId: string): ReadonlyMap<string, 
   );
 }
 
-function rulersOf(rows: Readonly<Record<string, RulerRow>>): ReadonlyMap<string, Ruler> {
-  return new Map(Object.keys(rows).map((id) => [id, rulerOf(id, rows)]));
-}
-
 function rulerOf(id: string, rows: Readonly<Record<string, RulerRow>>): Ruler {
   const row = Object.hasOwn(rows, id) ? rows[id] : undefined;
   if (row === undefined) throw new RangeError(`Cannot find ruler "${id}": not in the catalogue`);
@@ -140,7 +135,7 @@ function lineOf(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Line {
     id,
     industry,
     title,
-    entities: row.entities.map(idOf),
+    entities: row.entities.map((entity) => (typeof entity === 'string' ? entity : entity.id)),
     ...(upperCase === true ? { upperCase } : {}),
     ...(emptyUntilKeyed === true ? { emptyUntilKeyed } : {}),
     ...(entityAliases === undefined ? {} : { entityAliases }),
@@ -155,6 +150,9 @@ type Parts = Pick<Line, 'signals' | 'open' | 'bundle' | 'entityOf' | 'states'>;
 function measuredParts(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Parts {
   const signals = (row.signals ?? []).map((signal) => signalOf(signal, rulers));
   const { bundle, entityOf } = row;
+  const maps = (entityOf ?? []).flatMap((map) =>
+    map.signals.map((id) => [id, map.entities] as const),
+  );
   return {
     signals,
     open: row.open === true,
@@ -167,7 +165,7 @@ function measuredParts(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Parts 
             legs: bundle.legs ?? legsOf(signals.map(({ id }) => id)),
           },
         }),
-    ...(entityOf === undefined ? {} : { entityOf: entityMaps(entityOf) }),
+    ...(entityOf === undefined ? {} : { entityOf: Object.fromEntries(maps) }),
   };
 }
 
@@ -218,25 +216,10 @@ function legsOf(ids: readonly string[]): readonly Leg[] {
   return ids.map((id) => ({ name: id.slice(id.indexOf('.') + 1), signals: [id] }));
 }
 
-function entityMaps(rows: NonNullable<LineRow['entityOf']>): NonNullable<Line['entityOf']> {
-  return Object.fromEntries(
-    rows.flatMap(({ signals, entities }) => signals.map((id) => [id, entities])),
-  );
-}
-
-function idOf(entity: LineRow['entities'][number]): string {
-  return typeof entity === 'string' ? entity : entity.id;
-}
-
 /** Written out: to spread the rest of a row takes several times as long, and a catalogue may have 100,000. */
 function namedEntity({ name, latitude, longitude, zone }: PlaceRow): NamedEntity {
   if (latitude === undefined || longitude === undefined) {
     return zone === undefined ? { name } : { name, zone };
   }
   return zone === undefined ? { name, latitude, longitude } : { name, latitude, longitude, zone };
-}
-
-function namedOf({ entities, places = [] }: LineRow): SignalEntry['named'] {
-  const rows = [...entities, ...places].filter((row) => typeof row !== 'string');
-  return Object.fromEntries(rows.map((row) => [row.id, namedEntity(row)]));
 }

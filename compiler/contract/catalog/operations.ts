@@ -6,37 +6,22 @@ import {
   type Param,
   SIGNAL_ROWS,
   type TableParam,
+  type TablePath,
   type TableRow,
   text,
   thin,
 } from '../endpoints.ts';
-import { CITY_ADD_ONS } from '../products.ts';
-import { lacksOther, previewsNothing } from './left-out.ts';
+import { CITY_ADD_ONS, signalPrices } from '../products.ts';
 import type { Line } from './line.ts';
-import { signalPrices } from './signal-prices.ts';
 
 /** Decimal USD by the path of an operation. */
 type Prices = Readonly<Record<string, string>>;
-
-/** What is offered, and at what price. */
-interface Offering {
-  readonly prices: Prices;
-  /** Paths of operations that are not. */
-  readonly leftOut: ReadonlySet<string>;
-}
 
 /** What stands for every bundle that has no price of its own. */
 export const BUNDLE_PRICE = 'bundle';
 
 /** The line whose entities are the cities of the city operations. */
 const CITY_LINE = 'environment';
-
-/** Names of the catalogue that parameters of the table take. */
-interface Names {
-  /** The only legal values. */
-  readonly values: Readonly<Record<NonNullable<TableParam['values']>, readonly string[]>>;
-  readonly shown: Readonly<Record<NonNullable<TableParam['shows']>, ShownNames>>;
-}
 
 /** Names that examples are taken from. */
 interface ShownNames {
@@ -54,7 +39,7 @@ const EXAMPLES_MAX = 3;
  */
 export function operationsOf(
   lines: readonly Line[],
-  { prices, leftOut }: Offering,
+  { prices, leftOut }: { readonly prices: Prices; readonly leftOut: ReadonlySet<string> },
 ): readonly Endpoint[] {
   const names = namesOf(lines);
   const bySignal = signalPrices(lines.flatMap(({ signals }) => signals));
@@ -67,11 +52,14 @@ export function operationsOf(
   const all = [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
   const kept = all.filter(({ path }) => !leftOut.has(path));
   const priced = kept.filter(({ priceUsd }) => priceUsd !== null).map(({ path }) => path);
-  const offered = kept.filter(
-    (row) => !previewsNothing(row.path, priced) && (!isBasket(row) || priced.length > 0),
-  );
-  const paths = new Set(offered.map(({ path }) => path));
-  return offered.filter(({ path }) => !lacksOther(path, paths));
+  const offered = kept.filter((row) => {
+    if (isBasket(row)) return priced.length > 0;
+    if (!row.path.endsWith(PREVIEW) || neededFor(row.path) !== null) return true;
+    const shown = row.path.slice(0, -PREVIEW.length);
+    return priced.some((path) => path === shown || path.startsWith(`${shown}/`));
+  });
+  const paths = new Set<string>(offered.map(({ path }) => path));
+  return offered.filter(({ path }) => paths.has(NEEDS[path as TablePath] ?? path));
 }
 
 /** Whether the cities have a signal that the add-on of a city reads; true for every other operation. */
@@ -82,7 +70,8 @@ function hasReadings({ path }: TableRow, lines: readonly Line[]): boolean {
   return cities?.signals.some(({ id }) => (read as readonly string[]).includes(id)) === true;
 }
 
-function namesOf(lines: readonly Line[]): Names {
+/** Names of the catalogue that parameters of the table take: the only legal values, and those that examples show. */
+function namesOf(lines: readonly Line[]) {
   const signals = lines.flatMap((line) => line.signals.map(({ id }) => id));
   const cities = lines.find(({ id }) => id === CITY_LINE)?.entities ?? [];
   const industries = [...new Set(lines.map(({ industry }) => industry))];
@@ -96,11 +85,15 @@ function namesOf(lines: readonly Line[]): Names {
       measures: listed(lines.flatMap((line) => line.signals.map(({ measures }) => measures))),
       industries: listed(industries),
       entities: {
-        has: (name) => lines.some(({ entities }) => entities.includes(name)),
+        has: (name: string) => lines.some(({ entities }) => entities.includes(name)),
         first: first.map(({ entity }) => entity),
       },
       items: {
-        has: (name) => lines.some((line) => isItem(name, line)),
+        has: (name: string) =>
+          lines.some(({ industry, entities }) => {
+            const isOf = name.startsWith(`${industry}:`);
+            return isOf && entities.includes(name.slice(industry.length + 1));
+          }),
         first: first.map(({ industry, entity }) => `${industry}:${entity}`),
       },
     },
@@ -111,25 +104,19 @@ function listed(names: readonly string[]): ShownNames {
   return { has: (name) => names.includes(name), first: names };
 }
 
-function isItem(name: string, { industry, entities }: Line): boolean {
-  return name.startsWith(`${industry}:`) && entities.includes(name.slice(industry.length + 1));
-}
-
 function operationOf(row: TableRow, names: Names, prices: Prices): Endpoint[] {
   const { paid, ...rest } = row;
   const priceUsd = paid ? priceAt(row.path, prices) : null;
   const params = Object.entries(row.params).map(
     ([name, param]) => [name, offeredForms(paramOf(param, names), prices)] as const,
   );
-  const cannotBeAsked = params.some(([name, param]) => isEmpty(name, param, names));
+  // Some rows of the table are of certain signals alone.
+  const isKnown = names.shown.signals.has;
+  const cannotBeAsked = params.some(([name, { enum: legal }]) => {
+    return name === 'signal_id' ? legal?.some(isKnown) === false : legal?.length === 0;
+  });
   if (priceUsd === undefined || cannotBeAsked) return [];
   return [{ ...rest, priceUsd, params: Object.fromEntries(params) }];
-}
-
-/** Whether no value of a parameter is legal in this catalogue; some rows of the table are of certain signals alone. */
-function isEmpty(name: string, { enum: legal }: Param, { shown }: Names): boolean {
-  if (legal === undefined) return false;
-  return name === 'signal_id' ? !legal.some(shown.signals.has) : legal.length === 0;
 }
 
 function priceAt(name: string, prices: Prices): string | undefined {
@@ -167,13 +154,21 @@ function offeredForms(param: Param, prices: Prices): Param {
   };
 }
 
+type Names = ReturnType<typeof namesOf>;
+
 /** The bundle of a line; its values, legs and file follow from the line. */
 function bundleOperation(line: Line, prices: Prices): Endpoint[] {
   if (line.bundle === undefined) return [];
   const { path, param, legs } = line.bundle;
   const priceUsd = priceAt(path, prices) ?? priceAt(BUNDLE_PRICE, prices);
   if (priceUsd === undefined) return [];
-  const subject = line.open ? openEntity(line) : oneOf(`one of the ${line.title}`, line.entities);
+  const { title, entities, entityAliases: aliases, upperCase } = line;
+  const open = {
+    ...text(`one of the ${title}`, ...entities.slice(0, EXAMPLES_MAX)),
+    ...(aliases ? { aliases } : {}),
+    ...(upperCase ? { upperCase } : {}),
+  };
+  const subject = line.open ? open : oneOf(`one of the ${title}`, entities);
   return [
     {
       path,
@@ -184,15 +179,58 @@ function bundleOperation(line: Line, prices: Prices): Endpoint[] {
       params: { [param]: subject, format: thin },
       answer: 'file',
       file: `bundle/${line.id}/{${param}}.json`,
-      summary: `${line.title}: ${legs.map((leg) => leg.name).join(', then ')}, in causal order`,
+      summary: `${title}: ${legs.map((leg) => leg.name).join(', then ')}, in causal order`,
     },
   ];
 }
 
-function openEntity({ title, entities, entityAliases, upperCase }: Line): Param {
-  return {
-    ...text(`one of the ${title}`, ...entities.slice(0, 3)),
-    ...(entityAliases ? { aliases: entityAliases } : {}),
-    ...(upperCase ? { upperCase: true } : {}),
-  };
+// What a shop need not offer. A paid operation is left out by having no price; a catalogue that takes prices over, or that
+// has no use for a free operation, names it.
+
+const VERIFY = 'buyers verify by it';
+const FIND = 'answers, descriptions and the page lead to it';
+
+/** How the path of a free preview of a collection ends. */
+const PREVIEW = '/preview';
+
+/** Free operations that every shop offers, and why. */
+const NEEDED: Readonly<Partial<Record<TablePath, string>>> = {
+  '/gauge/verify': VERIFY,
+  '/v/:record_hash': VERIFY,
+  '/verify': VERIFY,
+  '/proof/:record_hash': VERIFY,
+  '/gauge/anchor': VERIFY,
+  '/gauge/coverage': FIND,
+  '/gauge/catalog': FIND,
+  '/gauge/preview': FIND,
+  '/gauge/sample': FIND,
+  '/gauge/history-preview': FIND,
+  '/gauge/channels': FIND,
+  '/manifest': FIND,
+  '/.well-known/x402': FIND,
+  '/.well-known/agent-card.json': FIND,
+  '/.well-known/agent.json': FIND,
+  '/mcp': FIND,
+};
+
+/** What an operation cannot be offered without. */
+const NEEDS: Readonly<Partial<Record<TablePath, TablePath>>> = {
+  '/resolve': '/resolve/preview',
+  '/resolve/proposer': '/resolve/preview',
+  '/gauge/watch': '/gauge/subscribe',
+  '/gauge/watch-changes': '/gauge/subscribe',
+  '/gauge/manifest-sweep': '/gauge/subscribe',
+};
+
+/** Why an operation cannot be left out, as the predicate of a sentence; null for one that can. */
+export function neededFor(path: string): string | null {
+  return NEEDED[path as TablePath] ?? null;
+}
+
+/** An operation that is offered and cannot be without a path; null where none is. */
+export function userOf(path: string, offered: ReadonlySet<string>): string | null {
+  const users = Object.entries(NEEDS).filter(
+    ([user, other]) => other === path && offered.has(user),
+  );
+  return users[0]?.[0] ?? null;
 }

@@ -1,9 +1,15 @@
 import { canonicalJson } from '../canonical.ts';
+import { type Release, tables } from '../release.ts';
 import { decodeUtf8, parseJson } from '../strict-json.ts';
 import { BUILTIN } from './builtin.ts';
 import { BUILTIN_FILES } from './builtin-files.ts';
 import { type Catalog, catalogOf } from './catalog.ts';
-import { CATALOG_FORMAT, type CatalogFile, formatFaults } from './catalog-file.ts';
+import {
+  CATALOG_FORMAT,
+  type CatalogFile,
+  catalogJsonSchema,
+  formatFaults,
+} from './catalog-file.ts';
 
 // A catalogue is edited as several files and published as one: the whole of it, whatever it was added to.
 
@@ -67,7 +73,7 @@ export function parseCatalog(bytes: Uint8Array): Catalog {
 }
 
 /**
- * The same of bytes whose hash the issuer signed together with the format that they have (`release-catalog.ts`): a start
+ * The same of bytes whose hash the issuer signed together with the format that they have: a start
  * need not look at every member again.
  */
 export function compiledCatalog(bytes: Uint8Array): Catalog {
@@ -93,4 +99,57 @@ function joinedFiles(files: readonly CatalogFile[]): CatalogFile {
     aliases: Object.assign({}, ...files.map(({ aliases }) => aliases)),
     abbreviations: Object.assign({}, ...files.map(({ abbreviations }) => abbreviations)),
   };
+}
+
+/** `sha256:` of the canonical JSON of a value. */
+type DigestOf = (value: unknown) => string;
+
+/** What a release says of the catalogue that it was compiled from. */
+interface Carried {
+  readonly head: Pick<Release, 'table_digest' | 'catalog_sha256'>;
+  /** `catalog.json`, whose hash was checked, in hex; null for a release without one. */
+  readonly file: { readonly bytes: Uint8Array; readonly sha256: string } | null;
+  readonly digestOf: DigestOf;
+  /** `parseCatalog` by default, which takes nothing for granted. */
+  readonly read?: (bytes: Uint8Array) => Catalog;
+}
+
+/** The table digest of a release of the built-in catalogue. */
+export function builtinDigest(digestOf: DigestOf): string {
+  return digestOf(tables(BUILTIN));
+}
+
+/**
+ * The table digest of a release of another catalogue: of its `catalog.json`, of the format that it was checked by, and of the
+ * machine that makes operations of it, which that of the built-in catalogue stands for. To write all tables out would cost a large catalogue half a second.
+ */
+export function ownDigest(sha256: string, digestOf: DigestOf): string {
+  return digestOf({
+    catalog: `sha256:${sha256}`,
+    format: digestOf(catalogJsonSchema()),
+    machine: builtinDigest(digestOf),
+  });
+}
+
+/**
+ * The catalogue that a release was compiled from, held to the digest of its head. A release without `catalog.json` has the
+ * built-in one of this version, or is refused: throws a RangeError that says what to do.
+ */
+export function releaseCatalog({ head, file, digestOf, read = parseCatalog }: Carried): Catalog {
+  const { table_digest: tableDigest, catalog_sha256: stated } = head;
+  if (stated !== undefined && stated !== `sha256:${file?.sha256}`) {
+    refuse(`its "${WHOLE_CATALOG_PATH}" is not the one that its head signs`);
+  }
+  if (builtinDigest(digestOf) === tableDigest) return BUILTIN;
+  if (file === null) refuse(`carries no "${WHOLE_CATALOG_PATH}"`);
+  if (ownDigest(file.sha256, digestOf) !== tableDigest) {
+    refuse(`its head is not made of its "${WHOLE_CATALOG_PATH}" by the rules of this version`);
+  }
+  return read(file.bytes);
+}
+
+function refuse(state: string): never {
+  throw new RangeError(
+    `compiled with another table of lines and endpoints (${state}); compile again with this version`,
+  );
 }

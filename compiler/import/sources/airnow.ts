@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { grouped } from '../../contract/grouped.ts';
 import { HOUR_MS, isoTime } from '../../contract/iso-time.ts';
+import { grouped } from '../../contract/lists.ts';
 import { dayTime, zoneOffset } from '../local-time.ts';
 import { fetchAgain, ImportError, type Imported, jsonOf, type Payload } from '../payload.ts';
 import {

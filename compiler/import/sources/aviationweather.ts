@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { builtinLine } from '../../contract/catalog/builtin.ts';
-import { grouped } from '../../contract/grouped.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
+import { grouped } from '../../contract/lists.ts';
 import {
   ImportError,
   type Imported,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { BUILTIN } from '../../contract/catalog/builtin.ts';
 import { placesOf } from '../../contract/catalog/catalog.ts';
-import { firstTwice } from '../../contract/grouped.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
+import { firstTwice } from '../../contract/lists.ts';
 import { usInstant, usWallClock, zoneOffset } from '../local-time.ts';
 import {
   fetchAgain,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { builtinLine } from '../../contract/catalog/builtin.ts';
-import { firstTwice } from '../../contract/grouped.ts';
 import { HOUR_MS } from '../../contract/iso-time.ts';
+import { firstTwice } from '../../contract/lists.ts';
 import { neutralFault } from '../../contract/neutral-text.ts';
 import { fetchAgain, ImportError, type Imported, type Payload, shaped } from '../payload.ts';
 import { xmlDocument } from '../payload-formats.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstTwice } from '../../contract/grouped.ts';
+import { firstTwice } from '../../contract/lists.ts';
 import { neutralFault } from '../../contract/neutral-text.ts';
 import type { McpServerRow } from '../../stages/intake/mcp-server-row.ts';
 import { rowId } from '../../stages/intake/row-origin.ts';

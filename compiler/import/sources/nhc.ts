@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { builtinRuler } from '../../contract/catalog/builtin.ts';
-import { firstTwice } from '../../contract/grouped.ts';
 import { HOUR_MS, isoTime } from '../../contract/iso-time.ts';
+import { firstTwice } from '../../contract/lists.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import { fetchAgain, type Imported, jsonOf, type Payload } from '../payload.ts';
 import { mainValue, measuredBy, nameOf, observedAt, ReadingList } from '../readings.ts';

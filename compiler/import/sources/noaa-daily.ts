@@ -1,6 +1,6 @@
 import { defined } from '../../contract/defined.ts';
-import { grouped } from '../../contract/grouped.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
+import { grouped } from '../../contract/lists.ts';
 import { dayTime } from '../local-time.ts';
 import { fetchAgain, ImportError, type Imported, numberOf, type Payload } from '../payload.ts';
 import { type CsvRow, csvRows } from '../payload-formats.ts';

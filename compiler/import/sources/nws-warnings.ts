@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { firstTwice } from '../../contract/grouped.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
+import { firstTwice } from '../../contract/lists.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import { ImportError, type Imported, jsonOf, type Payload, shaped } from '../payload.ts';
 import { mainValue, measuredBy, nameOf, ReadingList } from '../readings.ts';

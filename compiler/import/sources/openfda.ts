@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { builtinLine } from '../../contract/catalog/builtin.ts';
-import { grouped } from '../../contract/grouped.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
+import { grouped } from '../../contract/lists.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import { ImportError, type Imported, jsonOf, type Payload, type SkipCount } from '../payload.ts';
 import { unzipped } from '../payload-formats.ts';

@@ -8,9 +8,8 @@ import {
   FILING_COLLECTION,
   isAmendment,
 } from '../../contract/filing.ts';
-import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
+import { DAY_MS, isMidnight, isoTime, newYorkWallClock } from '../../contract/iso-time.ts';
 import { neutralFault } from '../../contract/neutral-text.ts';
-import { isMidnight, newYorkWallClock } from '../../contract/new-york-time.ts';
 import { newestFirst } from '../../contract/settle-filings.ts';
 import type {
   StoredFiling,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { builtinLine } from '../../contract/catalog/builtin.ts';
 import { isRealDay } from '../../contract/cutoff.ts';
-import { grouped } from '../../contract/grouped.ts';
 import { isoTime } from '../../contract/iso-time.ts';
+import { grouped } from '../../contract/lists.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import {
   type FetchNote,

@@ -1,5 +1,5 @@
 import { defined } from '../../contract/defined.ts';
-import { firstWhere } from '../../contract/first-where.ts';
+import { firstWhere } from '../../contract/lists.ts';
 import { type LogRun, logLineText } from '../../contract/log-runs.ts';
 import { byteAt, FIRST_BYTES } from '../publish/hash-lines.ts';
 import { LineSpill } from '../publish/line-spill.ts';

@@ -1,5 +1,6 @@
 import {
   bundleBody,
+  type LegReading,
   legReadings,
   type PlacedLeg,
   placeLegs,
@@ -7,19 +8,19 @@ import {
 } from '../../contract/bundle.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Line, SignalEntry } from '../../contract/catalog/line.ts';
+import { defined } from '../../contract/defined.ts';
 import {
   bundleStatement,
   type CityReading,
   cityBody,
   cityStatement,
+  lifecycleBody,
+  lifecycleSignals,
   lifecycleStatement,
   thinBundleStatement,
-} from '../../contract/city-readings.ts';
-import { defined } from '../../contract/defined.ts';
-import type { LegReading } from '../../contract/leg.ts';
-import { lifecycleBody, lifecycleSignals } from '../../contract/lifecycle-body.ts';
-import { knownName } from '../../contract/places.ts';
+} from '../../contract/joined-bodies.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
+import { knownName } from '../../contract/reading-text.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
 import { NATURE } from '../../contract/words.ts';

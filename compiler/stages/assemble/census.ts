@@ -4,8 +4,8 @@ import {
   censusBody,
   censusEntry,
   censusStatement,
-} from '../../contract/census-body.ts';
-import { positionOf } from '../../contract/places.ts';
+} from '../../contract/joined-bodies.ts';
+import { positionOf } from '../../contract/reading-text.ts';
 import type { Press } from '../publish/press.ts';
 import { coreFields } from './entity-record.ts';
 import type { Latest } from './latest.ts';

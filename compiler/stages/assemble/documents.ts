@@ -1,8 +1,6 @@
-import { SWAPPABLE_MAX } from '../../contract/decision-points.ts';
+import { joinedProvenance, legsLit, SWAPPABLE_MAX } from '../../contract/bundle.ts';
 import { endpointAt, type TableRow } from '../../contract/endpoints.ts';
 import { type Cadence, freshnessBasis, freshnessRule } from '../../contract/freshness.ts';
-import { joinedProvenance } from '../../contract/joined-provenance.ts';
-import { legsLit } from '../../contract/lit-legs.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import type { DecisionPoints } from '../../contract/record.ts';
 import { HASH_CORE_VERSION, hashCore } from '../../contract/record-hash.ts';

@@ -1,11 +1,9 @@
+import { recordDecisions } from '../../contract/bundle.ts';
 import type { Signal, SignalEntry } from '../../contract/catalog/line.ts';
-import { pastMembers } from '../../contract/change.ts';
-import { recordDecisions } from '../../contract/decision-points.ts';
-import { positionOf } from '../../contract/places.ts';
-import { named, nameOf, valueText } from '../../contract/reading-text.ts';
+import { named, nameOf, positionOf, valueText } from '../../contract/reading-text.ts';
 import type { SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
-import type { PercentileTable } from '../../contract/record-views.ts';
+import { type PercentileTable, pastMembers } from '../../contract/record-views.ts';
 import { GRADE, NATURE, SCOPE } from '../../contract/words.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { sourceAgreement } from '../derive/agreement.ts';

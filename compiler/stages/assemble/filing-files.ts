@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { canonicalTarget } from '../../contract/canonical-request.ts';
 import type { Statement } from '../../contract/citation.ts';
 import { defined } from '../../contract/defined.ts';
 import {
@@ -19,6 +18,7 @@ import {
 } from '../../contract/filing-index.ts';
 import { filingLists, provenList, storedForms } from '../../contract/filing-lists.ts';
 import type { FilerCoverage, FilingRow } from '../../contract/resolve-bodies.ts';
+import { canonicalTarget } from '../../contract/route.ts';
 import type { StoredFiling, StoredListing } from '../intake/filing-row.ts';
 import type { Press } from '../publish/press.ts';
 import { canonicalDigest } from '../seal/canonical-digest.ts';

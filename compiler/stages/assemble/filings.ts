@@ -1,6 +1,6 @@
 import { acceptedAt, FILING_COLLECTION, type FilingFacts } from '../../contract/filing.ts';
-import { grouped } from '../../contract/grouped.ts';
-import { isMidnight, newYorkDayEnd } from '../../contract/new-york-time.ts';
+import { isMidnight, newYorkDayEnd } from '../../contract/iso-time.ts';
+import { grouped } from '../../contract/lists.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
 import type { InputFault } from '../intake/compile-error.ts';
 import {

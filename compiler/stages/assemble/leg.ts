@@ -1,6 +1,5 @@
+import { isLit, type LegReading } from '../../contract/bundle.ts';
 import type { SignalEntry } from '../../contract/catalog/line.ts';
-import type { LegReading } from '../../contract/leg.ts';
-import { isLit } from '../../contract/lit-legs.ts';
 import { named, nameOf, valueText } from '../../contract/reading-text.ts';
 import { dataAgeHours } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';

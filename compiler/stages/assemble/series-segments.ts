@@ -3,23 +3,19 @@ import {
   CHAIN_ORIGIN,
   type ChainState,
   chainLink,
-  type SeriesCut,
-  type SeriesRow,
-  stateBefore,
-} from '../../contract/series.ts';
-import {
   cutRuns,
   formatRuns,
   joinRuns,
   type OriginRun,
   parseRuns,
-} from '../../contract/series-origins.ts';
-import {
   rowsBeyond,
   SERIES_TAIL,
   type SegmentPlace,
+  type SeriesCut,
+  type SeriesRow,
   segmentPlaces,
-} from '../../contract/series-segments.ts';
+  stateBefore,
+} from '../../contract/series.ts';
 import { jcs } from '../seal/jcs.ts';
 
 // What an hour adds to a series costs the same however long the series is: its settled rows are remembered as a state of

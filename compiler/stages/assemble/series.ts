@@ -4,20 +4,27 @@ import { SERIES_DAYS_MAX } from '../../contract/endpoints.ts';
 import { nameOf } from '../../contract/reading-text.ts';
 import {
   type ChainState,
+  cutRuns,
+  formatRuns,
+  joinRuns,
+  originOf,
   SERIES_COLUMNS,
   type SeriesCut,
   type SeriesRow,
   stateBefore,
 } from '../../contract/series.ts';
-import { cutRuns, formatRuns, joinRuns, originOf } from '../../contract/series-origins.ts';
 import { NATURE } from '../../contract/words.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Sealer } from '../seal/sealer.ts';
 import { coreFields, disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
-import type { SeriesPast } from './series-segments.ts';
-import { type ChainedRows, chainRows, type SourcedRow } from './series-segments.ts';
+import {
+  type ChainedRows,
+  chainRows,
+  type SeriesPast,
+  type SourcedRow,
+} from './series-segments.ts';
 
 const NOTE =
   'oldest snapshot first; a shorter look-back is the end of the same rows, and `before` is where their chain stands';

@@ -1,5 +1,5 @@
-import { roundDecimal } from '../../contract/decimal.ts';
 import type { RecordSource } from '../../contract/record.ts';
+import { roundDecimal } from '../../contract/units.ts';
 
 /**
  * Coefficient of variation (standard deviation over mean) of sources that are confirmed

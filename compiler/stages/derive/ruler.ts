@@ -1,7 +1,7 @@
 import type { Signal } from '../../contract/catalog/line.ts';
 import type { StandardRuler } from '../../contract/record.ts';
 import type { Ruler } from '../../contract/rulers.ts';
-import { classIndex, classify, ownScale, positionOn, standingOn } from '../../contract/standing.ts';
+import { classIndex, classify, ownScale, positionOn, standingOn } from '../../contract/rulers.ts';
 import type { Reading } from '../intake/reading.ts';
 
 /** The official ruler that holds for a reading on its own day, or null when no agency has one. */

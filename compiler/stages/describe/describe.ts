@@ -1,8 +1,12 @@
 import { join } from 'node:path';
 import { endpointAt, type TablePath } from '../../contract/endpoints.ts';
 import { SWITCH_SETTINGS, type Switches, switchFolder } from '../../contract/for-sale.ts';
-import { formatKeyHistory, KEYS_PATH, type KeyHistory } from '../../contract/key-history.ts';
-import { keyStanding } from '../../contract/key-standing.ts';
+import {
+  formatKeyHistory,
+  KEYS_PATH,
+  type KeyHistory,
+  keyStanding,
+} from '../../contract/key-history.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import { SITE_DOCS_PATH } from '../../contract/site.ts';
 import { DID_PATH, FORMAT_DOCUMENTS } from '../../contract/static-files.ts';

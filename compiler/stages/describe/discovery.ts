@@ -1,4 +1,4 @@
-import { grouped } from '../../contract/grouped.ts';
+import { grouped } from '../../contract/lists.ts';
 import { CONTRACT_VERSION } from '../../contract/release.ts';
 import { LINKED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';

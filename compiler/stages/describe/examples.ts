@@ -2,7 +2,7 @@ import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 import type { Values } from '../../contract/path.ts';
-import { knownName } from '../../contract/places.ts';
+import { knownName } from '../../contract/reading-text.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
 import { isObject } from '../../contract/strict-json.ts';
 import { isDescriptionFile, type ReleaseBodies, type Shelf } from './stored-bodies.ts';

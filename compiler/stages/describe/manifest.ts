@@ -1,10 +1,10 @@
 import { basketRange, isBasket } from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
-import { describedParams } from '../../contract/described-params.ts';
 import type { Endpoint, Params } from '../../contract/endpoints.ts';
 import { isSwitchedOn, type Switches } from '../../contract/for-sale.ts';
 import { atomicAmount, priceBySignal } from '../../contract/price.ts';
+import { describedParams } from '../../contract/route.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import { isObject } from '../../contract/strict-json.ts';
 import { type ExampleBody, exampleBodies } from './example-bodies.ts';

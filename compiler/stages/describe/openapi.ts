@@ -5,9 +5,9 @@ import {
   isBasket,
 } from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
-import { describedParams } from '../../contract/described-params.ts';
 import type { Endpoint, Param } from '../../contract/endpoints.ts';
 import { otherPrices, priceBySignal, priceRange } from '../../contract/price.ts';
+import { describedParams } from '../../contract/route.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type BodySchemas, bodySchemas } from './body-schemas.ts';

@@ -2,7 +2,7 @@ import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Line, Signal } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
-import { firstWhere } from '../../contract/first-where.ts';
+import { firstWhere } from '../../contract/lists.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
 import {
   formatTermRow,
@@ -14,9 +14,9 @@ import {
   SEARCH_TERMS_PATH,
   type SearchDocument,
   type SearchHead,
+  searchWords,
   type TermRow,
 } from '../../contract/search-index.ts';
-import { searchWords } from '../../contract/search-words.ts';
 import type { Press } from '../publish/press.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
 import type { Shelf } from './stored-bodies.ts';

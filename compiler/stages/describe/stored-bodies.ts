@@ -1,6 +1,6 @@
-import { canonicalTarget } from '../../contract/canonical-request.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 import { filePath, parseFilePath, type Values } from '../../contract/path.ts';
+import { canonicalTarget } from '../../contract/route.ts';
 
 /** One stored answer of an operation: the values that ask for it and the file that holds it. */
 interface StoredAnswer {

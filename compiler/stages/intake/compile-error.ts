@@ -1,4 +1,4 @@
-import { grouped } from '../../contract/grouped.ts';
+import { grouped } from '../../contract/lists.ts';
 
 /** Why a compile refuses its input; a closed list. */
 type FaultCode =

@@ -2,7 +2,7 @@ import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
-import { grouped } from '../../contract/grouped.ts';
+import { grouped } from '../../contract/lists.ts';
 import { CompileError, type InputFault } from './compile-error.ts';
 import { CATALOG_FOLDER, SCHEMA_NAME } from './load-catalog.ts';
 import { isLitter, nameFault, storedId, storedIds } from './snapshot-name.ts';

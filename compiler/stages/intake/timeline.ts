@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../contract/canonical.ts';
-import { grouped } from '../../contract/grouped.ts';
+import { grouped } from '../../contract/lists.ts';
 import { hashCore } from '../../contract/record-hash.ts';
 import type { InputFault } from './compile-error.ts';
 import type { StoredReading } from './read-signal.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { DEMAND_FIELDS } from '../../contract/collections.ts';
+import { DEMAND_FIELDS, DEMAND_MODEL_SINCE, trustModel } from '../../contract/collections.ts';
 import { DEMAND_CLASSES, DEMAND_DEPTHS } from '../../contract/roster-bodies.ts';
-import { DEMAND_MODEL_SINCE, trustModel } from '../../contract/roster-core.ts';
 import { address } from './reading.ts';
 import { captureFields, checkTimes, refusals, text, wholeNumber } from './row-origin.ts';
 import { utcTime } from './times.ts';

@@ -1,6 +1,6 @@
 import type { KeyHistory } from '../../contract/key-history.ts';
 import type { Release } from '../../contract/release.ts';
-import { clockCorrected, isNewestKey } from '../../contract/release-time.ts';
+import { clockCorrected, isNewestKey } from '../../contract/release.ts';
 import { canonicalDigest } from '../seal/canonical-digest.ts';
 
 /** When a release is published, and whether the operator says that the releases of a later time were a wrong clock's. */

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Coding } from '../../contract/codings.ts';
+import type { Coding } from '../../contract/release.ts';
 
 /** Where a gzip stream names the system that made it (RFC 1952), and the value for none. */
 const SYSTEM_AT = 9;

@@ -1,12 +1,14 @@
 import type { Catalog } from '../../contract/catalog/catalog.ts';
-import { CODINGS, isPacked, packedPath } from '../../contract/codings.ts';
 import type { Endpoint, EndpointPath } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
+  CODINGS,
   type CurrentEntry,
   type FileEntry,
   formatVerifyEntry,
+  isPacked,
   type Leaf,
+  packedPath,
 } from '../../contract/release.ts';
 import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { isPublicPath, publicStretches } from '../../contract/public-files.ts';
 import type { Release } from '../../contract/release.ts';
+import { isPublicPath, publicStretches } from '../../contract/release.ts';
 import { pathOfLine, pathOrder } from './file-list-bytes.ts';
 import { endOf, findLine } from './sorted-lines.ts';
 

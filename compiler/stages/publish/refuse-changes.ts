@@ -1,99 +1,236 @@
 import { isBasket } from '../../contract/basket.ts';
-import type { Catalog } from '../../contract/catalog/catalog.ts';
-import {
-  type CatalogFault,
-  type CatalogFile,
-  type NamedFile,
-  pointerOf,
-} from '../../contract/catalog/catalog-file.ts';
+import { type Catalog, entitiesOf } from '../../contract/catalog/catalog.ts';
+import { type CatalogFault, pointerOf } from '../../contract/catalog/catalog-file.ts';
+import { type Line, legEntity } from '../../contract/catalog/line.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
-import { type Endpoint, endpointAt } from '../../contract/endpoints.ts';
-import { grouped } from '../../contract/grouped.ts';
+import { defined } from '../../contract/defined.ts';
+import { endpointAt } from '../../contract/endpoints.ts';
+import { grouped } from '../../contract/lists.ts';
 import { knownFilePath } from '../../contract/path.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
+import type { Ruler } from '../../contract/rulers.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { CATALOG_FOLDER, catalogFault, type LoadedCatalog } from '../intake/load-catalog.ts';
-import { type ChangedRow, type Sold, type SoldChange, soldChanges } from './changed-sales.ts';
-import { type FileListBytes, readStored } from './file-list-bytes.ts';
+import { readStored } from './file-list-bytes.ts';
 import { previousFiles } from './release-store.ts';
+
+// Buyers hold addresses and records, and read them by what the words of the catalogue meant then. So a catalogue may add to
+// what was sold; where a row that was sold is gone or says something else, the publisher has to accept it.
 
 /** The option that lets a catalogue change what was sold. */
 export const ACCEPT_CHANGES = '--accept-catalog-changes';
 
-/** A catalogue with `sha256:` of its bytes, which tell that nothing changed. */
-export interface JudgedCatalog extends LoadedCatalog {
-  readonly sha256: string;
-}
+/** Longest value that a difference shows. */
+const SHOWN_MAX = 200;
+/** Most differences that are looked up; a report spells out fewer. */
+const DIFFERENCES_MAX = 1000;
 
 const MANIFEST = knownFilePath(endpointAt('/manifest'), { all: '1' });
 
+/** What the current release sells. */
+interface Sold {
+  readonly catalog: Catalog;
+  /** Entities with a record, by signal. */
+  readonly entities: ReadonlyMap<string, readonly string[]>;
+  /** Paths of the operations that money opens and that are answered. */
+  readonly paths: ReadonlySet<string>;
+}
+
 /**
- * Refuses a catalogue that breaks what the current release sells. Throws a CompileError that names every change, with its
- * member; where they are accepted, they are returned as texts.
+ * Refuses a catalogue that changes what the current release sells; `sha256` of its bytes tells that nothing changed. Throws
+ * a CompileError that names every difference with its place; where they are accepted, they are returned as texts.
  */
 export function refuseChanges(
   data: string,
-  loaded: JudgedCatalog,
+  loaded: LoadedCatalog & { readonly sha256: string },
   { accepted }: { readonly accepted: boolean },
 ): readonly string[] {
-  const sold = soldBefore(data, loaded);
+  const sold = soldBefore(data, loaded.sha256);
   if (sold === null) return [];
-  const changes = soldChanges(sold, loaded.catalog);
-  if (accepted) return changes.map((change) => `${placeText(loaded, change)} ${change.change}`);
-  if (changes.length > 0) {
-    throw new CompileError(changes.map((change) => catalogFault(faultOf(loaded, change))));
-  }
-  return [];
+  const [was, is] = [sold.catalog, loaded.catalog].map((catalog) => soldRows(catalog, sold));
+  const found = differences(was, is).slice(0, DIFFERENCES_MAX);
+  const faults = found.map((difference) => placed(loaded, difference));
+  if (accepted) return faults.map(({ file, pointer, reason }) => `${file} ${pointer}: ${reason}`);
+  if (faults.length === 0) return [];
+  const advice = `put the old row back, or compile with ${ACCEPT_CHANGES}`;
+  throw new CompileError(
+    faults.map((fault) => catalogFault({ ...fault, reason: `${fault.reason}; ${advice}` })),
+  );
 }
 
-function placeText(loaded: LoadedCatalog, { row }: SoldChange): string {
-  const { file, pointer } = placeOf(loaded.files, row);
-  return `${file} ${pointer}:`;
+interface Difference {
+  /** Names of members, and ids of rows. */
+  readonly path: readonly string[];
+  readonly was: unknown;
+  /** Undefined where it is gone. */
+  readonly is: unknown;
 }
 
-function faultOf({ files }: LoadedCatalog, { row, change, remedy }: SoldChange): CatalogFault {
+/** Everything that is gone or another one; what is added is no difference. */
+function differences(was: unknown, is: unknown, path: readonly string[] = []): Difference[] {
+  if (was === undefined || JSON.stringify(was) === JSON.stringify(is)) return [];
+  if (Array.isArray(was) && Array.isArray(is)) return isGrown(was, is) ? [] : [{ path, was, is }];
+  if (Object(was) !== was || Object(is) !== is) return [{ path, was, is }];
+  return Object.entries(was as object).flatMap(([name, own]) => {
+    const other = Object.hasOwn(is as object, name) ? Reflect.get(is as object, name) : undefined;
+    return differences(own, other, [...path, name]);
+  });
+}
+
+/** Whether a list goes on as it was: it begins with the same, and what it had comes in the same order. */
+function isGrown(was: readonly unknown[], is: readonly unknown[]): boolean {
+  const kept = is.filter((one) => was.includes(one));
+  return was[0] === is[0] && JSON.stringify(kept) === JSON.stringify(was);
+}
+
+/** A difference as a sentence, at the place where the publisher's own files hold the row, or could take it back. */
+function placed({ files }: LoadedCatalog, { path, was, is }: Difference): CatalogFault {
+  const hidden = path[0] === 'prices' ? ['leftOut', ...path.slice(1)] : path;
+  const places = files.flatMap(({ file, value }) => {
+    const left = foundIn(value, hidden);
+    return [{ file, found: left.length === path.length ? left : foundIn(value, path) }];
+  });
+  const [place = { file: CATALOG_FOLDER, found: [] }] = places.sort(
+    (a, b) => b.found.length - a.found.length,
+  );
+  const rest = path.slice(place.found.length);
+  const subject = rest.length === 0 ? '' : `"${rest.join('/')}" `;
+  const before = Object(was) === was && !Array.isArray(was) ? 'was sold' : `was ${shown(was)}`;
+  const now = is === undefined ? 'and is gone' : `and is now ${shown(is)}`;
   return {
-    ...placeOf(files, row),
-    reason: `${change}; ${remedy}, or compile with ${ACCEPT_CHANGES}`,
+    file: place.file,
+    pointer: pointerOf(place.found),
+    reason: `${subject}${before}, ${now}`,
   };
 }
 
+/** How far a file holds a path: members by their names, rows of lists by their ids. */
+function foundIn(value: unknown, [name, ...rest]: readonly string[]): PropertyKey[] {
+  if (name === undefined || typeof value !== 'object' || value === null) return [];
+  const key = Array.isArray(value)
+    ? value.findIndex((row) => row === name || row?.id === name)
+    : name;
+  return Object.hasOwn(value, key) ? [key, ...foundIn(Reflect.get(value, key), rest)] : [];
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}
+
+/** What a catalogue says of what was sold, by the names of its files: of lines and signals with records, and of operations. */
+function soldRows(catalog: Catalog, sold: Sold): object {
+  const lines = sold.catalog.lines.filter(({ signals }) =>
+    signals.some(({ id }) => sold.entities.has(id)),
+  );
+  const signals = lines.flatMap((line) => line.signals.filter(({ id }) => sold.entities.has(id)));
+  const used = new Set(signals.flatMap((signal) => signal.rulers ?? []));
+  const rulers = [...idsOf(sold.catalog.rulerById)].filter(([ruler]) => used.has(ruler));
+  return {
+    lines: Object.fromEntries(lines.map((line) => [line.id, soldLine(line, catalog, sold)])),
+    rulers: Object.fromEntries(rulers.map(([, id]) => [id, scaleOf(catalog.rulerById.get(id))])),
+    prices: Object.fromEntries(
+      [...sold.paths].map((path) => [path, catalog.operationByPath.has(path) ? {} : undefined]),
+    ),
+  };
+}
+
+function soldLine(
+  before: Line,
+  catalog: Catalog,
+  { entities: recorded }: Sold,
+): object | undefined {
+  const line = catalog.lineById.get(before.id);
+  if (line === undefined) return undefined;
+  const { industry, bundle, open, upperCase, entityAliases = [], states = [] } = line;
+  const ids = before.signals.map(({ id }) => id).filter((id) => recorded.has(id));
+  const entities = [...new Set(ids.flatMap((id) => recorded.get(id) ?? []))];
+  const lost = new Set(ids.flatMap((id) => illegal(recorded.get(id) ?? [], id, catalog)));
+  const named = new Map(Object.entries(catalog.namedByLine.get(line.id) ?? {}));
+  const places = entities.map((id) => {
+    const { latitude, longitude, zone } = named.get(id) ?? {};
+    return [id, lost.has(id) ? undefined : { latitude, longitude, zone }];
+  });
+  const bundled = before.bundle === undefined ? [] : new Set([...before.entities, ...entities]);
+  const readAt = ids.map((id) => {
+    const keys = [...bundled, ...Object.keys(before.entityOf?.[id] ?? {})];
+    return [id, Object.fromEntries(keys.map((entity) => [entity, legEntity(line, id, entity)]))];
+  });
+  return {
+    industry,
+    upperCase: open && upperCase === true ? true : undefined,
+    entityAliases: open ? byName(entityAliases) : undefined,
+    signals: Object.fromEntries(ids.map((id) => [id, soldSignal(id, catalog)])),
+    bundle: bundle && {
+      path: bundle.path,
+      param: bundle.param,
+      legs: bundle.legs.flatMap(({ name, signals }) => signals.map((id) => `${name} (${id})`)),
+    },
+    lifecycle: { terms: byName(states) },
+    entities: Object.fromEntries(places),
+    entityOf: Object.fromEntries(readAt),
+  };
+}
+
+const byName = (names: readonly string[]): object =>
+  Object.fromEntries(names.map((name) => [name, {}]));
+
+/** Entities that readings of a signal may no longer name. */
+function illegal(entities: readonly string[], id: string, catalog: Catalog): readonly string[] {
+  const entry = catalog.entryById.get(id);
+  const legal = entry === undefined ? 'open' : entitiesOf(entry);
+  if (legal === 'open') return [];
+  const known = new Set(legal);
+  return entities.filter((entity) => !known.has(entity));
+}
+
+function soldSignal(id: string, { entryById, rulerById }: Catalog): object | undefined {
+  const signal = entryById.get(id)?.signal;
+  if (signal === undefined) return undefined;
+  const { measures, metrics, bands, ownThresholds, rulers } = signal;
+  const ids = rulers?.map((ruler) => defined(idsOf(rulerById).get(ruler), 'the id of a ruler'));
+  const endless = ids?.filter((ruler) => rulerById.get(ruler)?.since === undefined);
+  // The last ruler that holds on a day decides: one more of these would class the days of before anew.
+  const scales = ids && { order: ids, 'without since': endless?.join(', ') };
+  return { measures, metrics, bands, ownThresholds, rulers: scales };
+}
+
+const idsOf = (rulers: Catalog['rulerById']): Map<Ruler, string> =>
+  new Map([...rulers].map(([id, ruler]) => [ruler, id]));
+
+/** All that classes a value; what a scale is called and where it was published may be corrected. */
+function scaleOf(ruler: Ruler | undefined): object | undefined {
+  if (ruler === undefined) return undefined;
+  const { metric, unit, direction, edge, actionBand, since = null, beside, steps } = ruler;
+  const texts = steps.map(({ band, at, edge: own = edge }) => `${band} at ${at} (${own})`);
+  const second = scaleOf(beside) ?? null;
+  return { metric, unit, direction, actionBand, since, beside: second, steps: texts.join(', ') };
+}
+
 /** What the current release sells; null where nothing is sold, or by the same catalogue. */
-function soldBefore(data: string, { sha256 }: JudgedCatalog): Sold | null {
+function soldBefore(data: string, sha256: string): Sold | null {
   const files = previousFiles(data)?.files() ?? null;
   const entry = files?.find(WHOLE_CATALOG_PATH) ?? null;
   // A release of the time before catalogues says nothing that could be compared.
   if (files === null || entry === null) return null;
   if (`sha256:${entry.sha256}` === sha256) return null;
-  const read = (path: string): Buffer => bytesOf(data, files, path);
-  const catalog = catalogBefore(data, read(WHOLE_CATALOG_PATH));
-  return {
-    catalog,
-    entities: recordedEntities(read(CATALOG_PATH)),
-    paths: soldPaths(read(MANIFEST), catalog),
+  const read = (path: string): Buffer => {
+    const stored = files.find(path);
+    if (stored === null) throw new RangeError(`it has no "${path}"`);
+    return readStored(data, stored);
   };
-}
-
-function bytesOf(data: string, files: FileListBytes, path: string): Buffer {
-  const entry = files.find(path);
-  if (entry === null) throw unreadable(data, `it has no "${path}"`);
   try {
-    return readStored(data, entry);
+    const catalog = parseCatalog(read(WHOLE_CATALOG_PATH));
+    const entities = recordedEntities(read(CATALOG_PATH));
+    return { catalog, entities, paths: soldPaths(read(MANIFEST), catalog) };
   } catch (cause) {
-    throw unreadable(data, cause instanceof Error ? cause.message : String(cause));
-  }
-}
-
-function catalogBefore(data: string, bytes: Buffer): Catalog {
-  try {
-    return parseCatalog(bytes);
-  } catch (cause) {
-    throw unreadable(data, cause instanceof Error ? cause.message : String(cause));
+    throw unreadable(data, cause);
   }
 }
 
 /** Without what was sold, nobody knows what a changed catalogue breaks. */
-function unreadable(data: string, state: string): CompileError {
+function unreadable(data: string, cause: unknown): CompileError {
+  const state = cause instanceof Error ? cause.message : String(cause);
   const message =
     `the catalogue changed, and what the current release sells cannot be read: ${state}; ` +
     'restore that release from a copy, or put the catalogue back';
@@ -107,94 +244,14 @@ function recordedEntities(list: Buffer): ReadonlyMap<string, readonly string[]> 
   return new Map([...groups].map(([id, own]) => [id, own.map(({ entity }) => entity)]));
 }
 
-interface Entry {
-  readonly path: string;
-  readonly sells_now: boolean;
-}
-
+/** Money opens an operation by its price, by the prices of what is in a basket, or by a token that was bought. */
 function soldPaths(manifest: Buffer, { operationByPath }: Catalog): ReadonlySet<string> {
-  const { entries } = JSON.parse(manifest.toString('utf8')) as { entries: readonly Entry[] };
-  const sold = entries.filter(
-    ({ path, sells_now }) => sells_now && isSold(operationByPath.get(path)),
-  );
+  const { entries } = JSON.parse(manifest.toString('utf8')) as {
+    entries: { path: string; sells_now: boolean }[];
+  };
+  const sold = entries.filter(({ path, sells_now }) => {
+    const row = operationByPath.get(path);
+    return sells_now && row && (row.priceUsd !== null || row.token || isBasket(row));
+  });
   return new Set(sold.map(({ path }) => path));
-}
-
-/** Whether money opens an operation: a price, the prices of what is in a basket, or a token that was bought. */
-function isSold(row: Endpoint | undefined): boolean {
-  return row !== undefined && (row.priceUsd !== null || row.token || isBasket(row));
-}
-
-type Files = readonly NamedFile<CatalogFile>[];
-type Place = Omit<CatalogFault, 'reason'>;
-
-/** Where the publisher's own files hold a row, else where it could be put back. */
-function placeOf(files: Files, row: ChangedRow): Place {
-  if ('ruler' in row) return keyedPlace(files, 'rulers', row.ruler);
-  if ('price' in row)
-    return leftOutPlace(files, row.price) ?? keyedPlace(files, 'prices', row.price);
-  const inLine = 'of' in row ? linePlace(files, { line: row.of, member: 'signals' }) : null;
-  return linePlace(files, row) ?? inLine ?? topPlace(files, 'lines');
-}
-
-function leftOutPlace(files: Files, path: string): Place | null {
-  for (const { file, value } of files) {
-    const at = value.leftOut?.indexOf(path) ?? -1;
-    if (at >= 0) return { file, pointer: pointerOf(['leftOut', at]) };
-  }
-  return null;
-}
-
-function keyedPlace(files: Files, member: 'rulers' | 'prices', id: string): Place {
-  const holder = files.find(({ value }) => Object.hasOwn(value[member] ?? {}, id));
-  if (holder === undefined) return topPlace(files, member);
-  return { file: holder.file, pointer: pointerOf([member, id]) };
-}
-
-/** Where a row could be put back: in the first file that has such rows. */
-function topPlace(files: Files, member: 'lines' | 'rulers' | 'prices'): Place {
-  const holder = files.find(({ value }) => value[member] !== undefined) ?? files[0];
-  return holder === undefined
-    ? { file: CATALOG_FOLDER, pointer: '' }
-    : { file: holder.file, pointer: pointerOf([member]) };
-}
-
-type LineRowChange = Exclude<ChangedRow, { ruler: string } | { price: string }>;
-
-function linePlace(files: Files, row: LineRowChange): Place | null {
-  for (const { file, value } of files) {
-    for (const [at, line] of (value.lines ?? []).entries()) {
-      const below = memberIn(line, row);
-      if (below !== null) return { file, pointer: pointerOf(['lines', at, ...below]) };
-    }
-  }
-  return null;
-}
-
-type LineRow = NonNullable<CatalogFile['lines']>[number];
-
-/** Where a line holds a row; null for another line. */
-function memberIn(line: LineRow, row: LineRowChange): readonly PropertyKey[] | null {
-  if ('signal' in row) return signalMember(line, row);
-  if ('line' in row) return line.id === row.line ? membersOf(line, row.member) : null;
-  if (line.id !== row.of) return null;
-  const at = line.entities.findIndex((one) => typeof one !== 'string' && one.id === row.entity);
-  if (at >= 0) return ['entities', at];
-  const beside = line.places?.findIndex(({ id }) => id === row.entity) ?? -1;
-  return beside >= 0 ? ['places', beside] : [];
-}
-
-function signalMember(
-  line: LineRow,
-  { signal, member }: Extract<ChangedRow, { signal: string }>,
-): readonly PropertyKey[] | null {
-  const at = line.signals?.findIndex(({ id }) => id === signal) ?? -1;
-  if (at >= 0) return ['signals', at, ...membersOf(line.signals?.[at] ?? {}, member)];
-  const isOfLifecycle = line.lifecycle !== undefined && signal.startsWith(`${line.id}.`);
-  return isOfLifecycle ? ['lifecycle'] : null;
-}
-
-/** A member that was left out has no place of its own. */
-function membersOf(row: object, member: string): readonly PropertyKey[] {
-  return member !== '' && Object.hasOwn(row, member) ? [member] : [];
 }

@@ -1,5 +1,5 @@
 import { defined } from '../../contract/defined.ts';
-import { firstWhere } from '../../contract/first-where.ts';
+import { firstWhere } from '../../contract/lists.ts';
 import { FILES_NAME, type FileEntry, formatFiles, type Release } from '../../contract/release.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { type FileListBytes, listedFiles, pathOrder, sizeAt } from './file-list-bytes.ts';

@@ -1,6 +1,5 @@
 import type { Signal } from '../../contract/catalog/line.ts';
-import { seriesFrom } from '../../contract/series.ts';
-import { SERIES_TAIL } from '../../contract/series-segments.ts';
+import { SERIES_TAIL, seriesFrom } from '../../contract/series.ts';
 import {
   NO_SERIES,
   type Segment,

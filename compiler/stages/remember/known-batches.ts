@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { findCollection } from '../../contract/collections.ts';
 import { defined } from '../../contract/defined.ts';
-import { grouped } from '../../contract/grouped.ts';
+import { grouped } from '../../contract/lists.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import type { ClosedBatches, ListedBatch, SnapshotFile } from '../intake/list-snapshots.ts';
 import { snapshotName } from '../intake/snapshot-name.ts';

@@ -1,8 +1,12 @@
 import { hash } from 'node:crypto';
 import { defined } from '../../contract/defined.ts';
-import type { SeriesRow } from '../../contract/series.ts';
-import { eachOrigin, type OriginRun, parseRuns } from '../../contract/series-origins.ts';
-import { SERIES_TAIL } from '../../contract/series-segments.ts';
+import {
+  eachOrigin,
+  type OriginRun,
+  parseRuns,
+  SERIES_TAIL,
+  type SeriesRow,
+} from '../../contract/series.ts';
 import {
   NO_SERIES,
   type Segment,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
+import { canonicalTarget } from '../../../compiler/contract/route.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { filePath } from '../../../compiler/contract/path.ts';

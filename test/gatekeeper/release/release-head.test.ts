@@ -3,8 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { ownDigest } from '../../../compiler/contract/catalog/release-catalog.ts';
-import { builtinCatalog, catalogText } from '../../../compiler/contract/catalog/whole-catalog.ts';
+import {
+  builtinCatalog,
+  catalogText,
+  ownDigest,
+} from '../../../compiler/contract/catalog/whole-catalog.ts';
 import { CONTRACT_VERSION } from '../../../compiler/contract/release.ts';
 import { canonicalDigest } from '../../../compiler/stages/seal/canonical-digest.ts';
 import {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { afterAll, expect, it } from 'vitest';
 import { defined } from '../../../compiler/contract/defined.ts';
-import { publicFileUrl } from '../../../compiler/contract/public-files.ts';
+import { publicFileUrl } from '../../../compiler/contract/release.ts';
 import { tinyFiles } from '../tiny-release.ts';
 import { closeGates, hostedGate } from './hosted-gate.ts';
 import { closeSites, staticSite, writeHostedRelease } from './static-site.ts';

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHECKED_CITATIONS_MAX, checkSchema } from '../../../compiler/contract/check-body.ts';
+import {
+  CHECKED_CITATIONS_MAX,
+  checkSchema,
+} from '../../../compiler/contract/free-body-schemas.ts';
 import { SERIES_CSV_HEADER } from '../../../compiler/contract/series.ts';
 import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
+import { SIGNALS, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import { coverageSchema } from '../../../compiler/contract/free-body-schemas.ts';
 import { FRESHNESS_THRESHOLDS, freshness } from '../../../compiler/contract/freshness.ts';
-import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import type { Answered, Service } from '../../../gatekeeper/answers/service.ts';
 import { RowList } from '../../../gatekeeper/rooms/catalog.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { LINES } from '../../../compiler/contract/catalog/builtin.ts';
 import { type Catalog, catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import type { Line } from '../../../compiler/contract/catalog/line.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { previewSchema } from '../../../compiler/contract/free-body-schemas.ts';
-import { LINES } from '../../../compiler/contract/lines.ts';
 import { rosterSearchSchema } from '../../../compiler/contract/roster-bodies.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { withoutProof } from '../../../compiler/contract/body-proof.ts';
+import { withoutProof } from '../../../compiler/contract/citation.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
+import { canonicalRequest } from '../../../compiler/contract/route.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import {
-  subscriptionSchema,
-  sweepSchema,
-  WATCH_ITEMS_MAX,
-  watchChangesSchema,
-  watchSchema,
-} from '../../../compiler/contract/watch-bodies.ts';
+import { subscriptionSchema, sweepSchema, WATCH_ITEMS_MAX, watchChangesSchema, watchSchema } from '../../../compiler/contract/watch-bodies.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
@@ -17,13 +11,7 @@ import { CatalogTable } from '../../../gatekeeper/rooms/catalog.ts';
 import { tokenGate, watch } from '../../../gatekeeper/rooms/subscription.ts';
 import { builtinOperation, lineOf } from '../../builtin-rows.ts';
 import { smallSet } from '../../small-set.ts';
-import {
-  compileFolder,
-  ndjson,
-  reading,
-  removeFolders,
-  writeSnapshots,
-} from '../../snapshot-folder.ts';
+import { compileFolder, ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 import { compiledService } from '../compiled-service.ts';
 import { payer } from '../payer.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { route } from '../../../compiler/contract/route.ts';
+import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
 import { findStaticFile, STATIC_FILES } from '../../../compiler/contract/static-files.ts';
 import { allCases, fresh } from './free-cases.ts';
 

@@ -6,8 +6,13 @@ import { defined } from '../../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { KEYS_PATH } from '../../../compiler/contract/key-history.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
-import { PUBLIC_LIST_URL, publicFileUrl } from '../../../compiler/contract/public-files.ts';
-import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../../compiler/contract/release.ts';
+import {
+  FILES_NAME,
+  PUBLIC_LIST_URL,
+  parseFiles,
+  parseVerifyEntry,
+  publicFileUrl,
+} from '../../../compiler/contract/release.ts';
 import { FORMAT_DOCUMENTS } from '../../../compiler/contract/static-files.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { siteAssets } from '../../../compiler/stages/describe/site/assets.ts';

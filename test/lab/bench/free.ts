@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { PUBLIC_LIST_URL, publicFileUrl } from '../../../compiler/contract/public-files.ts';
-import { parseFiles } from '../../../compiler/contract/release.ts';
+import { PUBLIC_LIST_URL, parseFiles, publicFileUrl } from '../../../compiler/contract/release.ts';
 import { costOfReading, costOfSending } from '../../../gatekeeper/http/cost.ts';
 import { bench, columns, compileSample, median, type Server } from '../bench.ts';
 import { allCases, type FreeCase, type FreeSubject, longestRow } from './free-cases.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatKeyHistory, KEYS_PATH } from '../../../compiler/contract/key-history.ts';
-import { parseSignedReceipt } from '../../../compiler/contract/signed-receipt.ts';
+import { parseSignedReceipt } from '../../../compiler/contract/receipt.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { type Answer, buyer, send } from '../../chain/buyer.ts';
 import { accountOf, type Chain, startChain } from '../../chain/chain.ts';

@@ -1,8 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { type HashedRecord, hashCore } from '../../../compiler/contract/record-hash.ts';
 import { jcs } from '../../../compiler/stages/seal/jcs.ts';
-import { COLLECTIONS, type RosterKind } from '../../../compiler/contract/collections.ts';
-import { isRosterKind, rosterCore } from '../../../compiler/contract/roster-core.ts';
+import { COLLECTIONS, type RosterKind, isRosterKind, rosterCore } from '../../../compiler/contract/collections.ts';
 import { CHAIN_ORIGIN, type ChainState, type SeriesRow } from '../../../compiler/contract/series.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { didKey } from '../../../compiler/contract/did-key.ts';

@@ -10,7 +10,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { encodeBase64Url } from '../../../compiler/contract/did-key.ts';
 import { type KeyHistory, historyOf } from '../../../compiler/contract/key-history.ts';
-import { jwsInput, type ReceiptPayload } from '../../../compiler/contract/signed-receipt.ts';
+import { jwsInput, type ReceiptPayload } from '../../../compiler/contract/receipt.ts';
 import { signBytes } from '../../../compiler/stages/seal/sealer.ts';
 import { FIRST, RECEIPTS, SECOND, statementsAround, THIEF } from './key-lists.ts';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';

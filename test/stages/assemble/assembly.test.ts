@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bodySchemaOf, variantSchemaOf } from '../../../compiler/contract/bodies.ts';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
+import { LINES, SIGNALS, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   type Citation,
   contentOf,
   REQUEST_TIME_FIELDS,
 } from '../../../compiler/contract/citation.ts';
-import { LINES, SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
 import { type Bundle, bundleSchema, recordSchema } from '../../../compiler/contract/record.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';

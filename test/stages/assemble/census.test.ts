@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
-import { censusBody, censusEntry } from '../../../compiler/contract/census-body.ts';
-import { signalOf } from '../../../compiler/contract/lines.ts';
+import { censusBody, censusEntry } from '../../../compiler/contract/joined-bodies.ts';
 import { censusBodySchema } from '../../../compiler/contract/record.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { coreFields } from '../../../compiler/stages/assemble/entity-record.ts';

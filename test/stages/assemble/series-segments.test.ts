@@ -5,11 +5,12 @@ import {
   CHAIN_ORIGIN,
   type ChainState,
   chainLink,
+  formatRuns,
   SERIES_ROWS_MAX,
+  SERIES_TAIL,
+  segmentPlaces,
   seriesFrom,
 } from '../../../compiler/contract/series.ts';
-import { formatRuns } from '../../../compiler/contract/series-origins.ts';
-import { SERIES_TAIL, segmentPlaces } from '../../../compiler/contract/series-segments.ts';
 import {
   NO_SERIES,
   type Segment,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { roundDecimal } from '../../../compiler/contract/decimal.ts';
+import { roundDecimal } from '../../../compiler/contract/units.ts';
 import { dataAgeHours, hoursBetween, snapshotDate } from '../../../compiler/stages/derive/age.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';

@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { builtinRuler } from '../../../compiler/contract/catalog/builtin.ts';
+import { isLit } from '../../../compiler/contract/bundle.ts';
+import { builtinRuler, SIGNALS, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
-import { subtractDecimal } from '../../../compiler/contract/decimal.ts';
-import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
-import { isLit } from '../../../compiler/contract/lit-legs.ts';
 import { neutralFault } from '../../../compiler/contract/neutral-text.ts';
-import type { Ruler, RulerStep } from '../../../compiler/contract/rulers.ts';
-import { classify } from '../../../compiler/contract/standing.ts';
+import { classify, type Ruler, type RulerStep } from '../../../compiler/contract/rulers.ts';
+import { subtractDecimal } from '../../../compiler/contract/units.ts';
 import { summaryEn, summaryZh } from '../../../compiler/stages/assemble/entity-record.ts';
 import {
   bandOf,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
-import { signalOf } from '../../../compiler/contract/lines.ts';
 import {
   frequencyLabel,
   percentileOf,

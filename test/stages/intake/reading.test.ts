@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
+import { SIGNALS, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import { parseHeader, parseReading } from '../../../compiler/stages/intake/reading.ts';
 import { builtinEntry, entitiesOf } from '../../builtin-rows.ts';
 import { reading } from '../../snapshot-folder.ts';

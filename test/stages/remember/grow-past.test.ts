@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signalOf } from '../../../compiler/contract/lines.ts';
+import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import type { Latest } from '../../../compiler/stages/assemble/latest.ts';

@@ -1,7 +1,7 @@
 import type { Statement } from '../../../contract/citation.ts';
 import type { CapturedCollection } from '../../../contract/collections.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
-import { grouped } from '../../../contract/grouped.ts';
+import { grouped } from '../../../contract/lists.ts';
 import { filePath } from '../../../contract/path.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import { NATURE } from '../../../contract/words.ts';

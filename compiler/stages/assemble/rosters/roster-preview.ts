@@ -1,10 +1,13 @@
-import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import type { Catalog } from '../../../contract/catalog/catalog.ts';
-import type { CapturedCollection, ListedCollection } from '../../../contract/collections.ts';
+import {
+  type CapturedCollection,
+  type ListedCollection,
+  rosterCoreFields,
+} from '../../../contract/collections.ts';
 import { defined } from '../../../contract/defined.ts';
 import { endpointAt, type TablePath } from '../../../contract/endpoints.ts';
 import { preferredValue } from '../../../contract/path.ts';
-import { rosterCoreFields } from '../../../contract/roster-core.ts';
+import { canonicalTarget } from '../../../contract/route.ts';
 import { NATURE } from '../../../contract/words.ts';
 import type { Press } from '../../publish/press.ts';
 

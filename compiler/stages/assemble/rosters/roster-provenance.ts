@@ -1,5 +1,5 @@
+import { joinedProvenance, type LineagePart } from '../../../contract/bundle.ts';
 import type { Cadence } from '../../../contract/freshness.ts';
-import { joinedProvenance, type LineagePart } from '../../../contract/joined-provenance.ts';
 import type { Provenance } from '../../../contract/record.ts';
 import { UNCERTAINTY } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';

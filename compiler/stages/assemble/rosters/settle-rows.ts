@@ -1,6 +1,5 @@
-import type { RosterKind } from '../../../contract/collections.ts';
+import { type RosterCore, type RosterKind, rosterCore } from '../../../contract/collections.ts';
 import type { Evidence } from '../../../contract/record.ts';
-import { type RosterCore, rosterCore } from '../../../contract/roster-core.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
 import type { StoredRow } from '../../intake/read-collection.ts';
 import type { RowOrigin } from '../../intake/row-origin.ts';

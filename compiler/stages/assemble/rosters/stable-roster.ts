@@ -1,9 +1,9 @@
-import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import { STABLE_COINS } from '../../../contract/collections.ts';
-import { grouped } from '../../../contract/grouped.ts';
+import { grouped } from '../../../contract/lists.ts';
 import { encodeSegment } from '../../../contract/path.ts';
 import type { COIN_STATES } from '../../../contract/roster-bodies.ts';
 import { PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
+import { canonicalTarget } from '../../../contract/route.ts';
 import {
   coinFigures,
   type StableCoinRow,

@@ -1,6 +1,10 @@
-import { DEMAND_FIELDS, TRUST_SERVICES } from '../../../contract/collections.ts';
+import {
+  DEMAND_FIELDS,
+  serviceId,
+  TRUST_SERVICES,
+  trustModel,
+} from '../../../contract/collections.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
-import { serviceId, trustModel } from '../../../contract/roster-core.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
 import { type TrustServiceRow, trustServiceRowSchema } from '../../intake/trust-service-row.ts';
 import {

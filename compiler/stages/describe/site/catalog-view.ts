@@ -1,4 +1,4 @@
-import { firstWhere } from '../../../contract/first-where.ts';
+import { firstWhere } from '../../../contract/lists.ts';
 import { type CatalogRow, parseCatalogRow } from '../../../contract/release.ts';
 
 const NEWLINE = 0x0a;

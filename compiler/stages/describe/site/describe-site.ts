@@ -1,4 +1,3 @@
-import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import type { Catalog } from '../../../contract/catalog/catalog.ts';
 import { openNote } from '../../../contract/checkpoint.ts';
 import { html } from '../../../contract/html.ts';
@@ -10,6 +9,7 @@ import {
   parseLogBatches,
 } from '../../../contract/log-batch.ts';
 import { CATALOG_PATH } from '../../../contract/release.ts';
+import { canonicalTarget } from '../../../contract/route.ts';
 import {
   SITE_CHANGES_PATH,
   SITE_FEED_PATH,

@@ -1,6 +1,5 @@
 import { defined } from '../../../contract/defined.ts';
-import { type Html, html } from '../../../contract/html.ts';
-import { sitePage } from '../../../contract/site-page.ts';
+import { type Html, html, sitePage } from '../../../contract/html.ts';
 import { isObject } from '../../../contract/strict-json.ts';
 import type { Issuer } from '../../seal/sealer.ts';
 import type { Assets } from './assets.ts';

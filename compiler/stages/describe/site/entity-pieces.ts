@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { defined } from '../../../contract/defined.ts';
-import { firstWhere } from '../../../contract/first-where.ts';
+import { firstWhere } from '../../../contract/lists.ts';
 import type { CatalogRow } from '../../../contract/release.ts';
 import {
   SITE_ROWS_MAX,

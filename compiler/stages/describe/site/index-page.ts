@@ -1,12 +1,11 @@
-import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import type { Checkpoint } from '../../../contract/checkpoint.ts';
 import { defined } from '../../../contract/defined.ts';
 import { howToBuy } from '../../../contract/how-to-buy.ts';
-import { type Html, html } from '../../../contract/html.ts';
+import { type Html, html, sitePage } from '../../../contract/html.ts';
 import type { IssuerKey, KeyHistory } from '../../../contract/key-history.ts';
 import type { CatalogRow } from '../../../contract/release.ts';
+import { canonicalTarget } from '../../../contract/route.ts';
 import type { SiteSignal, SiteSignals } from '../../../contract/site.ts';
-import { sitePage } from '../../../contract/site-page.ts';
 import { KEYS_URL, LOG_URL } from '../../../contract/static-files.ts';
 import type { Issuer } from '../../seal/sealer.ts';
 import type { Assets } from './assets.ts';

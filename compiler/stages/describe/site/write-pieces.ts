@@ -1,10 +1,15 @@
 import { type Catalog, placesOf } from '../../../contract/catalog/catalog.ts';
 import type { Place, Signal } from '../../../contract/catalog/line.ts';
-import { CODINGS, isPacked, packedPath } from '../../../contract/codings.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
-import { grouped } from '../../../contract/grouped.ts';
+import { grouped } from '../../../contract/lists.ts';
 import { knownFilePath } from '../../../contract/path.ts';
-import type { CatalogRow, FileEntry } from '../../../contract/release.ts';
+import {
+  type CatalogRow,
+  CODINGS,
+  type FileEntry,
+  isPacked,
+  packedPath,
+} from '../../../contract/release.ts';
 import {
   FOUND_MAX,
   findUrl,

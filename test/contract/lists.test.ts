@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { firstWhere } from '../../compiler/contract/first-where.ts';
+import { describe, expect, it, test } from 'vitest';
+import { defined } from '../../compiler/contract/defined.ts';
+import { firstWhere } from '../../compiler/contract/lists.ts';
 
 describe('firstWhere()', () => {
   it('finds every place there is, and the length where there is none', () => {
@@ -18,5 +19,16 @@ describe('firstWhere()', () => {
     });
     expect(asked.length).toBeLessThanOrEqual(20);
     expect(Math.max(...asked)).toBeLessThan(1_000_000);
+  });
+});
+
+describe('defined()', () => {
+  test.each(['', 0, false, Number.NaN])('returns %j, which is a value', (value) => {
+    expect(defined(value, 'a value')).toBe(value);
+  });
+
+  test.each([undefined, null])('names what is %s', (value) => {
+    const refused = new TypeError(`Cannot go on without the first row: it is ${value}`);
+    expect(() => defined(value, 'the first row')).toThrow(refused);
   });
 });
