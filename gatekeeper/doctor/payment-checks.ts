@@ -118,8 +118,8 @@ export async function payeeCheck(examined: Examined): Promise<Finding[]> {
   const payee = payeeAddress(config.payTo);
   const tokens = paidTokens(config);
   const findings = tokens.map(async (paid) => {
-    const { name, rate } = paid.network;
-    const found = await payeeFindings(await examined.node(paid), payee, rate !== undefined);
+    const { name, decimals } = paid.network;
+    const found = await payeeFindings(await examined.node(paid), payee, decimals !== undefined);
     if (tokens.length === 1) return found;
     // An address may be a plain account on one network and a contract on another.
     const place = decimals === undefined ? name : `${name} ${symbolOf(paid.network)}`;
