@@ -12,8 +12,12 @@ import { defined } from '../compiler/contract/defined.ts';
 import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
 import { usdAmount } from '../compiler/contract/price.ts';
 import { logEntry } from '../compiler/contract/tiles.ts';
-import { keepPayload, type Archived, Archive } from '../compiler/fetch/archive.ts';
-import { type KnownSources, type Witnesses, runVerifyEvidence } from '../compiler/evidence/verify-evidence.ts';
+import {
+  type KnownSources,
+  runVerifyEvidence,
+  type Witnesses,
+} from '../compiler/evidence/verify-evidence.ts';
+import { Archive, type Archived, keepPayload } from '../compiler/fetch/archive.ts';
 import { givenPayload, importDisk } from '../compiler/import/import-command.ts';
 import type { Source } from '../compiler/import/source.ts';
 import { sourceOf } from '../compiler/import/sources.ts';
@@ -22,7 +26,14 @@ import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { messageOf } from '../gatekeeper/system/message-of.ts';
-import { demoSettings, issuerOf, prepareData, QUICK_START, tryPort, withSubscriptions } from './quick-start-data.ts';
+import {
+  demoSettings,
+  issuerOf,
+  prepareData,
+  QUICK_START,
+  tryPort,
+  withSubscriptions,
+} from './quick-start-data.ts';
 import { type RunningShop, runningShop } from './running-shop.ts';
 import { bold, cyan, dim, green, red } from './terminal-style.ts';
 

@@ -1,4 +1,8 @@
-import { activityBand, impactBand, swarmBand } from '../../compiler/import/sources/earthquake-events.ts';
+import {
+  activityBand,
+  impactBand,
+  swarmBand,
+} from '../../compiler/import/sources/earthquake-events.ts';
 
 export type MetricValue = number | string | null;
 export type MetricValues = Record<string, MetricValue>;

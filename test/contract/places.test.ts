@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { BUILTIN, LINES } from '../../compiler/contract/catalog/builtin.ts';
 import * as catalog from '../../compiler/contract/catalog/catalog.ts';
 import type { Line, Place } from '../../compiler/contract/catalog/line.ts';
-import { inBox } from '../../compiler/import/region-box.ts';
-import { EARTHQUAKE_BOXES } from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
+import { inBox } from '../../compiler/import/regions.ts';
+import { EARTHQUAKE_BOXES } from '../../compiler/import/sources/earthquake-events.ts';
 
 const placesOf = (line: string) => catalog.placesOf(BUILTIN, line);
 

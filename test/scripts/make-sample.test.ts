@@ -6,8 +6,12 @@ import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { headerIn } from '../../compiler/stages/intake/file-header.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
-import { excerptOf } from '../../scripts/sample/sample-files.ts';
-import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/sample/sample-files.ts';
+import {
+  excerptOf,
+  isSeasonal,
+  sampleEntities,
+  sampleFiles,
+} from '../../scripts/sample/sample-files.ts';
 import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { builtinEntry } from '../builtin-rows.ts';
 import { compileFolder, removeFolders } from '../snapshot-folder.ts';
