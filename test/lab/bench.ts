@@ -15,7 +15,7 @@ import { campaign, type Experiment, type Ground, type Options } from './campaign
 const PROGRAM = join(import.meta.dirname, '../../gatekeeper/signalpress-gate.js');
 const SERVER = join(import.meta.dirname, 'bench/server.js');
 /** How long a server may take to listen. */
-const START_MS = 20_000;
+const START_MS = 60_000;
 /** The limit stays on, as it is shipped, and is never reached. */
 const RATE_LIMIT = '1000000';
 const LISTENS = /signalpress listens on http:\/\/\S+:(\d+)/;
@@ -143,6 +143,7 @@ function whenReady<T>(
   return new Promise((resolve, reject) => {
     const fail = (state: string): void => {
       clearTimeout(timer);
+      child.kill('SIGKILL');
       reject(new Error(`Cannot start ${name}: it ${state}: ${output()}`));
     };
     const timer = setTimeout(() => fail(`does not listen after ${START_MS} ms`), START_MS);

@@ -53,15 +53,16 @@ export function campaign<const O extends Options>(
         told = performance.now();
         console.error(`${done} of ${all}, ${seconds()}`);
       };
+      const say = (line: string): void => console.log(line);
       const random = seeded(typeof flags.seed === 'number' ? flags.seed : SEED_DEFAULT);
       const folder = mkdtempSync(join(tmpdir(), 'signalpress-lab-'));
       // Whoever makes a temporary folder makes it in there.
       process.env.TMPDIR = folder;
       const clear = (): void => rmSync(folder, { recursive: true, force: true });
       process.once('exit', clear);
-      const wrong = await work({ flags, folder, random, say: console.log, progress });
-      for (const line of wrong?.slice(0, SHOWN) ?? []) console.log(`  ${line.slice(0, 400)}`);
-      console.log(wrong === null ? `took ${seconds()}` : `${wrong.length} wrong, ${seconds()}`);
+      const wrong = await work({ flags, folder, random, say, progress });
+      for (const line of wrong?.slice(0, SHOWN) ?? []) say(`  ${line.slice(0, 400)}`);
+      say(wrong === null ? `took ${seconds()}` : `${wrong.length} wrong, ${seconds()}`);
       return (wrong ?? []).length === 0;
     },
   };
