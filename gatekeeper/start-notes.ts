@@ -7,12 +7,13 @@ import { shownSettings } from './config/shown-settings.ts';
 import { clockFailure } from './money/clock-guard.ts';
 import { OFFER_RECEIPT } from './money/offer-receipt.ts';
 import { keepNewest } from './release/newest-served.ts';
+import { subscriptionWarnings } from './release/offers.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { Setting } from './start-setting.ts';
 import { messageOf } from './system/message-of.ts';
 
 /** What runs from now on, without what only its operator may know. */
-export function noteStart(setting: Setting, url: string, { head }: ReleaseIndex): void {
+export function noteStart(setting: Setting, url: string, { head, offers }: ReleaseIndex): void {
   const { config, by, metrics } = setting;
   const { version = null } = by;
   const { sequence, as_of } = head;
@@ -22,6 +23,8 @@ export function noteStart(setting: Setting, url: string, { head }: ReleaseIndex)
   by.log({ event: 'started', version, node: process.version, url, ...at, release, settings });
   for (const warning of settlementWarnings(config))
     by.log({ event: 'settlement_warning', warning });
+  for (const warning of subscriptionWarnings(offers, config.tokenSecret !== null))
+    by.log({ event: 'subscription_warning', warning });
 }
 
 /** Remembers the newest release; what goes wrong there keeps nothing from being served. */

@@ -4,7 +4,7 @@ import { type FirstService, openService } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
 import { SoldTargets } from './answers/sold-targets.ts';
-import { type Config, paidNetworks, settlementOf, switchesOf } from './config/config.ts';
+import { type Config, paidNetworks, settlementOf } from './config/config.ts';
 import { addressText, metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { testPaymentsFault } from './config/test-payments.ts';
@@ -105,7 +105,7 @@ async function firstRelease(
   source: ReleaseSource,
 ): Promise<ReleaseIndex> {
   const { stateDir } = config;
-  const terms = { ...config, ...readBy(meters), switches: switchesOf(config) };
+  const terms = { ...config, ...readBy(meters) };
   const open = async (place: ReleasePlace, isProven = false): Promise<ReleaseIndex> => {
     const release = await openPlace(place, terms);
     refuseOlder(stateDir, release, isProven);
@@ -210,11 +210,7 @@ function watcherOf(
     ...serving,
     source,
     open: async () => {
-      const terms = {
-        ...pinned(config, first),
-        ...readBy(by.meters),
-        switches: switchesOf(config),
-      };
+      const terms = { ...pinned(config, first), ...readBy(by.meters) };
       const release = await openPlace(await source.newest(), terms);
       refuseOlder(config.stateDir, release);
       return release;

@@ -18,6 +18,7 @@ const PUBLIC_PREFIXES: readonly string[] = [
   'log/vkey',
   'mcp/well-known/',
   'site/',
+  // Of releases that describe themselves twice.
   'tokenless/',
   'well-known/',
 ];

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
 import { TABLE } from '../contract/endpoints.ts';
-import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { knownFilePath, type Values } from '../contract/path.ts';
 import type { FileEntry } from '../contract/release.ts';
 import { LOG_URL, STATIC_FILES } from '../contract/static-files.ts';
@@ -13,20 +12,17 @@ import { type FetchBy, patiently, settled, type Ungiven, waitFor } from './fetch
 export interface ServedDescriptions {
   /** Descriptions that were answered. */
   readonly compared: number;
-  /** Those that are other than every listed form, by their URLs. */
+  /** Those that are other than the listed ones, by their URLs. */
   readonly faults: readonly ReleaseFault[];
   /** Those that are not given: nobody is deceived by them. */
   readonly ungiven: readonly Ungiven[];
 }
 
-/** A URL, and the path in a release of what stands there where everything is sold. */
+/** A URL, and the path in a release of what stands there. */
 interface DescribedUrl {
   readonly url: string;
   readonly path: string;
 }
-
-/** An operator may sell no subscriptions: then the descriptions of that folder are served. */
-const FOLDERS = SWITCH_SETTINGS.map(switchFolder);
 
 /** What programs read of a service. Pages for people are left out, since a host may add to them; the log, since it grows. */
 function describedUrls(): DescribedUrl[] {
@@ -68,15 +64,15 @@ export async function compareDescriptions(
   const ungiven: Ungiven[] = [];
   let compared = 0;
   for (const { url, path } of describedUrls()) {
-    const entries = FOLDERS.flatMap((folder) => byPath.get(folder + path) ?? []);
-    if (entries.length === 0) continue;
-    const { sha256, refusal } = await patiently(by, () => askOnce(url, entries, by));
+    const entry = byPath.get(path);
+    if (entry === undefined) continue;
+    const { sha256, refusal } = await patiently(by, () => askOnce(url, entry.size, by));
     if (refusal !== null) {
       ungiven.push({ path: url, detail: refusal });
       continue;
     }
     compared += 1;
-    if (entries.some((entry) => entry.sha256 === sha256)) continue;
+    if (entry.sha256 === sha256) continue;
     faults.push({ file: url, where: '', detail: 'served in another form than the release lists' });
   }
   return { compared, faults, ungiven };
@@ -87,8 +83,7 @@ type Shown =
   | { readonly sha256: string | null; readonly refusal: null }
   | { readonly sha256: null; readonly refusal: string };
 
-function askOnce(url: string, entries: readonly FileEntry[], by: FetchBy): Promise<Shown> {
-  const longest = Math.max(...entries.map(({ size }) => size));
+function askOnce(url: string, longest: number, by: FetchBy): Promise<Shown> {
   const asking = { fetch: by.fetch, waitMs: waitFor(longest, by), signal: by.signal };
   return asked(by.address + url, asking, async (response): Promise<Shown> => {
     if (response.status !== 200) return { sha256: null, refusal: await settled(response) };

@@ -4,7 +4,6 @@ import { canonicalJson } from '../contract/canonical.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint } from '../contract/endpoints.ts';
-import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH, readKeyHistory } from '../contract/key-history.ts';
 import { keyStanding } from '../contract/key-standing.ts';
 import { atomicAmount, priceBySignal, priceRange } from '../contract/price.ts';
@@ -27,15 +26,9 @@ import { isSignedBy } from './verify-citation.ts';
 
 /** Descriptions hold schemas and examples of records, not records. */
 const DESCRIPTION = /^([a-z0-9]+\/){0,2}well-known\//;
-const CARD = 'well-known/agent-card.json';
+/** The signed card that the other descriptions must agree with. */
+export const CARD_PATH = 'well-known/agent-card.json';
 const A2A = 'a2a/well-known/manifest.json';
-/** In front of every description, one folder for each setting of the switches. */
-const FOLDERS = SWITCH_SETTINGS.map(switchFolder);
-
-/** The signed card that a description must agree with. */
-export function cardPathOf(path: string): string {
-  return (FOLDERS.find((folder) => folder !== '' && path.startsWith(folder)) ?? '') + CARD;
-}
 
 export function isDescription(path: string): boolean {
   return DESCRIPTION.test(path);
@@ -56,10 +49,10 @@ export function checkDescription(
 ): BodyFault[] {
   const { head, card, catalog, ownTables } = release;
   if (!isObject(body)) return [['', 'not an object']];
-  if (path === cardPathOf(path)) return cardFaults(body, release);
+  if (path === CARD_PATH) return cardFaults(body, release);
   if (path === DID_PATH) return didFaults(body, head);
   if (path === KEYS_PATH) return keysFaults(body, head);
-  if (FOLDERS.some((folder) => path === folder + A2A)) return sameCard(body, card);
+  if (path === A2A) return sameCard(body, card);
   const address = rowsOf(body.servers)[0]?.url ?? body.url;
   const faults: BodyFault[] =
     address === undefined || address === head.base_url

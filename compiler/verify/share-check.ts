@@ -12,7 +12,7 @@ import {
   parseJson,
 } from '../contract/strict-json.ts';
 import { type BodyCheck, reason } from './body-check.ts';
-import { cardPathOf, checkDescription, isDescription } from './description-checks.ts';
+import { CARD_PATH, checkDescription, isDescription } from './description-checks.ts';
 import { type Disk, readAll } from './disk.ts';
 import type { FileList } from './file-list.ts';
 import { checkFiler } from './filing-relations.ts';
@@ -196,7 +196,7 @@ class RecordShare {
 
   #describe(path: string, body: JsonValue): void {
     const { head, isSignature, catalog, ownTables } = this.#context;
-    const card = this.#bodies.get(cardPathOf(path));
+    const card = this.#bodies.get(CARD_PATH);
     const faults = checkDescription(path, body, { head, isSignature, catalog, ownTables, card });
     for (const [where, detail] of faults) this.#faults.add(path, where, detail);
     count(this.#tally, 'descriptions');

@@ -1,4 +1,3 @@
-import type { Switches } from '../../compiler/contract/for-sale.ts';
 import type { LoggedRequests, LogLevel } from '../log/log-level.ts';
 import type { Extension } from '../money/extensions.ts';
 import type { Network } from '../money/networks.ts';
@@ -106,9 +105,4 @@ export function settlementOf({
 }: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): SettlerKind {
   if (facilitatorUrls.length > 0) return 'facilitator';
   return relayerKey === null ? 'test' : 'relayer';
-}
-
-/** What the settings remove from every description. */
-export function switchesOf({ tokenSecret }: Config): Switches {
-  return { subscriptions: tokenSecret !== null };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandLine } from '../config/command-line.ts';
-import { type Config, type PaidNetwork, switchesOf } from '../config/config.ts';
+import type { Config, PaidNetwork } from '../config/config.ts';
 import {
   type ConfigSources,
   loadConfig,
@@ -124,7 +124,7 @@ function examinedOf(
 async function openedRelease(config: Config, clock: () => number): Promise<ReleaseIndex> {
   const by = { clock, log: () => undefined };
   const source = await openSource(config, { ...by, state: new ServiceState(by) });
-  return openRelease({ ...config, source, switches: switchesOf(config) });
+  return openRelease({ ...config, source });
 }
 
 /** Only who names a node waits for the libraries of the chain to load. */

@@ -4,6 +4,7 @@ import { isStale } from '../../compiler/contract/release.ts';
 import { settlementOf } from '../config/config.ts';
 import { testPaymentsFault } from '../config/test-payments.ts';
 import { refuseOlder } from '../release/newest-served.ts';
+import { subscriptionWarnings } from '../release/offers.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -27,6 +28,9 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
     opened,
     ...(keys === null ? [] : [ok(keys)]),
     await sampleFinding(release),
+    ...subscriptionWarnings(release.offers, config.tokenSecret !== null).map((text) =>
+      warning(text, 'set the secret, or leave subscriptions out of the release'),
+    ),
     ...(isStale(head, clock()) ? [staleFinding(head.valid_until)] : []),
     ...freeSaleFindings(examined, release),
   ];

@@ -1,5 +1,6 @@
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
+import { MINT_PATH } from '../money/token.ts';
 
 /** What a release says about one operation; every description and every refusal says exactly this. */
 export interface Offer {
@@ -20,6 +21,15 @@ export type Offers = ReadonlyMap<string, Offer>;
 
 /** The manifest that lists every operation, sold now or not. */
 export const OFFERS_PATH = knownFilePath(endpointAt('/manifest'), { all: '1' });
+
+const NO_SECRET =
+  'The release offers subscriptions, and no secret is set to sign tokens with: these operations answer 501. Set ' +
+  'SIGNALPRESS_TOKEN_SECRET, or compile with --no-subscriptions';
+
+/** What the operator should know where a release offers subscriptions that this gatekeeper cannot sell. */
+export function subscriptionWarnings(offers: Offers, hasSecret: boolean): readonly string[] {
+  return !hasSecret && offers.has(MINT_PATH) ? [NO_SECRET] : [];
+}
 
 interface StoredOffer {
   readonly path: string;

@@ -1,5 +1,4 @@
 import { WHOLE_CATALOG_PATH } from '../../compiler/contract/catalog/whole-catalog.ts';
-import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
 import { FILE_LINE_BYTES_MAX, type Release } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
@@ -20,10 +19,7 @@ import { type ReadOptions, ReleaseIndex } from './release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** What a release must be like, and how it is read. */
-export interface PlaceTerms extends ReleaseTerms, ReadOptions {
-  /** What the operator has switched on; everything by default. */
-  readonly switches?: Switches;
-}
+export interface PlaceTerms extends ReleaseTerms, ReadOptions {}
 
 interface OpenOptions extends PlaceTerms {
   readonly source: ReleaseSource;
@@ -39,7 +35,7 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
   const head = checkHead(place.head, terms);
   // The signed count bounds what is worth reading.
   const list = await place.list(head, head.files_count * FILE_LINE_BYTES_MAX);
-  const files = await checkFiles(list, head, terms.switches);
+  const files = await checkFiles(list, head);
   const bytesOf = async (path: string): Promise<Buffer | null> => {
     const entry = files.get(path);
     if (entry === undefined) return null;

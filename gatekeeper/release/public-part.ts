@@ -51,7 +51,7 @@ async function readPublic(
   { path, sha256 }: PublicFile,
   { release, spend }: ReleaseReader,
 ): Promise<Buffer | null> {
-  const listed = release.files.listed(path);
+  const listed = release.files.get(path);
   if (listed?.sha256 === sha256) return release.place.body(listed, spend);
   return release.place.kept({ path, sha256, size: KEPT_BYTES_MAX }, spend);
 }

@@ -4,7 +4,6 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { releaseCatalog } from '../../compiler/contract/catalog/release-catalog.ts';
 import { compiledCatalog } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
-import type { Switches } from '../../compiler/contract/for-sale.ts';
 import {
   firstHistory,
   type KeyHistory,
@@ -147,11 +146,7 @@ const IS_MIRROR =
   'a mirror of what it gives away, without anything that is sold; set SIGNALPRESS_DATA to the folder that "signalpress compile" wrote, or to a copy of it';
 
 /** Checks the list of files against its head, in turns with what is served meanwhile; throws a StartError. */
-export async function checkFiles(
-  bytes: Buffer,
-  head: Release,
-  switches?: Switches,
-): Promise<ListedFiles> {
+export async function checkFiles(bytes: Buffer, head: Release): Promise<ListedFiles> {
   const sha256 = `sha256:${await hexInTurns(bytes)}`;
   if (sha256 !== head.files_sha256) {
     if (sha256 === head.public_files?.sha256) refuse(IS_MIRROR);
@@ -159,7 +154,7 @@ export async function checkFiles(
   }
   let files: ListedFiles;
   try {
-    files = await ListedFiles.inTurns(bytes, switches);
+    files = await ListedFiles.inTurns(bytes);
   } catch (cause) {
     refuse('files.txt is malformed; compile again', cause);
   }

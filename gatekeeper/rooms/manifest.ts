@@ -1,4 +1,5 @@
 import { defined } from '../../compiler/contract/defined.ts';
+import { needsTokens } from '../../compiler/contract/for-sale.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
 import { jsonContent } from './json-content.ts';
 
@@ -9,8 +10,9 @@ import { jsonContent } from './json-content.ts';
 export function paymentManifest({ baseUrl, challenger, operator, release }: Service): Answered {
   const { offers, catalog } = release;
   const paid = [...offers].filter(([, { sellsNow, output }]) => sellsNow && output !== null);
-  const items = paid.map(([path, { entry }]) => {
+  const items = paid.flatMap(([path, { entry }]) => {
     const row = defined(catalog.operationByPath.get(path), `the operation "${path}"`);
+    if (operator.tokens === null && needsTokens(row)) return [];
     // The requirements hold the parameters already.
     const { params, ...shown } = entry;
     const accepts = challenger.terms(row, row.path, 1);

@@ -12,13 +12,16 @@ type Refused = 'missing_token' | 'invalid_token' | 'expired_token';
 export function tokenGate(
   endpoint: Endpoint,
   { facts, request }: Caller,
-  { operator }: Service,
+  { operator, release }: Service,
 ): Reply | null {
   if (!needsTokens(endpoint)) return null;
   const { tokens } = operator;
   if (tokens === null) return notConfigured();
-  if (!endpoint.token) return null;
-  const sent = sentToken(facts.authorization, request.values.get('token') ?? null);
+  const { path, token } = endpoint;
+  const sent = token ? sentToken(facts.authorization, request.values.get('token') ?? null) : null;
+  // A token of before opens what the release no longer offers, until it ends.
+  if (sent === null && !release.offers.has(path)) return notConfigured();
+  if (!token) return null;
   if (sent === null) return refused('missing_token');
   const verdict = tokens.check(sent);
   return verdict === 'valid' ? null : refused(`${verdict}_token`);
@@ -44,7 +47,7 @@ function refused(code: Refused): Reply {
   ]);
 }
 
-/** Without a secret, nobody is asked for money or for a token. */
+/** Without a secret, and without an offer, nobody is asked for money or for a token. */
 function notConfigured(): Reply {
   const error = 'Subscriptions are not configured here; pay per call instead';
   const body = { error, code: 'not_configured', no_charge: true, catalog: '/gauge/catalog' };

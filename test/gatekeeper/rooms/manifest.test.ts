@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { paymentManifest } from '../../../gatekeeper/rooms/manifest.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
+import { tinyTokens } from '../tiny-tokens.ts';
 
 const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);
 
 describe('paymentManifest()', () => {
   it('joins every paid operation that sells now with what is accepted here', async () => {
-    const service = await tinyService();
+    const plain = await tinyService();
+    const service = { ...plain, operator: { ...plain.operator, tokens: tinyTokens() } };
     const body = jsonOf(paymentManifest(service));
     expect(body).toMatchObject({
       version: 1,
@@ -24,6 +26,12 @@ describe('paymentManifest()', () => {
       items.map((item) => item.price_atomic),
     );
     expect(items[0]).toMatchObject({ path: '/gauge', method: 'GET', price_usd: '0.01' });
+    const open = jsonOf(paymentManifest(plain)).resources as string[];
+    const subscribe = 'https://records.example/gauge/subscribe';
+    expect(open).toEqual(
+      sold.map((row) => `https://records.example${row.path}`).filter((url) => url !== subscribe),
+    );
+    expect(body.resources).toContain(subscribe);
   });
 
   it('lists nothing that is not stored', async () => {

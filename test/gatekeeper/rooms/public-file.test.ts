@@ -65,7 +65,6 @@ describe('the public part of a release', () => {
       expect(header('content-type')).toBe('application/octet-stream');
       expect(header('cache-control')).toContain('immutable');
     }
-    expect(entries.some(({ path }) => path.startsWith('tokenless/'))).toBe(true);
     expect(entries.some(({ path }) => path.endsWith('.br'))).toBe(true);
   });
 
