@@ -2,7 +2,15 @@ import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { type Config, settlementOf, settlementWarnings } from './config/config.ts';
-import { CONFIG_NAME, commandLine, FLAGS, loadConfig, loadJournalPlace, unknownVariables, unknownVariableText } from './config/load-config.ts';
+import {
+  CONFIG_NAME,
+  commandLine,
+  FLAGS,
+  loadConfig,
+  loadJournalPlace,
+  unknownVariables,
+  unknownVariableText,
+} from './config/load-config.ts';
 import { type Log, LogOutput, lineLog } from './log/line-log.ts';
 import { slowSignatures } from './money/signature.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';

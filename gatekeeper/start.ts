@@ -5,7 +5,14 @@ import { isStale } from '../compiler/contract/release.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import { type Service, SoldTargets } from './answers/service.ts';
-import { type Config, paidNetworks, settlementOf, settlementWarnings, shownSettings, switchesOf, testPaymentsFault } from './config/config.ts';
+import {
+  type Config,
+  paidNetworks,
+  settlementOf,
+  settlementWarnings,
+  shownSettings,
+  testPaymentsFault,
+} from './config/config.ts';
 import { addressText, metricsOfWorker } from './config/settings.ts';
 import type { HeaderFacts } from './http/header-facts.ts';
 import { type HttpRequest, isHealth, type Responder } from './http/request.ts';
@@ -17,14 +24,20 @@ import type { Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { clockFailure } from './money/clock-guard.ts';
 import { OFFER_RECEIPT } from './money/extensions.ts';
-import { openPaymentServices, type PaymentServiceOptions, type PaymentServices } from './payment/open-payment-services.ts';
+import {
+  openPaymentServices,
+  type PaymentServiceOptions,
+  type PaymentServices,
+} from './payment/open-payment-services.ts';
+import { isRepeat } from './purchase/purchase-service.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { acceptedCoding } from './release/coded-file.ts';
 import { renewTip } from './release/log-tip.ts';
-import { earlierWhole, provenHeads, refuseOlder } from './release/newest-served.ts';
-import { DamagedReleaseError, openPlace, type PlaceTerms, type ReleaseTerms } from './release/open-release.ts';
+import { earlierWhole, keepNewest, provenHeads, refuseOlder } from './release/newest-served.ts';
+import { DamagedReleaseError, openPlace, type PlaceTerms } from './release/open-release.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
+import { subscriptionWarnings } from './release/release-source.ts';
 import { watchRelease } from './release/watch-release.ts';
 import { openSource, type SourceOptions } from './remote/open-source.ts';
 import { healthReport } from './rooms/health-report.ts';
@@ -131,7 +144,7 @@ async function firstRelease(
   source: ReleaseSource,
 ): Promise<ReleaseIndex> {
   const { stateDir } = config;
-  const terms = { ...config, ...readBy(meters), switches: switchesOf(config) };
+  const terms = { ...config, ...readBy(meters) };
   const open = async (place: ReleasePlace, isProven = false): Promise<ReleaseIndex> => {
     const release = await openPlace(place, terms);
     refuseOlder(stateDir, release, isProven);
@@ -174,7 +187,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   let responder = responderOf(first, endpoint);
   // Issuer and address stay what they were at the start: payments and challenges are bound to them.
   const issuerDid = config.issuerDid ?? rootDid(first.release.keys);
-  const terms = { issuerDid, baseUrl, ...readBy(by.meters), switches: switchesOf(config) };
+  const terms = { issuerDid, baseUrl, ...readBy(by.meters) };
   const watcher = watchRelease({
     source,
     log,
@@ -309,7 +322,7 @@ function responderOf(service: Service, metrics: OpenMetrics['endpoint']): Respon
 // What a gatekeeper tells its log of itself, and the state of its service.
 
 /** What runs from now on, without what only its operator may know. */
-function noteStart(setting: Setting, url: string, { head }: ReleaseIndex): void {
+function noteStart(setting: Setting, url: string, { head, offers }: ReleaseIndex): void {
   const { config, by, metrics } = setting;
   const { version = null } = by;
   const { sequence, as_of } = head;
@@ -319,6 +332,8 @@ function noteStart(setting: Setting, url: string, { head }: ReleaseIndex): void 
   by.log({ event: 'started', version, node: process.version, url, ...at, release, settings });
   for (const warning of settlementWarnings(config))
     by.log({ event: 'settlement_warning', warning });
+  for (const warning of subscriptionWarnings(offers, config.tokenSecret !== null))
+    by.log({ event: 'subscription_warning', warning });
 }
 
 /** Remembers the newest release; what goes wrong there keeps nothing from being served. */

@@ -49,22 +49,24 @@ const LINKED = [
 
 let sample: CompiledSample;
 let small: string;
+/** The same without subscriptions. */
+let plain: string;
 beforeAll(async () => {
   sample = await compiledSample();
-  ({ data: small } = await compileFolder(writeSnapshots(smallSet()), {
-    // No source of the set stands at the address of the service.
-    baseUrl: 'https://doors.example',
-  }));
+  const snapshots = writeSnapshots(smallSet());
+  // No source of the set stands at the address of the service.
+  const baseUrl = 'https://doors.example';
+  ({ data: small } = await compileFolder(snapshots, { baseUrl }));
+  ({ data: plain } = await compileFolder(snapshots, { baseUrl, subscriptions: false }));
 });
 afterAll(removeFolders);
 
-/** Each switch of an operator on and off, and a release that lacks rosters, filings and documents. */
+/** Each choice of an operator taken and left, and a release that lacks rosters, filings and documents. */
 const CONFIGURATIONS: readonly (readonly [string, SampleSettings & { isSmall: boolean }])[] = [
   ['everything on', { tokens: true, receipts: true, isSmall: false }],
-  ['no token secret', { tokens: false, receipts: false, isSmall: false }],
   ['no payment processor', { tokens: true, receipts: false, isSmall: false }],
   ['little stored', { tokens: true, receipts: true, isSmall: true }],
-  ['little stored, no token secret', { tokens: false, receipts: true, isSmall: true }],
+  ['little stored, no subscriptions', { tokens: false, receipts: true, isSmall: true }],
 ];
 
 describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
@@ -72,24 +74,25 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
   let doors: Doors;
   const entryOf = (row: Endpoint) => doors.entries.get(keyOf(row));
   const sellsNow = (row: Endpoint): boolean => entryOf(row)?.sells_now === true;
-  const isSwitchedOn = ({ path }: Endpoint): boolean => settings.tokens || !TOKENS.includes(path);
+  const isOffered = ({ path }: Endpoint): boolean => settings.tokens || !TOKENS.includes(path);
 
   beforeAll(async () => {
-    const data = settings.isSmall ? small : sample.data;
+    const little = settings.tokens ? small : plain;
+    const data = settings.isSmall ? little : sample.data;
     gate = await sampleGate(data, settings);
     doors = await openDoors(gate.url, readJson(`${data}/current`, 'release.json').base_url);
   });
   afterAll(() => gate.close());
 
-  it('/manifest?all=1 has everything but what the operator left off', () => {
-    const belongs = (row: Endpoint): boolean => KEPT.includes(row) && isSwitchedOn(row);
+  it('/manifest?all=1 has everything but what the operator left out', () => {
+    const belongs = (row: Endpoint): boolean => KEPT.includes(row) && isOffered(row);
     const projection = { name: 'all', belongs, shown: manifestShown(doors.entries.values()) };
     expect(gaps(ROWS, projection, examplesOf(doors))).toEqual([]);
-    expect(doors.entries.size).toBe(KEPT.filter(isSwitchedOn).length);
+    expect(doors.entries.size).toBe(KEPT.filter(isOffered).length);
   });
 
   it('what sells now is what answers', async () => {
-    for (const row of KEPT.filter(isSwitchedOn).filter(sellsNow)) {
+    for (const row of KEPT.filter(isOffered).filter(sellsNow)) {
       const example = entryOf(row)?.input_example_request ?? '';
       const wanted = isPaid(row) || row.answer === 'basket' ? 402 : 200;
       expect([example, await ask(row, example)]).toEqual([example, wanted]);
@@ -97,7 +100,7 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
   });
 
   it('what does not sell has no answer: a price question needs no data, anything else is refused', async () => {
-    const empty = KEPT.filter((row) => isSwitchedOn(row) && !sellsNow(row));
+    const empty = KEPT.filter((row) => isOffered(row) && !sellsNow(row));
     for (const row of empty) {
       const query = OPERATIONS.find(({ path }) => path === row.path)?.valid || 'x=1';
       expect([row.path, await ask(row, row.path)]).toEqual([row.path, isPaid(row) ? 402 : 422]);
@@ -258,7 +261,7 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
   });
 
   it('the headers of a challenge fit what proxies take by default, all together', async () => {
-    for (const row of KEPT.filter(isSwitchedOn).filter(isPaid).filter(sellsNow)) {
+    for (const row of KEPT.filter(isOffered).filter(isPaid).filter(sellsNow)) {
       const path = entryOf(row)?.input_example_request ?? '';
       const { status, headers } = await fetch(gate.url + path);
       const bytes = [...headers].reduce(

@@ -1,10 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
-import { canonicalTarget } from '../contract/route.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { parseJson } from '../contract/strict-json.ts';
 import { USDC } from '../contract/price.ts';
+import { canonicalTarget } from '../contract/route.ts';
+import { parseJson } from '../contract/strict-json.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import { receiptIn, verifyReceipt } from '../verify/verify-receipt.ts';

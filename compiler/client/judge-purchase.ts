@@ -1,6 +1,13 @@
-import { type BasketPart, basketOf, basketRequests, isAsQuoted, isSoldPart, type QuotedPart } from '../contract/basket.ts';
-import { withoutProof } from '../contract/citation.ts';
+import {
+  type BasketPart,
+  basketOf,
+  basketRequests,
+  isAsQuoted,
+  isSoldPart,
+  type QuotedPart,
+} from '../contract/basket.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { withoutProof } from '../contract/citation.ts';
 import { csvLine } from '../contract/csv-line.ts';
 import { defined } from '../contract/defined.ts';
 import { bringsProof } from '../contract/endpoints.ts';

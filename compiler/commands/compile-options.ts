@@ -33,6 +33,7 @@ export interface CompileFlags extends RetentionFlags {
   readonly acceptClock?: string;
   readonly validUntil?: string;
   readonly contact?: string;
+  readonly subscriptions?: boolean;
   readonly workers: string;
   readonly full?: boolean;
   readonly verify: string;
@@ -73,6 +74,7 @@ export function withCompileOptions(
       'mailto: or https address shown in the published descriptions, and to agencies',
       env('SIGNALPRESS_CONTACT'),
     )
+    .option('--no-subscriptions', 'offer no subscription tokens, nor what only a token opens')
     .option(
       '--verify <how>',
       'how much is read back and verified before it is published: sample or full',
@@ -105,6 +107,7 @@ export function compileOptions(
     issuerName: issuerName(flags.issuerName),
     baseUrl: baseUrl(flags.baseUrl),
     contact: contact(flags.contact),
+    subscriptions: flags.subscriptions !== false,
     seed: readIssuerKey(flags.key ?? env('SIGNALPRESS_ISSUER_KEY')),
     ...overlapSeed(flags.overlapKey ?? env('SIGNALPRESS_OVERLAP_KEY')),
     workers: workerCount(flags.workers),

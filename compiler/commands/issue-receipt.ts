@@ -5,7 +5,7 @@ import type { Catalog } from '../contract/catalog/catalog.ts';
 import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
 import { encodeBase64Url } from '../contract/did-key.ts';
 import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receipt.ts';
-import { type Route, route } from '../contract/route.ts';
+import { canonicalRequest, type Route, route } from '../contract/route.ts';
 import { readIssuerKey } from '../keys/key-store.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';

@@ -9,7 +9,15 @@ import { endpointAt } from '../contract/endpoints.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
 import { filePath } from '../contract/path.ts';
-import { type CatalogRow, CONTRACT_VERSION, FILES_NAME, type FileEntry, RELEASES_FOLDER, type Release, releaseName } from '../contract/release.ts';
+import {
+  type CatalogRow,
+  CONTRACT_VERSION,
+  FILES_NAME,
+  type FileEntry,
+  RELEASES_FOLDER,
+  type Release,
+  releaseName,
+} from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { LOG_FOLDER } from '../contract/tiles.ts';
@@ -18,15 +26,43 @@ import { readIssuerKey, readKeys } from '../keys/key-store.ts';
 import { keepLastCheckpoint } from '../stages/anchor/last-checkpoint.ts';
 import { writeReleaseProof } from '../stages/anchor/release-proof.ts';
 import { continueLog, type WrittenLog } from '../stages/anchor/write-log.ts';
-import { type CatalogChange, type ChangeKind, catalogChanges } from '../stages/publish/catalog-changes.ts';
-import { type FileListBytes, type ListedChange, listedChanges, onlyIn, readCatalog, readStored } from '../stages/publish/file-list-bytes.ts';
+import {
+  type CatalogChange,
+  type ChangeKind,
+  catalogChanges,
+} from '../stages/publish/catalog-changes.ts';
+import {
+  type FileListBytes,
+  type ListedChange,
+  listedChanges,
+  onlyIn,
+  readCatalog,
+  readStored,
+} from '../stages/publish/file-list-bytes.ts';
 import { leafStore } from '../stages/publish/leaf-store.ts';
-import { correctorFault, nextPlace, type PublicationTime, timeFault } from '../stages/publish/next-place.ts';
+import {
+  correctorFault,
+  nextPlace,
+  type PublicationTime,
+  timeFault,
+} from '../stages/publish/next-place.ts';
 import type { Press } from '../stages/publish/press.ts';
-import { currentName, pruneReleases, type Retention, readRelease, releaseFiles, releaseNames } from '../stages/publish/release-folders.ts';
+import {
+  currentName,
+  pruneReleases,
+  type Retention,
+  readRelease,
+  releaseFiles,
+  releaseNames,
+} from '../stages/publish/release-folders.ts';
 import { writeHead } from '../stages/publish/release-head.ts';
 import { ReleaseList } from '../stages/publish/release-list.ts';
-import { errorsOf, openStaging, type Published, type Staging } from '../stages/publish/release-store.ts';
+import {
+  errorsOf,
+  openStaging,
+  type Published,
+  type Staging,
+} from '../stages/publish/release-store.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
@@ -35,7 +71,17 @@ import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
-import { ACCEPT_CLOCK, KEEP_DAYS, KEEP_LAST, publicationTime, type RetentionFlags, retentionOf, type TimeFlags, VALID_UNTIL_WEEK, validUntilOf } from './compile-options.ts';
+import {
+  ACCEPT_CLOCK,
+  KEEP_DAYS,
+  KEEP_LAST,
+  publicationTime,
+  type RetentionFlags,
+  retentionOf,
+  type TimeFlags,
+  VALID_UNTIL_WEEK,
+  validUntilOf,
+} from './compile-options.ts';
 import { errorText } from './error-text.ts';
 import { changesText, cleanupFailuresText } from './progress.ts';
 

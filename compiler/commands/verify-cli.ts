@@ -3,9 +3,19 @@ import { type Command, Option } from 'commander';
 import { runVerifyEvidence } from '../evidence/verify-evidence.ts';
 import { systemClock } from '../fetch/clock.ts';
 import type { Fetch } from '../monitor/log-client.ts';
+import { NotPlainError, readPlain } from '../verify/plain-file.ts';
+import { MEMORY_BYTES_MAX } from '../verify/release-chain.ts';
 import { EXIT, type VerifyOutcome } from '../verify/report-text.ts';
+import type { MemoryFile } from '../verify/verify-command.ts';
 import { runVerify, runVerifyLog } from '../verify/verify-command.ts';
-import { type CommandSettings, duration } from './command-settings.ts';
+import { policyFile } from './ask-after.ts';
+import {
+  type CommandSettings,
+  defaultWorkers,
+  duration,
+  repeated,
+  workerCount,
+} from './command-settings.ts';
 import { errorText } from './error-text.ts';
 import { verifyProgress } from './progress.ts';
 

@@ -1,8 +1,29 @@
 import { z } from 'zod';
 import { canonicalJson } from '../contract/canonical.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
-import { adoptedKeys, beforeRoots, formatKeyHistory, KEYS_BYTES_MAX, type KeyHistory, readKeyHistory, receiptKeyWindows, rootDid, withRoots } from '../contract/key-history.ts';
-import { KEYS_MAX, checkStated, missingSigners, possibleSigners, ROOT_THRESHOLD_MIN, ROOT_VERSIONS_MAX, type RootPlace, type RootStatement, rootBytes, rootStatement } from '../contract/root-statement.ts';
+import {
+  adoptedKeys,
+  beforeRoots,
+  formatKeyHistory,
+  KEYS_BYTES_MAX,
+  type KeyHistory,
+  readKeyHistory,
+  receiptKeyWindows,
+  rootDid,
+  withRoots,
+} from '../contract/key-history.ts';
+import {
+  checkStated,
+  KEYS_MAX,
+  missingSigners,
+  possibleSigners,
+  ROOT_THRESHOLD_MIN,
+  ROOT_VERSIONS_MAX,
+  type RootPlace,
+  type RootStatement,
+  rootBytes,
+  rootStatement,
+} from '../contract/root-statement.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';

@@ -13,10 +13,21 @@
 import { hash } from 'node:crypto';
 import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
 import { TABLE } from '../contract/endpoints.ts';
-import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH } from '../contract/key-history.ts';
 import { knownFilePath, type Values } from '../contract/path.ts';
-import { isPublicPath, PUBLIC_LIST_URL, CONTRACT_VERSION, FILE_LINE_BYTES_MAX, FILES_NAME, type FileEntry, HEAD_BYTES_MAX, parseFiles, RELEASE_NAME, type Release, releaseName } from '../contract/release.ts';
+import {
+  CONTRACT_VERSION,
+  FILE_LINE_BYTES_MAX,
+  FILES_NAME,
+  type FileEntry,
+  HEAD_BYTES_MAX,
+  isPublicPath,
+  PUBLIC_LIST_URL,
+  parseFiles,
+  RELEASE_NAME,
+  type Release,
+  releaseName,
+} from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { LOG_URL, RELEASE_PROOF_URL, RELEASE_URL, STATIC_FILES } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
@@ -29,7 +40,15 @@ import { Faults, type ReleaseFault } from '../verify/release-fault.ts';
 import { readHead, releaseKeys } from '../verify/release-head.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
-import { type FetchBy, type Fetched, fetchFiles, patiently, settled, type Ungiven, waitFor } from './fetch-files.ts';
+import {
+  type FetchBy,
+  type Fetched,
+  fetchFiles,
+  patiently,
+  settled,
+  type Ungiven,
+  waitFor,
+} from './fetch-files.ts';
 import { LIST_BYTES_MAX, type MirrorFolder } from './mirror-folder.ts';
 
 /** More than any shop gives away. */
@@ -230,20 +249,17 @@ function isHeadSound(root: string, trusted: KeyTrust): boolean {
 interface ServedDescriptions {
   /** Descriptions that were answered. */
   readonly compared: number;
-  /** Those that are other than every listed form, by their URLs. */
+  /** Those that are other than the listed ones, by their URLs. */
   readonly faults: readonly ReleaseFault[];
   /** Those that are not given: nobody is deceived by them. */
   readonly ungiven: readonly Ungiven[];
 }
 
-/** A URL, and the path in a release of what stands there where everything is sold. */
+/** A URL, and the path in a release of what stands there. */
 interface DescribedUrl {
   readonly url: string;
   readonly path: string;
 }
-
-/** An operator may sell no subscriptions: then the descriptions of that folder are served. */
-const FOLDERS = SWITCH_SETTINGS.map(switchFolder);
 
 /** What programs read of a service. Pages for people are left out, since a host may add to them; the log, since it grows. */
 function describedUrls(): DescribedUrl[] {
@@ -285,15 +301,15 @@ async function compareDescriptions(
   const ungiven: Ungiven[] = [];
   let compared = 0;
   for (const { url, path } of describedUrls()) {
-    const entries = FOLDERS.flatMap((folder) => byPath.get(folder + path) ?? []);
-    if (entries.length === 0) continue;
-    const { sha256, refusal } = await patiently(by, () => askOnce(url, entries, by));
+    const entry = byPath.get(path);
+    if (entry === undefined) continue;
+    const { sha256, refusal } = await patiently(by, () => askOnce(url, entry.size, by));
     if (refusal !== null) {
       ungiven.push({ path: url, detail: refusal });
       continue;
     }
     compared += 1;
-    if (entries.some((entry) => entry.sha256 === sha256)) continue;
+    if (entry.sha256 === sha256) continue;
     faults.push({ file: url, where: '', detail: 'served in another form than the release lists' });
   }
   return { compared, faults, ungiven };
@@ -304,8 +320,7 @@ type Shown =
   | { readonly sha256: string | null; readonly refusal: null }
   | { readonly sha256: null; readonly refusal: string };
 
-function askOnce(url: string, entries: readonly FileEntry[], by: FetchBy): Promise<Shown> {
-  const longest = Math.max(...entries.map(({ size }) => size));
+function askOnce(url: string, longest: number, by: FetchBy): Promise<Shown> {
   const asking = { fetch: by.fetch, waitMs: waitFor(longest, by), signal: by.signal };
   return asked(by.address + url, asking, async (response): Promise<Shown> => {
     if (response.status !== 200) return { sha256: null, refusal: await settled(response) };

@@ -5,9 +5,18 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { type Checkpoint, logOrigin } from '../contract/checkpoint.ts';
 import { citationSchema, citedBase } from '../contract/citation.ts';
-import { adoptedKeys, beforeRoots, isContinued, type KeyHistory, readKeyHistory, rootDid, rootKeysOf, vouchedDids } from '../contract/key-history.ts';
+import {
+  adoptedKeys,
+  beforeRoots,
+  isContinued,
+  type KeyHistory,
+  readKeyHistory,
+  rootDid,
+  rootKeysOf,
+  vouchedDids,
+} from '../contract/key-history.ts';
 import { leafHash, verifyConsistency } from '../contract/merkle.ts';
-import { type Release, releaseName, goesBack } from '../contract/release.ts';
+import { goesBack, type Release, releaseName } from '../contract/release.ts';
 import { rootBytes } from '../contract/root-statement.ts';
 import { isObject, parseJson } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';

@@ -1,17 +1,48 @@
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
-import { isContinued, KEYS_BYTES_MAX, type KeyHistory, vouchedDids } from '../contract/key-history.ts';
+import {
+  isContinued,
+  KEYS_BYTES_MAX,
+  type KeyHistory,
+  vouchedDids,
+} from '../contract/key-history.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
-import { HEAD_BYTES_MAX, isStale, type Release, releaseName, releaseSchema } from '../contract/release.ts';
+import {
+  HEAD_BYTES_MAX,
+  isStale,
+  type Release,
+  releaseName,
+  releaseSchema,
+} from '../contract/release.ts';
 import type { RootStatement } from '../contract/root-statement.ts';
 import { KEYS_URL, RELEASE_URL } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from '../verify/body-check.ts';
-import { believedDids, endOf, type KeyTrust, listFault, unrevoked, WHOEVER_HAS_IT } from '../verify/key-trust.ts';
+import {
+  believedDids,
+  endOf,
+  type KeyTrust,
+  listFault,
+  unrevoked,
+  WHOEVER_HAS_IT,
+} from '../verify/key-trust.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import type { CheckpointFile } from './checkpoint-file.ts';
-import { headsContradiction, type KeysContradiction, keysContradiction, keysOfText, readingIn } from './evidence.ts';
+import {
+  headsContradiction,
+  type KeysContradiction,
+  keysContradiction,
+  keysOfText,
+  readingIn,
+} from './evidence.ts';
 import type { LogClient } from './log-client.ts';
-import { type AddressState, type Finding, GAPS_MAX, type MonitorState, newestHeads, READINGS_MAX } from './monitor-state.ts';
+import {
+  type AddressState,
+  type Finding,
+  GAPS_MAX,
+  type MonitorState,
+  newestHeads,
+  READINGS_MAX,
+} from './monitor-state.ts';
 
 /** One look at one address: what is known is changed in place, and written when the look is over. */
 export interface Round {

@@ -1,6 +1,6 @@
 import { defined } from '../contract/defined.ts';
 import { inclusionRanges, type Range } from '../contract/merkle.ts';
-import { CLASS, type Ruler, classify, positionOn } from '../contract/rulers.ts';
+import { CLASS, classify, positionOn, type Ruler } from '../contract/rulers.ts';
 import type { SiteMapRow, SitePoint, SiteSignal } from '../contract/site.ts';
 
 /** A free reading: of the last seven, of the map, or of a whole record. */

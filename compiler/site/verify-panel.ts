@@ -1,7 +1,7 @@
 import type { Verification, VerificationStep } from '../client/verify.ts';
 import { alteredDigit } from './hashed-json.ts';
-import { el, mount } from './page-parts.ts';
 import { textAt } from './page-data.ts';
+import { el, mount } from './page-parts.ts';
 import { shown } from './page-words.ts';
 
 // "Is this genuine?": what is dropped or pasted is judged in this page by the code of `signalpress verify`. Nothing is

@@ -3,15 +3,26 @@ import { basketRange, isBasket } from '../contract/basket.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { builtinDigest, ownDigest, releaseCatalog, builtinCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import {
+  builtinCatalog,
+  builtinDigest,
+  ownDigest,
+  releaseCatalog,
+  WHOLE_CATALOG_PATH,
+} from '../contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint } from '../contract/endpoints.ts';
-import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
 import { atomicAmount, priceBySignal, priceRange } from '../contract/price.ts';
 import type { Release } from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
-import { decodeUtf8, isObject, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import type { FileList } from './file-list.ts';
@@ -23,15 +34,9 @@ import { isSignedBy } from './verify-citation.ts';
 
 /** Descriptions hold schemas and examples of records, not records. */
 const DESCRIPTION = /^([a-z0-9]+\/){0,2}well-known\//;
-const CARD = 'well-known/agent-card.json';
+/** The signed card that the other descriptions must agree with. */
+export const CARD_PATH = 'well-known/agent-card.json';
 const A2A = 'a2a/well-known/manifest.json';
-/** In front of every description, one folder for each setting of the switches. */
-const FOLDERS = SWITCH_SETTINGS.map(switchFolder);
-
-/** The signed card that a description must agree with. */
-export function cardPathOf(path: string): string {
-  return (FOLDERS.find((folder) => folder !== '' && path.startsWith(folder)) ?? '') + CARD;
-}
 
 export function isDescription(path: string): boolean {
   return DESCRIPTION.test(path);
@@ -52,10 +57,10 @@ export function checkDescription(
 ): BodyFault[] {
   const { head, card, catalog, ownTables } = release;
   if (!isObject(body)) return [['', 'not an object']];
-  if (path === cardPathOf(path)) return cardFaults(body, release);
+  if (path === CARD_PATH) return cardFaults(body, release);
   if (path === DID_PATH) return didFaults(body, head);
   if (path === KEYS_PATH) return keysFaults(body, head);
-  if (FOLDERS.some((folder) => path === folder + A2A)) return sameCard(body, card);
+  if (path === A2A) return sameCard(body, card);
   const address = rowsOf(body.servers)[0]?.url ?? body.url;
   const faults: BodyFault[] =
     address === undefined || address === head.base_url

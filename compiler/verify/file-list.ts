@@ -1,6 +1,13 @@
 import { firstWhere } from '../contract/lists.ts';
 import { storedPath } from '../contract/path.ts';
-import { publicStretches, FILE_LINE_BYTES_MAX, FILES_NAME, type FileEntry, formatFiles, parseFiles } from '../contract/release.ts';
+import {
+  FILE_LINE_BYTES_MAX,
+  FILES_NAME,
+  type FileEntry,
+  formatFiles,
+  parseFiles,
+  publicStretches,
+} from '../contract/release.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { type Disk, type EntryKind, lines, readAll } from './disk.ts';
 

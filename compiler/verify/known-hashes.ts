@@ -1,7 +1,19 @@
 import { openNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
 import { firstWhere } from '../contract/lists.ts';
-import { factsText, LOG_INDEX_FOLDER, type LogLine, type LogRun, leadOf, logLineStart, logLineText, parseLogLine, runPaths, runsOf, shardOfLead } from '../contract/log-runs.ts';
+import {
+  factsText,
+  LOG_INDEX_FOLDER,
+  type LogLine,
+  type LogRun,
+  leadOf,
+  logLineStart,
+  logLineText,
+  parseLogLine,
+  runPaths,
+  runsOf,
+  shardOfLead,
+} from '../contract/log-runs.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
 import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import { parseVerifyEntry } from '../contract/release.ts';

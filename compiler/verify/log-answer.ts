@@ -1,18 +1,31 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { PROOF_MEMBER, withoutProof } from '../contract/citation.ts';
 import { openNote } from '../contract/checkpoint.ts';
+import { PROOF_MEMBER, withoutProof } from '../contract/citation.ts';
 import { logBatch } from '../contract/log-batch.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
-import { agreement, type BodyCheck, canonicalHash, checkAt, memberPath, reason } from './body-check.ts';
+import {
+  agreement,
+  type BodyCheck,
+  canonicalHash,
+  checkAt,
+  memberPath,
+  reason,
+} from './body-check.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
-import { checkpointSigner, judgeByPolicy, type PolicyTrust, pastSigner, witnessWords } from './policy-check.ts';
+import {
+  checkpointSigner,
+  judgeByPolicy,
+  type PolicyTrust,
+  pastSigner,
+  witnessWords,
+} from './policy-check.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const provedSchema = z.looseObject({

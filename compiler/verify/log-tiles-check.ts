@@ -3,7 +3,14 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { defined } from '../contract/defined.ts';
 import { isPublicPath, type Release } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
-import { decodeBundle, ENTRY_BYTES, parseTilePath, TILE_HEIGHT, TILE_WIDTH, tilePath } from '../contract/tiles.ts';
+import {
+  decodeBundle,
+  ENTRY_BYTES,
+  parseTilePath,
+  TILE_HEIGHT,
+  TILE_WIDTH,
+  tilePath,
+} from '../contract/tiles.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';

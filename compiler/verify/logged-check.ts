@@ -1,8 +1,16 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { hashedIn, owesProof, sampleIn, type Citation, citationSchema, citedBase, citedTarget } from '../contract/citation.ts';
 import { logOrigin } from '../contract/checkpoint.ts';
+import {
+  type Citation,
+  citationSchema,
+  citedBase,
+  citedTarget,
+  hashedIn,
+  owesProof,
+  sampleIn,
+} from '../contract/citation.ts';
 import { TABLE } from '../contract/endpoints.ts';
-import { type IssuerKey, hasEnded } from '../contract/key-history.ts';
+import { hasEnded, type IssuerKey } from '../contract/key-history.ts';
 import { leafHash } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
@@ -11,7 +19,15 @@ import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tl
 import { type BodyCheck, checkAt, memberPath, type ObjectNode, reason } from './body-check.ts';
 import { believedDids, judgeSigner, type KeyTrust } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';
-import { checkpointSigner, isWitnessed, judgeByPolicy, type PolicyTrust, pastSigner, type Witnessed, witnessWords } from './policy-check.ts';
+import {
+  checkpointSigner,
+  isWitnessed,
+  judgeByPolicy,
+  type PolicyTrust,
+  pastSigner,
+  type Witnessed,
+  witnessWords,
+} from './policy-check.ts';
 import { bearsCore } from './series-checks.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 

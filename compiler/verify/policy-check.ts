@@ -1,10 +1,22 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { parseCheckpoint, parseNote, type SignedNote, signatureIn } from '../contract/checkpoint.ts';
+import {
+  parseCheckpoint,
+  parseNote,
+  type SignedNote,
+  signatureIn,
+} from '../contract/checkpoint.ts';
 import { cosignaturesOf, cosignedBytes } from '../contract/cosignature.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { hasEnded } from '../contract/key-history.ts';
-import { isChecked, type LogPolicy, type PolicyMember, type PolicyWitness, parseLogPolicy, shortfall } from '../contract/log-policy.ts';
+import {
+  isChecked,
+  type LogPolicy,
+  type PolicyMember,
+  type PolicyWitness,
+  parseLogPolicy,
+  shortfall,
+} from '../contract/log-policy.ts';
 import type { Release } from '../contract/release.ts';
 import { keyHashOf } from '../contract/verifier-key.ts';
 import { believedDids, endOf, type KeyTrust, WHOEVER_HAS_IT } from './key-trust.ts';

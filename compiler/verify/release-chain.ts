@@ -1,9 +1,20 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { firstHistory, KEYS_PATH, type KeyHistory, rootDid, isOfSeen, type SeenKeys, seenKey, seenKeysFault, seenKeysOf, seenKeysSchema } from '../contract/key-history.ts';
+import {
+  firstHistory,
+  isOfSeen,
+  KEYS_PATH,
+  type KeyHistory,
+  rootDid,
+  type SeenKeys,
+  seenKey,
+  seenKeysFault,
+  seenKeysOf,
+  seenKeysSchema,
+} from '../contract/key-history.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
-import { RELEASE_NAME, type Release, releaseSchema, goesBack } from '../contract/release.ts';
+import { goesBack, RELEASE_NAME, type Release, releaseSchema } from '../contract/release.ts';
 import { parseJson } from '../contract/strict-json.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';

@@ -1,5 +1,19 @@
 import { REQUEST_TIME_FIELDS } from '../contract/citation.ts';
-import { type AgedPart, ageHeldUntil, bodyFreshness, CADENCES, type Cadence, freshness, freshnessBasis, freshnessTurns, parseFreshnessBasis, parseFreshnessRule, statusTurns, TENTH_HOUR_MS, updateStatus } from '../contract/freshness.ts';
+import {
+  type AgedPart,
+  ageHeldUntil,
+  bodyFreshness,
+  CADENCES,
+  type Cadence,
+  freshness,
+  freshnessBasis,
+  freshnessTurns,
+  parseFreshnessBasis,
+  parseFreshnessRule,
+  statusTurns,
+  TENTH_HOUR_MS,
+  updateStatus,
+} from '../contract/freshness.ts';
 import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { type BodyCheck, checkAt, memberPath, type ObjectNode } from './body-check.ts';

@@ -1,10 +1,31 @@
 import { canonicalJson } from '../contract/canonical.ts';
-import { SERIES_DAYS_MAX } from '../contract/endpoints.ts';
-import { CORE_FIELDS, HASH_CORE_VERSION, type HashedRecord, hashCore, RECORD_HASH } from '../contract/record-hash.ts';
 import { rosterCore, rosterKindOf, rosterSubject } from '../contract/collections.ts';
-import { CHAIN_START, type ChainState, chainLink, SERIES_COLUMNS, type SeriesCut, seriesFrom, rowCore } from '../contract/series.ts';
+import { SERIES_DAYS_MAX } from '../contract/endpoints.ts';
+import {
+  CORE_FIELDS,
+  HASH_CORE_VERSION,
+  type HashedRecord,
+  hashCore,
+  RECORD_HASH,
+} from '../contract/record-hash.ts';
+import {
+  CHAIN_START,
+  type ChainState,
+  chainLink,
+  rowCore,
+  SERIES_COLUMNS,
+  type SeriesCut,
+  seriesFrom,
+} from '../contract/series.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
-import { type BodyCheck, canonicalHash, checkAt, memberPath, type ObjectNode, reason } from './body-check.ts';
+import {
+  type BodyCheck,
+  canonicalHash,
+  checkAt,
+  memberPath,
+  type ObjectNode,
+  reason,
+} from './body-check.ts';
 
 /** True for a body whose rows are proven by a chain, not by its content hash. */
 export function isSeries(value: JsonObject): boolean {

@@ -4,16 +4,36 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { type Citation, citationSchema, verifyUrl } from '../contract/citation.ts';
-import { unpackedPath, type FileEntry, type Release } from '../contract/release.ts';
-import { decodeUtf8, isObject, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { type FileEntry, type Release, unpackedPath } from '../contract/release.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import { type BodyCheck, type BodyReport, objectNodes, reason } from './body-check.ts';
-import { cardPathOf, carriedFault, checkDescription, isDescription, type ReadCatalog } from './description-checks.ts';
+import {
+  CARD_PATH,
+  carriedFault,
+  checkDescription,
+  isDescription,
+  type ReadCatalog,
+} from './description-checks.ts';
 import { type Disk, readAll } from './disk.ts';
 import { type FileList, placeOfFile } from './file-list.ts';
 import { checkFiler } from './filing-relations.ts';
 import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
-import { checkRecord, checkRows, checkView, PREVIEW, recordOf, SERIES, viewsOf } from './record-relations.ts';
+import {
+  checkRecord,
+  checkRows,
+  checkView,
+  PREVIEW,
+  recordOf,
+  SERIES,
+  viewsOf,
+} from './record-relations.ts';
 import type { Related } from './relation.ts';
 import { type BodyFault, count, Faults, type ReleaseFault, type Tally } from './release-fault.ts';
 import { isHashedSubject, RECORD } from './release-index.ts';
@@ -180,7 +200,7 @@ class RecordShare {
 
   #describe(path: string, body: JsonValue): void {
     const { head, isSignature, catalog, ownTables } = this.#context;
-    const card = this.#bodies.get(cardPathOf(path));
+    const card = this.#bodies.get(CARD_PATH);
     const faults = checkDescription(path, body, { head, isSignature, catalog, ownTables, card });
     for (const [where, detail] of faults) this.#faults.add(path, where, detail);
     count(this.#tally, 'descriptions');

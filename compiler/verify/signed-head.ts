@@ -5,7 +5,12 @@ import type { Catalog } from '../contract/catalog/catalog.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { keyIdOf } from '../contract/citation.ts';
 import { type KeyHistory, keyStanding } from '../contract/key-history.ts';
-import { CONTRACT_VERSION, RELEASE_NAME, type Release, releaseSchema } from '../contract/release.ts';
+import {
+  CONTRACT_VERSION,
+  RELEASE_NAME,
+  type Release,
+  releaseSchema,
+} from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';

@@ -1,18 +1,43 @@
-import { type BasketBody, type BasketPart, basketOf, isSoldPart, type SoldPart } from '../contract/basket.ts';
-import { sampleIn, withoutProof, type Citation, citationSchema, citedTarget, contentOf, keyIdOf } from '../contract/citation.ts';
+import {
+  type BasketBody,
+  type BasketPart,
+  basketOf,
+  isSoldPart,
+  type SoldPart,
+} from '../contract/basket.ts';
+import { bandOfRecord, isLit, legsLit } from '../contract/bundle.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { roundDecimal } from '../contract/units.ts';
+import {
+  type Citation,
+  citationSchema,
+  citedTarget,
+  contentOf,
+  keyIdOf,
+  sampleIn,
+  withoutProof,
+} from '../contract/citation.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
-import { bandOfRecord, isLit, legsLit } from '../contract/bundle.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { seriesHead } from '../contract/series.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+import { roundDecimal } from '../contract/units.ts';
 import { answerFault, questionOf } from './answer-fault.ts';
-import { agreement, type BodyCheck, type BodyReport, type BodyVerdict, canonicalHash, checkAt, memberPath, type ObjectNode, objectNodes, reason } from './body-check.ts';
+import {
+  agreement,
+  type BodyCheck,
+  type BodyReport,
+  type BodyVerdict,
+  canonicalHash,
+  checkAt,
+  memberPath,
+  type ObjectNode,
+  objectNodes,
+  reason,
+} from './body-check.ts';
 import { soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
 import { type AnchorTrust, anchorChecks, loggedCheck, unprovenChecks } from './logged-check.ts';
@@ -20,7 +45,12 @@ import { isSame } from './relation.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
 import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
 import { isSeries, recordHashChecks, seriesChecks } from './series-checks.ts';
-import { type CitationTrust, isVerified, type NamedCheck, verifyCitation } from './verify-citation.ts';
+import {
+  type CitationTrust,
+  isVerified,
+  type NamedCheck,
+  verifyCitation,
+} from './verify-citation.ts';
 
 /**
  * The second reader. It derives again what one delivered body says about itself, and believes no member of it.

@@ -1,6 +1,7 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
+import { withoutProof } from '../contract/citation.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';

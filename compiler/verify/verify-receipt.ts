@@ -1,10 +1,25 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { isoTime } from '../contract/iso-time.ts';
-import { type KeyHistory, rootDid, withReceiptKeys, receiptKeyStanding } from '../contract/key-history.ts';
 import { bytesOfOctets } from '../contract/base64.ts';
-import { type ParsedSignedReceipt, parseSignedReceipt, type ReceiptPayload } from '../contract/receipt.ts';
-import { decodeUtf8, isObject, JsonError, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { isoTime } from '../contract/iso-time.ts';
+import {
+  type KeyHistory,
+  receiptKeyStanding,
+  rootDid,
+  withReceiptKeys,
+} from '../contract/key-history.ts';
+import {
+  type ParsedSignedReceipt,
+  parseSignedReceipt,
+  type ReceiptPayload,
+} from '../contract/receipt.ts';
+import {
+  decodeUtf8,
+  isObject,
+  JsonError,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import type { CheckStatus } from './body-check.ts';
 import { believedDids, type KeyTrust, soundVerdict } from './key-trust.ts';
 import { isSignedBy } from './verify-citation.ts';

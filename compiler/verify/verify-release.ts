@@ -17,7 +17,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
-import { firstHistory, rootDid, keysInWords, type SeenKeys } from '../contract/key-history.ts';
+import { firstHistory, keysInWords, rootDid, type SeenKeys } from '../contract/key-history.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
@@ -32,7 +32,14 @@ import { KnownHashes, readKnownHashes } from './known-hashes.ts';
 import { logSource } from './log-tiles-check.ts';
 import { type PolicyTrust, pastRelease, type Witnessed } from './policy-check.ts';
 import { checkChain, checkSeen, keysSeenIn, type SeenRelease, seenOf } from './release-chain.ts';
-import { type Counted, count, Faults, inOrder, type ReleaseFault, type Tally } from './release-fault.ts';
+import {
+  type Counted,
+  count,
+  Faults,
+  inOrder,
+  type ReleaseFault,
+  type Tally,
+} from './release-fault.ts';
 import { checkName, readHead, releaseKeys, releaseRoot, unservedReleases } from './release-head.ts';
 import { type IndexResult, shardsOf, unlistedFiles } from './release-index.ts';
 import type { ShareResult } from './share-check.ts';

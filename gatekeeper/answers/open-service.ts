@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { type Config, paidTokens, settlementOf, TEST_WARNING } from '../config/config.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
-import { BUYER_EXTENSIONS, type Extension, OFFER_RECEIPT, type ServiceSigner, serviceSigner } from '../money/extensions.ts';
+import {
+  BUYER_EXTENSIONS,
+  type Extension,
+  OFFER_RECEIPT,
+  type ServiceSigner,
+  serviceSigner,
+} from '../money/extensions.ts';
 import { tokenSecrets, tokenService } from '../money/token.ts';
 import { type Challenger, challenger, serviceNameOf } from '../offer/challenge.ts';
 import type { PaymentServices } from '../payment/open-payment-services.ts';

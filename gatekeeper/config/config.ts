@@ -1,4 +1,3 @@
-import type { Switches } from '../../compiler/contract/for-sale.ts';
 import type { LoggedRequests } from '../log/line-log.ts';
 import type { Network } from '../money/networks.ts';
 import { isLoopback } from '../system/loopback.ts';
@@ -101,11 +100,6 @@ export function settlementOf({
 }: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): SettlerKind {
   if (facilitatorUrls.length > 0) return 'facilitator';
   return relayerKey === null ? 'test' : 'relayer';
-}
-
-/** What the settings remove from every description. */
-export function switchesOf({ tokenSecret }: Config): Switches {
-  return { subscriptions: tokenSecret !== null };
 }
 
 /** What every 402, the state of health and the log say while the local facilitator is on. */

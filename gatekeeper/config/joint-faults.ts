@@ -1,8 +1,18 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import { type Network, confirmationsMax, depthMs } from '../money/networks.ts';
+import { confirmationsMax, depthMs, type Network } from '../money/networks.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { type Config, paidNetworks, testPaymentsFault } from './config.ts';
-import { addressText, dataUrl, envName, isRemote, misfit, SETTINGS, type SettingName, spelling, TEST_PAYEE } from './settings.ts';
+import {
+  addressText,
+  dataUrl,
+  envName,
+  isRemote,
+  misfit,
+  SETTINGS,
+  type SettingName,
+  spelling,
+  TEST_PAYEE,
+} from './settings.ts';
 
 /** What was written and what of it could be read. */
 interface Written {

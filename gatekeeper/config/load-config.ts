@@ -4,13 +4,24 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { LOGGED_REQUESTS } from '../log/line-log.ts';
-import { furtherTokens, findNetwork } from '../money/networks.ts';
+import { findNetwork, furtherTokens } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import type { Config, PaidNetwork } from './config.ts';
 import { jointFaults } from './joint-faults.ts';
-import { envName, metricsSettings, OPTION_NAMES, SECRET, SETTING_NAMES, SETTINGS, type SettingName, shownValue, TEST_PAYEE, valueFor } from './settings.ts';
+import {
+  envName,
+  metricsSettings,
+  OPTION_NAMES,
+  SECRET,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  shownValue,
+  TEST_PAYEE,
+  valueFor,
+} from './settings.ts';
 
 /** Default units per second and client: about 3 % of a core, or 80 purchases a second. */
 const RATE_LIMIT = 500;

@@ -4,8 +4,14 @@ import { parseDidKey } from '../../compiler/contract/did-key.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { LOGGED_REQUESTS } from '../log/line-log.ts';
 import { payeeAddress } from '../money/address.ts';
-import { furtherTokens, TOKEN_FORM, findNetwork, NETWORKS, type Network } from '../money/networks.ts';
 import { facilitatorUrl, remoteUrl } from '../money/facilitator.ts';
+import {
+  findNetwork,
+  furtherTokens,
+  NETWORKS,
+  type Network,
+  TOKEN_FORM,
+} from '../money/networks.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { isPostgresUrl } from './postgres-url.ts';

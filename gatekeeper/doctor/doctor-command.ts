@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, switchesOf } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import {
   type ConfigSources,
   commandLine,
@@ -115,7 +115,7 @@ async function findingsOf(
   const open = async (): Promise<ReleaseIndex> => {
     const by = { clock, log: () => undefined };
     const source = await openSource(own, { ...by, state: new ServiceState(by) });
-    return openRelease({ ...own, source, switches: switchesOf(own) });
+    return openRelease({ ...own, source });
   };
   try {
     return await examine({

@@ -1,3 +1,4 @@
+import { subscriptionWarnings } from '../release/release-source.ts';
 // What a start finds on this machine: settings, secrets, release, journal, disk and clock.
 
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
@@ -5,12 +6,17 @@ import { dirname, join, resolve } from 'node:path';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { keysInWords } from '../../compiler/contract/key-history.ts';
 import { isStale } from '../../compiler/contract/release.ts';
-import { relayerKey } from '../money/address.ts';
-import { paidNetworks, settlementOf, settlementWarnings, testPaymentsFault } from '../config/config.ts';
+import {
+  paidNetworks,
+  settlementOf,
+  settlementWarnings,
+  testPaymentsFault,
+} from '../config/config.ts';
 import { CONFIG_NAME } from '../config/load-config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import { journalFacts } from '../journal/with-journal.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
+import { journalFacts } from '../journal/with-journal.ts';
+import { relayerKey } from '../money/address.ts';
 import { clockFailure } from '../money/clock-guard.ts';
 import { refuseOlder } from '../release/newest-served.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -85,6 +91,8 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
   const spoilt = `${damaged.length} of ${count} files are missing or changed: ${named}`;
   if (damaged.length === 0) findings.push(ok(`${count} files were read and have their hashes`));
   else findings.push(failed(spoilt, 'restore the data folder, or compile again with --full'));
+  for (const text of subscriptionWarnings(release.offers, config.tokenSecret !== null))
+    findings.push(warning(text, 'set the secret, or leave subscriptions out of the release'));
   if (isStale(head, clock())) {
     const remedy = 'check the run that publishes; the old release is served until then';
     findings.push(warning(`the release promised a newer one by ${head.valid_until}`, remedy));

@@ -1,11 +1,11 @@
 // Those whom a payment needs: facilitator, chain node and payee.
 
 import { networkFault } from '../../compiler/contract/network-fault.ts';
-import { relayerKey, payeeAddress } from '../money/address.ts';
 import { type PaidNetwork, paidNetworks, paidTokens, settlementOf } from '../config/config.ts';
 import { facilitatorAuth, remoteFacilitator } from '../facilitator/remote-facilitator.ts';
 import { facilitatorWarning, listedVersions } from '../facilitator/translating-facilitator.ts';
-import { symbolOf, type Network } from '../money/networks.ts';
+import { payeeAddress, relayerKey } from '../money/address.ts';
+import { type Network, symbolOf } from '../money/networks.ts';
 import { messageOf } from '../system/message-of.ts';
 import { type Examined, type Finding, failed, failure, ok, skipped, warning } from './check.ts';
 import type { TokenNode } from './token-node.ts';

@@ -5,7 +5,17 @@ import Pool from 'undici/lib/dispatcher/pool.js';
 import { z } from 'zod';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import { headerOf } from '../config/settings.ts';
-import { authorizationOf, type Facilitator, type FacilitatorRequest, facilitatorUrl, isAwaited, type NoVerdict, type SettleOutcome, type SupportedOutcome, type ValidityOutcome } from '../money/facilitator.ts';
+import {
+  authorizationOf,
+  type Facilitator,
+  type FacilitatorRequest,
+  facilitatorUrl,
+  isAwaited,
+  type NoVerdict,
+  type SettleOutcome,
+  type SupportedOutcome,
+  type ValidityOutcome,
+} from '../money/facilitator.ts';
 import { findNetwork } from '../money/networks.ts';
 import { inTime } from '../system/in-time.ts';
 import { readOwnFile } from '../system/plain-file.ts';

@@ -3,7 +3,9 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'libsql';
 import { z } from 'zod';
+import { clockIsBehind } from '../money/clock-guard.ts';
 import { hashedIdentifier } from '../money/extensions.ts';
+import { NEWEST_NAME } from '../release/newest-served.ts';
 import { readOwnFile, refuseUnlessPlain, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 

@@ -1,13 +1,31 @@
-import { costOfReading, costOfSending, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from '../http/cost.ts';
-import { type Limits, tooMany, type Account, type Arrival, type Entry, UNLIMITED } from '../http/request.ts';
-import { type AdmissionOptions, admission } from './admission.ts';
-import { surelyClient, clientAddress, type Surroundings, type TrustedProxies } from './client-address.ts';
-import { ConnectionCount } from './connection-count.ts';
-import { rateLimit, type RateLimit } from './rate-limit.ts';
-import { BodyReader } from './request-body.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { clientKey, holderKey, networkKey } from '../../compiler/contract/client-key.ts';
+import {
+  costOfReading,
+  costOfSending,
+  PAYMENT_COST,
+  REPEAT_COST,
+  REQUEST_COST,
+} from '../http/cost.ts';
 import { pays } from '../http/header-facts.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
+import {
+  type Account,
+  type Arrival,
+  type Entry,
+  type Limits,
+  tooMany,
+  UNLIMITED,
+} from '../http/request.ts';
 import { isLoopback } from '../system/loopback.ts';
+import {
+  clientAddress,
+  type Surroundings,
+  surelyClient,
+  type TrustedProxies,
+} from './client-address.ts';
+import { type RateLimit, rateLimit } from './rate-limit.ts';
 
 /** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */
 const REPEAT_BURST_S = 30;

@@ -1,13 +1,24 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
-import { canonicalRequest, canonicalTarget, type Route, route } from '../../compiler/contract/route.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { priceRange } from '../../compiler/contract/price.ts';
+import {
+  canonicalRequest,
+  canonicalTarget,
+  type Route,
+  route,
+} from '../../compiler/contract/route.ts';
 import { findStaticFile } from '../../compiler/contract/static-files.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
-import { SEARCH_OPERATION, TOOL_ARGUMENT_CHARS_MAX, type Tool, type ToolArgument, type ToolName } from '../../compiler/contract/tools.ts';
+import {
+  SEARCH_OPERATION,
+  TOOL_ARGUMENT_CHARS_MAX,
+  type Tool,
+  type ToolArgument,
+  type ToolName,
+} from '../../compiler/contract/tools.ts';
 import { respond } from '../answers/respond.ts';
 import type { Question, Service } from '../answers/service.ts';
 import { REQUEST_COST } from '../http/cost.ts';

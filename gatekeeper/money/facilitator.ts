@@ -1,4 +1,5 @@
 import type { RequestTrace } from '../http/request.ts';
+import { isLoopback } from '../system/loopback.ts';
 import type { Network } from './networks.ts';
 import type { Authorization, Listing, Payment, Requirements, X402Version } from './payment.ts';
 

@@ -1,14 +1,26 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
-import { describedParams } from '../../compiler/contract/route.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
+import { describedParams } from '../../compiler/contract/route.ts';
 import { catalogLink } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
-import { declaredExtensions, type Extension, OFFER_RECEIPT, RECEIPT_DECLARATION, type ServiceSigner } from '../money/extensions.ts';
+import {
+  declaredExtensions,
+  type Extension,
+  OFFER_RECEIPT,
+  RECEIPT_DECLARATION,
+  type ServiceSigner,
+} from '../money/extensions.ts';
 import { type Network, tokenAmount } from '../money/networks.ts';
-import type { Listing, Requirements, RequirementsV1, RequirementsV2, X402Version } from '../money/payment.ts';
+import type {
+  Listing,
+  Requirements,
+  RequirementsV1,
+  RequirementsV2,
+  X402Version,
+} from '../money/payment.ts';
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
 import type { Offers } from '../release/release-source.ts';
 import { BoundedMap } from '../system/bounded-map.ts';

@@ -1,11 +1,11 @@
 import { isBasket } from '../../compiler/contract/basket.ts';
-import { canonicalRequest, describedParams } from '../../compiler/contract/route.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
+import { canonicalRequest, describedParams } from '../../compiler/contract/route.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS } from '../../compiler/contract/series.ts';
+import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import type { Offers } from '../release/release-source.ts';
-import { CSV_MEDIA_TYPE, mediaTypeOf } from './media-type.ts';
 
 /** What a challenge says of an operation beside its price. */
 export interface Shown {

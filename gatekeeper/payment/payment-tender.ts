@@ -3,22 +3,46 @@ import { clientKey } from '../../compiler/contract/client-key.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { X402Header } from '../http/header-facts.ts';
-import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request.ts';
 import { checksumAddress } from '../money/address.ts';
 import { identifierHash, namedBy } from '../money/extensions.ts';
 import { facilitatorRequest } from '../money/facilitator.ts';
 import type { Journal, JournalEntry } from '../money/journal.ts';
 import { type Network, usdWorth } from '../money/networks.ts';
-import { isRefusal, type Payment, parseSignedText, priceOf, type Refusal, type Requirements, signedText, type X402Version } from '../money/payment.ts';
+import {
+  isRefusal,
+  type Payment,
+  parseSignedText,
+  priceOf,
+  type Refusal,
+  type Requirements,
+  signedText,
+  type X402Version,
+} from '../money/payment.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
-import { candidatesOf, checkPayment, checkSigner, isSignedByKey, judgedToken, type Terms, unofferedTokens } from './payment-check.ts';
+import {
+  candidatesOf,
+  checkPayment,
+  checkSigner,
+  isSignedByKey,
+  judgedToken,
+  type Terms,
+  unofferedTokens,
+} from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { PaymentSettlement, type SettlementContext } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
-import { type BuyerProof, formerEndpoint, soldEndpoint, type Tender, type TenderReader, targetOfResource, Waiters } from './tender.ts';
+import {
+  type BuyerProof,
+  formerEndpoint,
+  soldEndpoint,
+  type Tender,
+  type TenderReader,
+  targetOfResource,
+  Waiters,
+} from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 const TERMS_CACHE_MAX = 4096;

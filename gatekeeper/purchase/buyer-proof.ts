@@ -1,7 +1,13 @@
-import { jsonReply, type Reply } from '../http/reply.ts';
-import { tooMany } from '../http/request.ts';
-import type { KnownPayment } from '../money/journal.ts';
+import { hash } from 'node:crypto';
+import type { SignInHeader } from '../http/header-facts.ts';
+import { PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
+import { CallBudget } from '../limits/rate-limit.ts';
+import type { Journal, JournalEntry, KnownPayment } from '../money/journal.ts';
+import type { Network } from '../money/networks.ts';
 import type { Refusal } from '../money/payment.ts';
+import { isRefusal } from '../money/payment.ts';
+import type { AskCode, CodeSignature, SignIn } from '../money/sign-in.ts';
+import { placeFault, readSignIn, signInRefusal } from '../money/sign-in.ts';
 import { MINT_PATH } from '../money/token.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import { type BuyerProof, type PurchaseRequest, targetOfResource } from '../payment/tender.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ReceiptPayload } from '../../compiler/contract/receipt.ts';
 import type { TenderHeader } from '../http/header-facts.ts';
-import { tooMany } from '../http/request.ts';
 import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
+import { tooMany } from '../http/request.ts';
 import { OFFER_RECEIPT, type ServiceSigner } from '../money/extensions.ts';
 import type { JournalEntry } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';

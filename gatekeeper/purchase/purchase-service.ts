@@ -1,20 +1,62 @@
-import { canonicalRequest, route } from '../../compiler/contract/route.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
+import { canonicalRequest, route } from '../../compiler/contract/route.ts';
 import type { PaymentHeader, TenderHeader, X402Header } from '../http/header-facts.ts';
-import type { Arrival, RequestTrace } from '../http/request.ts';
 import type { Reply } from '../http/reply.ts';
+import type { Arrival, RequestTrace } from '../http/request.ts';
 import type { Meters } from '../metrics/meters.ts';
 import type { WatchedTransfer } from '../money/evidence.ts';
 import type { Journal, KnownPayment } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import type { AskCode } from '../money/sign-in.ts';
-import { type PaymentReaderOptions, paymentReader, type SignedTransfer } from '../payment/payment-tender.ts';
+import {
+  type PaymentReaderOptions,
+  paymentReader,
+  type SignedTransfer,
+} from '../payment/payment-tender.ts';
 import { isReceiptKey, receiptReader } from '../payment/receipt-tender.ts';
-import { asksForFormer, type BuyerProof, formerEndpoint, type PurchaseRequest, soldEndpoint, type Tender, type TenderBinding, type TenderIdentity, type TenderReader, targetOfResource } from '../payment/tender.ts';
+import {
+  asksForFormer,
+  type BuyerProof,
+  formerEndpoint,
+  type PurchaseRequest,
+  soldEndpoint,
+  type Tender,
+  type TenderBinding,
+  type TenderIdentity,
+  type TenderReader,
+  targetOfResource,
+} from '../payment/tender.ts';
 import { Guesses, isBuyer, type SignIns, signIns } from './buyer-proof.ts';
-import { clockOutcome, Doubts, endOf, InFlight, isSameBinding, noteDelivery, Purchase, type PurchaseContext, type PurchaseLimit } from './purchase.ts';
-import { ALREADY_USED, type Delivery, failed, failedReply, IDENTIFIER_USED, noLongerOffered, type PurchaseOutcome, purchaseReply, type ReceiptTerms, refused, type SignedReceipts, signedReceipts, UNKNOWN, UNKNOWN_RETRY_S, unknownReply, unprovenReply } from './purchase-reply.ts';
+import {
+  clockOutcome,
+  Doubts,
+  endOf,
+  InFlight,
+  isSameBinding,
+  noteDelivery,
+  Purchase,
+  type PurchaseContext,
+  type PurchaseLimit,
+} from './purchase.ts';
+import {
+  ALREADY_USED,
+  type Delivery,
+  failed,
+  failedReply,
+  IDENTIFIER_USED,
+  noLongerOffered,
+  type PurchaseOutcome,
+  purchaseReply,
+  type ReceiptTerms,
+  refused,
+  type SignedReceipts,
+  signedReceipts,
+  UNKNOWN,
+  UNKNOWN_RETRY_S,
+  unknownReply,
+  unprovenReply,
+} from './purchase-reply.ts';
 
 /**
  * One purchase, whatever pays for it: an x402 payment or a receipt of the operator's processor.

@@ -1,5 +1,4 @@
 import { defined } from '../../compiler/contract/defined.ts';
-import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
 import { firstWhere } from '../../compiler/contract/lists.ts';
 import { FILES_NAME, type FileEntry, publicStretches } from '../../compiler/contract/release.ts';
 import { inTurns } from '../system/in-turns.ts';
@@ -7,8 +6,6 @@ import { inTurns } from '../system/in-turns.ts';
 const [NEWLINE, SPACE, ZERO, SLASH, DOT] = [0x0a, 0x20, 0x30, 0x2f, 0x2e];
 const HASH_CHARS = 64;
 const SIZE_DIGITS_MAX = 15;
-
-const ALL_ON: Switches = { subscriptions: true };
 
 /** By byte: whether it may stand in that part of a line. */
 const HEX = bytesIn('0123456789abcdef');
@@ -23,32 +20,30 @@ function bytesIn(text: string): Uint8Array {
 
 /**
  * The list of files of a release, looked up where its bytes lie: as objects, half a million entries would take a second
- * of every start and 250 MB. By the path that is asked for, a description that depends on a switch is the one that fits.
+ * of every start and 250 MB.
  */
 export class ListedFiles {
   readonly #bytes: Buffer;
   /** Where each line begins, and where one more would. */
   readonly #starts: Uint32Array;
-  readonly #folder: string;
 
-  private constructor(bytes: Buffer, starts: Uint32Array, switches: Switches) {
+  private constructor(bytes: Buffer, starts: Uint32Array) {
     this.#bytes = bytes;
     this.#starts = starts;
-    this.#folder = switchFolder(switches);
   }
 
   /** A short list; throws a RangeError that names the line for anything malformed or unsorted. */
-  static of(bytes: Buffer, switches = ALL_ON): ListedFiles {
+  static of(bytes: Buffer): ListedFiles {
     const lines = new LineStarts(bytes);
     lines.take(bytes.length);
-    return new ListedFiles(bytes, lines.all(), switches);
+    return new ListedFiles(bytes, lines.all());
   }
 
   /** The same of a long one, which others do not wait for. */
-  static async inTurns(bytes: Buffer, switches = ALL_ON): Promise<ListedFiles> {
+  static async inTurns(bytes: Buffer): Promise<ListedFiles> {
     const lines = new LineStarts(bytes);
     await inTurns(bytes.length, (_, to) => lines.take(to));
-    return new ListedFiles(bytes, lines.all(), switches);
+    return new ListedFiles(bytes, lines.all());
   }
 
   get size(): number {
@@ -56,14 +51,10 @@ export class ListedFiles {
   }
 
   get(path: string): FileEntry | undefined {
-    const switched = this.#folder === '' ? undefined : this.#find(this.#folder + path);
-    // It stands in place of the usual one, so it bears its own path.
-    return switched ?? this.#find(path);
-  }
-
-  /** A file as it is listed, whatever the switches say. */
-  listed(path: string): FileEntry | undefined {
-    return this.#find(path);
+    const wanted = Buffer.from(path, 'utf8');
+    const line = firstWhere(this.size, (at) => this.#compare(at, wanted) >= 0);
+    if (line === this.size || this.#compare(line, wanted) !== 0) return undefined;
+    return this.#entry(line, path);
   }
 
   /** The lines of what anybody may have, as one text. */
@@ -83,7 +74,6 @@ export class ListedFiles {
     for (let line = 0; line < this.size; line += 1) yield this.pathAt(line);
   }
 
-  /** Every file as it is listed, whatever the switches say. */
   *values(): Generator<FileEntry> {
     for (let line = 0; line < this.size; line += 1) yield this.#entry(line, this.pathAt(line));
   }
@@ -125,13 +115,6 @@ export class ListedFiles {
       line = name.endsWith('/') ? this.firstFrom(`${folder}${name.slice(0, -1)}0`) : line + 1;
     }
     return names;
-  }
-
-  #find(path: string): FileEntry | undefined {
-    const wanted = Buffer.from(path, 'utf8');
-    const line = firstWhere(this.size, (at) => this.#compare(at, wanted) >= 0);
-    if (line === this.size || this.#compare(line, wanted) !== 0) return undefined;
-    return this.#entry(line, path);
   }
 
   #entry(line: number, path: string): FileEntry {

@@ -1,6 +1,15 @@
 import { openNote } from '../../compiler/contract/checkpoint.ts';
 import { firstWhere } from '../../compiler/contract/lists.ts';
-import { type LogLine, type LogRun, leadOf, logLineStart, parseLogLine, runPath, runsOf, shardOfLead } from '../../compiler/contract/log-runs.ts';
+import {
+  type LogLine,
+  type LogRun,
+  leadOf,
+  logLineStart,
+  parseLogLine,
+  runPath,
+  runsOf,
+  shardOfLead,
+} from '../../compiler/contract/log-runs.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { releaseLeaf } from './log-tip.ts';

@@ -3,7 +3,16 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { isOfSeen, rootDid, seenKey, seenKeysFault, seenKeysOf, seenKeysSchema } from '../../compiler/contract/key-history.ts';
+import {
+  isOfSeen,
+  rootDid,
+  seenKey,
+  seenKeysFault,
+  seenKeysOf,
+  seenKeysSchema,
+} from '../../compiler/contract/key-history.ts';
+import type { Release } from '../../compiler/contract/release.ts';
+import { goesBack } from '../../compiler/contract/release.ts';
 import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { headHash } from './log-tip.ts';

@@ -1,13 +1,28 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { releaseCatalog, compiledCatalog, WHOLE_CATALOG_PATH } from '../../compiler/contract/catalog/whole-catalog.ts';
+import {
+  compiledCatalog,
+  releaseCatalog,
+  WHOLE_CATALOG_PATH,
+} from '../../compiler/contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import type { Switches } from '../../compiler/contract/for-sale.ts';
-import { firstHistory, KEYS_PATH, type KeyHistory, readKeyHistory, keyStanding, vouchedDids } from '../../compiler/contract/key-history.ts';
+import {
+  firstHistory,
+  KEYS_PATH,
+  type KeyHistory,
+  keyStanding,
+  readKeyHistory,
+  vouchedDids,
+} from '../../compiler/contract/key-history.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
-import { CONTRACT_VERSION, FILE_LINE_BYTES_MAX, type Release, releaseSchema } from '../../compiler/contract/release.ts';
+import {
+  CONTRACT_VERSION,
+  FILE_LINE_BYTES_MAX,
+  type Release,
+  releaseSchema,
+} from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { hexInTurns } from '../system/in-turns.ts';
@@ -19,10 +34,7 @@ import { type ReadOptions, ReleaseIndex } from './release-index.ts';
 import type { Offer, Offers, ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** What a release must be like, and how it is read. */
-export interface PlaceTerms extends ReleaseTerms, ReadOptions {
-  /** What the operator has switched on; everything by default. */
-  readonly switches?: Switches;
-}
+export interface PlaceTerms extends ReleaseTerms, ReadOptions {}
 
 interface OpenOptions extends PlaceTerms {
   source: ReleaseSource;
@@ -38,7 +50,7 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
   const head = checkHead(place.head, terms);
   // The signed count bounds what is worth reading.
   const list = await place.list(head, head.files_count * FILE_LINE_BYTES_MAX);
-  const files = await checkFiles(list, head, terms.switches);
+  const files = await checkFiles(list, head);
   const bytesOf = async (path: string): Promise<Buffer | null> => {
     const entry = files.get(path);
     if (entry === undefined) return null;
@@ -193,11 +205,7 @@ const IS_MIRROR =
   'a mirror of what it gives away, without anything that is sold; set SIGNALPRESS_DATA to the folder that "signalpress compile" wrote, or to a copy of it';
 
 /** Checks the list of files against its head, in turns with what is served meanwhile; throws a StartError. */
-export async function checkFiles(
-  bytes: Buffer,
-  head: Release,
-  switches?: Switches,
-): Promise<ListedFiles> {
+export async function checkFiles(bytes: Buffer, head: Release): Promise<ListedFiles> {
   const sha256 = `sha256:${await hexInTurns(bytes)}`;
   if (sha256 !== head.files_sha256) {
     if (sha256 === head.public_files?.sha256) refuse(IS_MIRROR);
@@ -205,7 +213,7 @@ export async function checkFiles(
   }
   let files: ListedFiles;
   try {
-    files = await ListedFiles.inTurns(bytes, switches);
+    files = await ListedFiles.inTurns(bytes);
   } catch (cause) {
     refuse('files.txt is malformed; compile again', cause);
   }

@@ -1,5 +1,6 @@
 import type { FileEntry, Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
+import { MINT_PATH } from '../money/token.ts';
 
 /** The folder where releases are kept. */
 export interface ReleaseFolder {
@@ -85,3 +86,12 @@ export interface Offer {
 
 /** What is offered, by path of the operation, in the order of the table; what the operator left off is missing. */
 export type Offers = ReadonlyMap<string, Offer>;
+
+const NO_SECRET =
+  'The release offers subscriptions, and no secret is set to sign tokens with: these operations answer 501. Set ' +
+  'SIGNALPRESS_TOKEN_SECRET, or compile with --no-subscriptions';
+
+/** What the operator should know where a release offers subscriptions that this gatekeeper cannot sell. */
+export function subscriptionWarnings(offers: Offers, hasSecret: boolean): readonly string[] {
+  return !hasSecret && offers.has(MINT_PATH) ? [NO_SECRET] : [];
+}

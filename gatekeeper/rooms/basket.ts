@@ -1,9 +1,19 @@
 import { createHash } from 'node:crypto';
-import { BASKET_ANSWERS_BYTES_MAX, BASKET_BODY_BYTES_MAX, BASKET_USAGE, basketRequests } from '../../compiler/contract/basket.ts';
+import {
+  BASKET_ANSWERS_BYTES_MAX,
+  BASKET_BODY_BYTES_MAX,
+  BASKET_USAGE,
+  basketRequests,
+} from '../../compiler/contract/basket.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { canonicalRequest, canonicalTarget, type Route, route } from '../../compiler/contract/route.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
+import {
+  canonicalRequest,
+  canonicalTarget,
+  type Route,
+  route,
+} from '../../compiler/contract/route.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { answer } from '../answers/answers.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
@@ -11,6 +21,7 @@ import { REQUEST_COST } from '../http/cost.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
+import { tokenAmount, usdWorth } from '../money/networks.ts';
 import { isRefusal } from '../money/payment.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
 import { mediaTypeOf } from '../offer/shown.ts';

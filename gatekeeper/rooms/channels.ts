@@ -1,9 +1,10 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
+import { needsTokens } from '../../compiler/contract/for-sale.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/config.ts';
-import { symbolOf, type Network } from '../money/networks.ts';
+import { type Network, symbolOf } from '../money/networks.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
@@ -90,8 +91,9 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
 export function paymentManifest({ baseUrl, challenger, operator, release }: Service): Answered {
   const { offers, catalog } = release;
   const paid = [...offers].filter(([, { sellsNow, output }]) => sellsNow && output !== null);
-  const items = paid.map(([path, { entry }]) => {
+  const items = paid.flatMap(([path, { entry }]) => {
     const row = defined(catalog.operationByPath.get(path), `the operation "${path}"`);
+    if (operator.tokens === null && needsTokens(row)) return [];
     // The requirements hold the parameters already.
     const { params, ...shown } = entry;
     const accepts = challenger.terms(row, row.path, 1);

@@ -1,15 +1,29 @@
-import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { CHECK_DETAILS_MAX, CHECKED_CITATIONS_MAX, type CheckBody } from '../../compiler/contract/free-body-schemas.ts';
+import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
+import {
+  CHECK_DETAILS_MAX,
+  CHECKED_CITATIONS_MAX,
+  type CheckBody,
+} from '../../compiler/contract/free-body-schemas.ts';
 import { hasEnded } from '../../compiler/contract/key-history.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
-import { decodeUtf8, isObject, type JsonObject, type JsonValue } from '../../compiler/contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../compiler/contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { type DemandedReport, withDemands } from '../../compiler/verify/demand-checks.ts';
-import { type BodyTrust, coversContent, signerOf, verifyBody } from '../../compiler/verify/verify-body.ts';
+import {
+  type BodyTrust,
+  coversContent,
+  signerOf,
+  verifyBody,
+} from '../../compiler/verify/verify-body.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { findLeaf } from '../release/log-index.ts';
@@ -17,7 +31,6 @@ import { isLogged } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
 import { jsonContent } from './json-content.ts';
-import { loggedOfPast } from './own-log.ts';
 
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;

@@ -1,10 +1,17 @@
-import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { Line, Signal, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { FRESHNESS_THRESHOLDS, type FreshnessClass, freshness, type UpdateState, updateState, knownOf } from '../../compiler/contract/freshness.ts';
-import { grouped } from '../../compiler/contract/lists.ts';
+import {
+  FRESHNESS_THRESHOLDS,
+  type FreshnessClass,
+  freshness,
+  knownOf,
+  type UpdateState,
+  updateState,
+} from '../../compiler/contract/freshness.ts';
+import { firstWhere, grouped } from '../../compiler/contract/lists.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';

@@ -1,6 +1,7 @@
 import { isStale } from '../../compiler/contract/release.ts';
 import type { Service } from '../answers/service.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
+import { subscriptionWarnings } from '../release/release-source.ts';
 import { REASONS, reasonsOf, type Standing, type StateName } from '../state/service-state.ts';
 
 /** State of the service, besides what it serves. */
@@ -22,7 +23,11 @@ export function healthReport(
   const { sequence, as_of, valid_until } = release.head;
   const { settlement } = operator;
   const why = sentences(standing.filter((one) => !isWarning(one)));
-  const warnings = [...known, ...sentences(standing.filter(isWarning))];
+  const warnings = [
+    ...known,
+    ...subscriptionWarnings(release.offers, operator.tokens !== null),
+    ...sentences(standing.filter(isWarning)),
+  ];
   const stale = { valid_until, stale: isStale(release.head, clock()) };
   const serves = stateOf('serves', standing);
   const body = {

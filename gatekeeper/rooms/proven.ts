@@ -1,5 +1,5 @@
-import { hashedIn, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { type Checkpoint, openNote } from '../../compiler/contract/checkpoint.ts';
+import { hashedIn, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { bringsProof, type Endpoint, type TablePath } from '../../compiler/contract/endpoints.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { isSignedCsv } from '../../compiler/contract/series-csv.ts';

@@ -3,7 +3,19 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
-import { type ChainState, CORE_COLUMNS, SERIES_COLUMNS, type SeriesCut, seriesFrom, stateBefore, eachOrigin, type OriginRun, type SeriesSubject, type StoredSegment, segmentPath } from '../../compiler/contract/series.ts';
+import {
+  type ChainState,
+  CORE_COLUMNS,
+  eachOrigin,
+  type OriginRun,
+  SERIES_COLUMNS,
+  type SeriesCut,
+  type SeriesSubject,
+  type StoredSegment,
+  segmentPath,
+  seriesFrom,
+  stateBefore,
+} from '../../compiler/contract/series.ts';
 import { SIGNED_CSV, signedCsvHead } from '../../compiler/contract/series-csv.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';

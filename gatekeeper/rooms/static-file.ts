@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
-import { type PublicFile, parsePublicFileUrl, publicFileUrl, FILES_NAME, RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/html.ts';
-import { findStaticFile, type StaticRow, serviceLinks } from '../../compiler/contract/static-files.ts';
+import {
+  FILES_NAME,
+  type PublicFile,
+  parsePublicFileUrl,
+  publicFileUrl,
+  RELEASE_NAME,
+} from '../../compiler/contract/release.ts';
+import {
+  findStaticFile,
+  type StaticRow,
+  serviceLinks,
+} from '../../compiler/contract/static-files.ts';
 import { notFound } from '../answers/answers.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
 import { inRange } from '../http/byte-range.ts';
@@ -218,7 +228,7 @@ async function readPublic(
   { path, sha256 }: PublicFile,
   { release, spend }: ReleaseReader,
 ): Promise<Buffer | null> {
-  const listed = release.files.listed(path);
+  const listed = release.files.get(path);
   if (listed?.sha256 === sha256) return release.place.body(listed, spend);
   return release.place.kept({ path, sha256, size: KEPT_BYTES_MAX }, spend);
 }

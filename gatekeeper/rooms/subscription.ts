@@ -4,13 +4,24 @@ import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { needsTokens } from '../../compiler/contract/for-sale.ts';
-import { grouped } from '../../compiler/contract/lists.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
+import { grouped } from '../../compiler/contract/lists.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import type { Route } from '../../compiler/contract/route.ts';
-import { CHANGES_HOURS_DEFAULT, SWEEP_PAGE_ROWS, WATCH_ITEMS_MAX, type WatchRow } from '../../compiler/contract/watch-bodies.ts';
-import { type Answered, type Caller, MISS, type Question, type Service } from '../answers/service.ts';
+import {
+  CHANGES_HOURS_DEFAULT,
+  SWEEP_PAGE_ROWS,
+  WATCH_ITEMS_MAX,
+  type WatchRow,
+} from '../../compiler/contract/watch-bodies.ts';
+import {
+  type Answered,
+  type Caller,
+  MISS,
+  type Question,
+  type Service,
+} from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { MINT_PATH } from '../money/token.ts';
@@ -28,21 +39,26 @@ type Refused = 'missing_token' | 'invalid_token' | 'expired_token';
 export function tokenGate(
   endpoint: Endpoint,
   { facts, request }: Caller,
-  { operator }: Service,
+  { operator, release }: Service,
 ): Reply | null {
   if (!needsTokens(endpoint)) return null;
   const { tokens } = operator;
-  if (tokens === null) {
-    // Without a secret, nobody is asked for money or for a token.
-    const error = 'Subscriptions are not configured here; pay per call instead';
-    const body = { error, code: 'not_configured', no_charge: true, catalog: '/gauge/catalog' };
-    return jsonReply(501, body);
-  }
-  if (!endpoint.token) return null;
-  const sent = sentToken(facts.authorization, request.values.get('token') ?? null);
+  if (tokens === null) return notConfigured();
+  const { path, token } = endpoint;
+  const sent = token ? sentToken(facts.authorization, request.values.get('token') ?? null) : null;
+  // A token of before opens what the release no longer offers, until it ends.
+  if (sent === null && !release.offers.has(path)) return notConfigured();
+  if (!token) return null;
   if (sent === null) return refused('missing_token');
   const verdict = tokens.check(sent);
   return verdict === 'valid' ? null : refused(`${verdict}_token`);
+}
+
+/** Without a secret, and without an offer, nobody is asked for money or for a token. */
+function notConfigured(): Reply {
+  const error = 'Subscriptions are not configured here; pay per call instead';
+  const body = { error, code: 'not_configured', no_charge: true, catalog: '/gauge/catalog' };
+  return jsonReply(501, body);
 }
 
 /** The one token that was sent; '' for what is none, or for two that differ. */

@@ -1,14 +1,27 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { CITATION_SEAL_FIELDS, citationSchema, citationStatement } from '../../compiler/contract/citation.ts';
+import {
+  CITATION_SEAL_FIELDS,
+  citationSchema,
+  citationStatement,
+} from '../../compiler/contract/citation.ts';
+import {
+  isRosterKind,
+  rosterCore,
+  rosterCoreFields,
+  rosterKindOf,
+} from '../../compiler/contract/collections.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
 import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { filePath, verifyShardPath } from '../../compiler/contract/path.ts';
 import { CORE_FIELDS, hashCore, recordHashText } from '../../compiler/contract/record-hash.ts';
-import { parseVerifyEntry, releaseSchema, type VerifyEntry } from '../../compiler/contract/release.ts';
-import { isRosterKind, rosterCore, rosterCoreFields, rosterKindOf } from '../../compiler/contract/collections.ts';
+import {
+  parseVerifyEntry,
+  releaseSchema,
+  type VerifyEntry,
+} from '../../compiler/contract/release.ts';
 import { pricedRow } from '../../compiler/contract/route.ts';
 import type { Service } from '../answers/service.ts';
 import { costOfParsing } from '../http/cost.ts';

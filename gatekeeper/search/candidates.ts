@@ -3,7 +3,16 @@ import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
 import { grouped } from '../../compiler/contract/lists.ts';
 import type { Values } from '../../compiler/contract/path.ts';
-import { postedDocument, postedWeight, SEARCH_WEIGHT_MAX, type SearchHead, type TermRow, searchWords, stem } from '../../compiler/contract/search-index.ts';
+import { canonicalTarget } from '../../compiler/contract/route.ts';
+import {
+  postedDocument,
+  postedWeight,
+  SEARCH_WEIGHT_MAX,
+  type SearchHead,
+  searchWords,
+  stem,
+  type TermRow,
+} from '../../compiler/contract/search-index.ts';
 import type { Spend } from '../http/cost.ts';
 import { askedFor, sellsNow, slotsOf } from '../offer/example-request.ts';
 import { oncePerRelease } from '../release/per-release.ts';

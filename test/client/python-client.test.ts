@@ -9,7 +9,14 @@ import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
 import { SOLD_TARGETS, soldShop } from '../sold-shop.ts';
 import { hasPython } from '../verify/python-judge.ts';
-import { canSign, OTHER_DID, PYTHON, type PythonGate, printedBy, pythonGate } from './python-gate.ts';
+import {
+  canSign,
+  OTHER_DID,
+  PYTHON,
+  type PythonGate,
+  printedBy,
+  pythonGate,
+} from './python-gate.ts';
 
 let gate: PythonGate;
 const python = (code: string): Promise<unknown> => gate.python(code);

@@ -2,12 +2,16 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { askAfter } from '../../compiler/commands/ask-after.ts';
-import { publicationTime, retentionOf, seriesDaysOf } from '../../compiler/commands/compile-options.ts';
+import {
+  publicationTime,
+  retentionOf,
+  seriesDaysOf,
+} from '../../compiler/commands/compile-options.ts';
 import { memoryFile } from '../../compiler/commands/verify-cli.ts';
-import { StubWitness } from '../witness/stub-witness.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { InventedLog } from '../witness/invented-log.ts';
+import { StubWitness } from '../witness/stub-witness.ts';
 
 const NOW = '2026-11-20T12:00:00Z';
 const at = (flags: Parameters<typeof publicationTime>[0]) =>

@@ -178,7 +178,7 @@ describe('stats figures', () => {
 
     it.each([
       ['files/bundle/hurricane/record.json', 'bundles'],
-      ['files/tokenless/mcp/well-known/x.json', 'descriptions'],
+      ['files/mcp/well-known/x.json', 'descriptions'],
       ['files/catalog.c0f82f680b2b.json', 'descriptions'],
       ['files/catalog.json.c0f82f680b2b.br', 'descriptions'],
       ['files/nothing/such.json', 'other'],

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import { SWITCH_SETTINGS, switchFolder } from '../../compiler/contract/for-sale.ts';
 import { firstHistory, historyOf, type Rotation } from '../../compiler/contract/key-history.ts';
 import {
   type CatalogRow,
@@ -259,11 +258,7 @@ const filesOf = ({ file, params }: Endpoint): string[] =>
 
 /** Whether the table or the static files give a path away, as a reader of both would say. */
 function isGiven(path: string): boolean {
-  const plain = unpackedPath(path)?.path ?? path;
-  const usual = SWITCH_SETTINGS.map(switchFolder).find(
-    (each) => each !== '' && plain.startsWith(each),
-  );
-  const own = usual === undefined ? plain : plain.slice(usual.length);
+  const own = unpackedPath(path)?.path ?? path;
   const place = placeOf(own, BUILTIN);
   if (place !== null) return !costs(place.endpoint);
   return STATIC_FILES.some((row) =>

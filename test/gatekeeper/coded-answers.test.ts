@@ -139,8 +139,7 @@ describe('any other answer', () => {
     const bought = await get(target, { ...ALL, 'x-payment': header });
     expect([bought.status, bought.header('content-encoding')]).toEqual([200, undefined]);
     expect((await get(target, { 'x-payment': header })).bytes).toEqual(bought.bytes);
-    const free =
-      /^(tokenless\/)?((all|mcp|a2a)\/)?(well-known|site|free\/preview)\/|^catalog\.json\./;
+    const free = /^((all|mcp|a2a)\/)?(well-known|site|free\/preview)\/|^catalog\.json\./;
     const packed = listed().filter(({ path }) => /\.(br|gz)$/.test(path));
     expect(packed.length).toBeGreaterThan(10);
     expect(packed.filter(({ path }) => !free.test(path))).toEqual([]);

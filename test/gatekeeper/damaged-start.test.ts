@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { switchFolder } from '../../compiler/contract/for-sale.ts';
 import type { Config } from '../../gatekeeper/config/config.ts';
 import { headHash } from '../../gatekeeper/release/log-tip.ts';
 import { OFFERS_PATH } from '../../gatekeeper/release/open-release.ts';
@@ -67,9 +66,9 @@ function published(): readonly [string, string, string] {
   return [third, fourth, publish(5, fourth)];
 }
 
-/** Where the manifest of a release stands that is shown without subscriptions, and read at each start. */
+/** Where the manifest of a release stands, which is read at each start. */
 function manifest(root: string): string {
-  return tinyFilePath(root, `${switchFolder({ subscriptions: false })}${OFFERS_PATH}`);
+  return tinyFilePath(root, OFFERS_PATH);
 }
 
 async function servedBy({ url }: Gatekeeper): Promise<number> {

@@ -1,11 +1,5 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { SWITCH_SETTINGS, switchFolder } from '../../compiler/contract/for-sale.ts';
-import {
-  described,
-  forSale,
-  manifestBody,
-  offered,
-} from '../../compiler/stages/describe/manifest.ts';
+import { described, forSale, manifestBody } from '../../compiler/stages/describe/manifest.ts';
 import type { Shelf } from '../../compiler/stages/describe/stored-bodies.ts';
 
 /** Files of a release with their manifests, as compile describes what is stored. */
@@ -16,16 +10,12 @@ export function describedFiles(stored: ReadonlyMap<string, Buffer>): Map<string,
     under: (prefix) => [...stored.keys()].sort().filter((path) => path.startsWith(prefix)),
     read: (path) => stored.get(path) ?? Buffer.alloc(0),
   };
-  const { entries } = described(shelf, BUILTIN);
-  for (const switches of SWITCH_SETTINGS) {
-    const folder = switchFolder(switches);
-    const listed = offered(entries, switches, BUILTIN);
-    const put = (path: string, shown: typeof entries): void => {
-      files.set(folder + path, Buffer.from(JSON.stringify(manifestBody(shown))));
-    };
-    put('well-known/manifest.json', forSale(listed));
-    put('all/well-known/manifest.json', listed);
-  }
+  const { entries } = described(shelf, BUILTIN, true);
+  const put = (path: string, shown: typeof entries): void => {
+    files.set(path, Buffer.from(JSON.stringify(manifestBody(shown))));
+  };
+  put('well-known/manifest.json', forSale(entries));
+  put('all/well-known/manifest.json', entries);
   for (const card of ['agent-card', 'agent']) {
     files.set(`well-known/${card}.json`, Buffer.from('{"skills":[]}'));
   }

@@ -1,5 +1,5 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { route } from '../../compiler/contract/route.ts';
+import { canonicalRequest, route } from '../../compiler/contract/route.ts';
 import {
   type Answered,
   type Question,

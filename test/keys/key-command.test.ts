@@ -12,9 +12,19 @@ import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { summaryText } from '../../compiler/commands/progress.ts';
 import { DAY_MS, isoTime } from '../../compiler/contract/iso-time.ts';
-import { firstHistory, type KeyHistory, withRoots, keyStanding } from '../../compiler/contract/key-history.ts';
+import {
+  firstHistory,
+  type KeyHistory,
+  keyStanding,
+  withRoots,
+} from '../../compiler/contract/key-history.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { KeyError, readIssuerKey, readKeys, writeIssuerKey } from '../../compiler/keys/key-store.ts';
+import {
+  KeyError,
+  readIssuerKey,
+  readKeys,
+  writeIssuerKey,
+} from '../../compiler/keys/key-store.ts';
 import { draftRoot, draftText, keyWarnings } from '../../compiler/keys/root-draft.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { CommandRuns } from '../command-runs.ts';
@@ -22,7 +32,16 @@ import { DID, revocation } from '../monitor/lying-service.ts';
 import { FIRST } from '../monitor/rooted-keys.ts';
 import { adoptRoot } from '../rooted-list.ts';
 import { didOf, seed } from '../seeded-keys.ts';
-import { AS_OF, compileFolder, filesBelow, makeFolder, ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import {
+  AS_OF,
+  compileFolder,
+  filesBelow,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 
 const KEYS_NAME = 'keys.json';
 

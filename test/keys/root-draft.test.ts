@@ -1,15 +1,34 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readKeyHistory, keyStanding } from '../../compiler/contract/key-history.ts';
+import { keyStanding, readKeyHistory } from '../../compiler/contract/key-history.ts';
 import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { changeKeys, keepKeys, readKeys, writeIssuerKey } from '../../compiler/keys/key-store.ts';
-import { adoptedList, draftRoot, draftText, formatDraft, missingOf, type RootChange, type RootDraft, readDraft, signDraft } from '../../compiler/keys/root-draft.ts';
+import {
+  adoptedList,
+  draftRoot,
+  draftText,
+  formatDraft,
+  missingOf,
+  type RootChange,
+  type RootDraft,
+  readDraft,
+  signDraft,
+} from '../../compiler/keys/root-draft.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { CommandRuns } from '../command-runs.ts';
 import { didOf, seed } from '../seeded-keys.ts';
-import { AS_OF, compileFolder, fileOf, makeFolder, ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import {
+  AS_OF,
+  compileFolder,
+  fileOf,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 

@@ -2,7 +2,14 @@ import { describe, expect, it, vi } from 'vitest';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../compiler/contract/release.ts';
-import { formatTermRow, parseTermRow, posting, SEARCH_TERMS_PATH, type TermRow, searchWords } from '../../compiler/contract/search-index.ts';
+import {
+  formatTermRow,
+  parseTermRow,
+  posting,
+  SEARCH_TERMS_PATH,
+  searchWords,
+  type TermRow,
+} from '../../compiler/contract/search-index.ts';
 import { searchIndexFiles } from '../../compiler/stages/describe/search-index.ts';
 import type { Service } from '../../gatekeeper/answers/service.ts';
 import type { ReleaseIndex } from '../../gatekeeper/release/release-index.ts';

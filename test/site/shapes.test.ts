@@ -1,11 +1,22 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { builtinRuler, SIGNALS } from '../../compiler/contract/catalog/builtin.ts';
 import { isLit } from '../../compiler/contract/bundle.ts';
+import { builtinRuler, SIGNALS } from '../../compiler/contract/catalog/builtin.ts';
 import { hashOfSubtrees, inclusionRanges, nodeHash } from '../../compiler/contract/merkle.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
 import type { SiteMapRow, SitePoint } from '../../compiler/contract/site.ts';
-import { bandFor, frameDays, isLitBand, logPath, pointOn, rangeText, scaleFor, scalePlace, shadeOf, sparkShape } from '../../compiler/site/shapes.ts';
+import {
+  bandFor,
+  frameDays,
+  isLitBand,
+  logPath,
+  pointOn,
+  rangeText,
+  scaleFor,
+  scalePlace,
+  shadeOf,
+  sparkShape,
+} from '../../compiler/site/shapes.ts';
 import { builtinEntry } from '../builtin-rows.ts';
 
 const SHADES = 6;

@@ -9,14 +9,23 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { seenKey } from '../../compiler/contract/key-history.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { CONTRACT_VERSION, parseFiles, RELEASE_NAME } from '../../compiler/contract/release.ts';
-import { seenKey } from '../../compiler/contract/key-history.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { type Disk, nodeDisk } from '../../compiler/verify/disk.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
-import { compileFolder, makeFolder, ndjson, reading, removeFolders, SEED, spotPrices, writeSnapshots } from '../snapshot-folder.ts';
+import {
+  compileFolder,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  SEED,
+  spotPrices,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 import { headHash, readHeadOf, resign } from './resign.ts';
 
 afterAll(removeFolders);

@@ -9,7 +9,11 @@ import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { commonInstant, consistentSpans } from '../../compiler/verify/request-time-checks.ts';
 import type { TimeWindow } from '../../compiler/verify/request-time-claims.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { membersHeldUntil, splicePoints, spliceRequestTime } from '../../gatekeeper/release/request-time.ts';
+import {
+  membersHeldUntil,
+  splicePoints,
+  spliceRequestTime,
+} from '../../gatekeeper/release/request-time.ts';
 import { watch } from '../../gatekeeper/rooms/subscription.ts';
 import { type CompiledSample, compiledSample } from '../compiled-sample.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';

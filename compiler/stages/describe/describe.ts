@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { endpointAt, type TablePath } from '../../contract/endpoints.ts';
-import { SWITCH_SETTINGS, type Switches, switchFolder } from '../../contract/for-sale.ts';
 import {
   formatKeyHistory,
   KEYS_PATH,
   type KeyHistory,
   keyStanding,
 } from '../../contract/key-history.ts';
-import { filePath, type Values } from '../../contract/path.ts';
+import { knownFilePath, type Values } from '../../contract/path.ts';
 import { SITE_DOCS_PATH } from '../../contract/site.ts';
 import { DID_PATH, FORMAT_DOCUMENTS } from '../../contract/static-files.ts';
 import { toolsOf } from '../../contract/tools.ts';
@@ -17,14 +16,7 @@ import type { Press } from '../publish/press.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
 import { apiCatalog, registryEntry, serverCard } from './discovery.ts';
-import {
-  type Described,
-  described,
-  forSale,
-  manifestBody,
-  offered,
-  withoutExamples,
-} from './manifest.ts';
+import { type Described, described, forSale, manifestBody, withoutExamples } from './manifest.ts';
 import { openApi } from './openapi.ts';
 import { writeSearchIndex } from './search-index.ts';
 import { siteAssets } from './site/assets.ts';
@@ -43,21 +35,22 @@ export interface Description {
   readonly shelf: Shelf;
   /** `mailto:` or https address of the operator; null when none was given. */
   readonly contact: string | null;
+  /** Whether subscriptions, and what they open, are offered. */
+  readonly subscriptions: boolean;
   /** Issuer keys, past ones and announced ones too. */
   readonly keys: KeyHistory;
   /** What the page for people shows beside what is described. */
   readonly site: Omit<SiteMaterial, 'shelf' | 'entries' | 'keys'>;
 }
 
-/**
- * Writes every description of the service; all of them are projections of the tables and of what is stored. What an
- * operator can leave off is not known here, so a description that would differ is written once for each setting of the
- * switches, and the gatekeeper chooses the file: nothing is rewritten or signed where it is served.
- */
-export function describe(press: Press, { shelf, contact, keys, site }: Description): void {
+/** Writes every description of the service; all of them are projections of the tables and of what is stored. */
+export function describe(
+  press: Press,
+  { shelf, contact, subscriptions, keys, site }: Description,
+): void {
   const { issuer, asOf } = press;
-  const all = described(shelf, press.catalog);
-  for (const switches of SWITCH_SETTINGS) describeOffer(press, { all, switches, contact });
+  const all = described(shelf, press.catalog, subscriptions);
+  describeOffer(press, all, contact);
   press.put('/manifest', { platform: 'mcp' }, { tools: toolsOf(press.catalog) });
   press.pack(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
   for (const { source, path } of FORMAT_DOCUMENTS) {
@@ -76,32 +69,24 @@ export function describe(press: Press, { shelf, contact, keys, site }: Descripti
   describeSite(press, { ...site, shelf, keys, entries: all.entries });
 }
 
-interface DescribedSwitch {
-  readonly all: Described;
-  readonly switches: Switches;
-  readonly contact: string | null;
-}
-
-/** The descriptions that name what is for sale, for one setting of the switches. */
-function describeOffer(press: Press, { all, switches, contact }: DescribedSwitch): void {
+/** The descriptions that name what is for sale. */
+function describeOffer(press: Press, all: Described, contact: string | null): void {
   const { issuer, catalog } = press;
-  const listed = offered(all.entries, switches, catalog);
-  const entries = forSale(listed);
+  const entries = forSale(all.entries);
   const card = { issuer, entries };
-  const folder = switchFolder(switches);
   const put = (path: TablePath, values: Values, body: object): void =>
-    press.pack(`${folder}${filePath(endpointAt(path), values)}`, JSON.stringify(body));
+    press.pack(knownFilePath(endpointAt(path), values), JSON.stringify(body));
   put('/manifest', {}, manifestBody(withoutExamples(entries)));
-  put('/manifest', { all: '1' }, manifestBody(listed));
+  put('/manifest', { all: '1' }, manifestBody(all.entries));
   put('/manifest', { platform: 'a2a' }, agentCard(card));
   put('/.well-known/agent-card.json', {}, signedCard(agentCard(card), press));
   put('/.well-known/agent.json', {}, legacyCard(card));
   const document = openApi({ issuer, contact, entries, bodies: all.bodies, catalog });
-  press.pack(`${folder}well-known/openapi.json`, JSON.stringify(document));
+  press.pack('well-known/openapi.json', JSON.stringify(document));
   const docs = docsPage(document, { issuer, assets: siteAssets() });
-  press.pack(`${folder}${SITE_DOCS_PATH}`, docs);
-  press.pack(`${folder}well-known/llms.txt`, llmsText({ issuer, catalog }, entries));
-  press.pack(`${folder}well-known/llms-full.txt`, llmsFullText({ issuer, catalog }, entries));
+  press.pack(SITE_DOCS_PATH, docs);
+  press.pack('well-known/llms.txt', llmsText({ issuer, catalog }, entries));
+  press.pack('well-known/llms-full.txt', llmsFullText({ issuer, catalog }, entries));
 }
 
 interface DidParts {

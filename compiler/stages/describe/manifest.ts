@@ -2,7 +2,7 @@ import { basketRange, isBasket } from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint, Params } from '../../contract/endpoints.ts';
-import { isSwitchedOn, type Switches } from '../../contract/for-sale.ts';
+import { needsTokens } from '../../contract/for-sale.ts';
 import { atomicAmount, priceBySignal } from '../../contract/price.ts';
 import { describedParams } from '../../contract/route.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
@@ -34,18 +34,20 @@ export interface ManifestEntry {
 
 /** What a release holds and how it answers: the source of every description. */
 export interface Described {
-  /** Every operation of the catalogue except retired ones, in its order. */
+  /** Every operation that is offered, stored or not, in the order of the catalogue. */
   readonly entries: readonly ManifestEntry[];
   /** Example answers by path. */
   readonly bodies: ReadonlyMap<string, ExampleBody>;
 }
 
 /** Looks at everything that is stored, once for all descriptions. */
-export function described(shelf: Shelf, catalog: Catalog): Described {
+export function described(shelf: Shelf, catalog: Catalog, subscriptions: boolean): Described {
   const stored = storedBodies(shelf);
   const examples = releaseExamples(shelf);
   const bodies = exampleBodies(stored, catalog);
-  const rows = catalog.operations.filter((row) => row.answer !== 'gone');
+  const rows = catalog.operations.filter(
+    (row) => row.answer !== 'gone' && (subscriptions || !needsTokens(row)),
+  );
   const entries = rows.map((row) => {
     const values = exampleValues(row, { stored, examples, catalog });
     return { ...entryOf(row, values, bodies.get(row.path)), ...range(row, catalog) };
@@ -84,15 +86,6 @@ function range(row: Endpoint, { operations }: Catalog): Pick<ManifestEntry, 'pri
 /** The row that an entry describes. */
 export function rowOf({ path }: ManifestEntry, { operationByPath }: Catalog): Endpoint {
   return defined(operationByPath.get(path), `the operation "${path}"`);
-}
-
-/** The operations that an operator with these switches offers, stored or not. */
-export function offered(
-  entries: readonly ManifestEntry[],
-  switches: Switches,
-  catalog: Catalog,
-): ManifestEntry[] {
-  return entries.filter((entry) => isSwitchedOn(rowOf(entry, catalog), switches));
 }
 
 /** The operations that can answer now: every description except `/manifest?all=1` names only these. */

@@ -66,6 +66,8 @@ export interface PublishOptions {
   readonly baseUrl: string;
   /** `mailto:` or https address for fault reports; the descriptions show it. */
   readonly contact?: string | null;
+  /** Whether subscriptions are described and offered; true by default. */
+  readonly subscriptions?: boolean;
   /** 32-byte Ed25519 seed. */
   readonly seed: Uint8Array;
   /** Seed of the other key of an overlap: it signs checkpoints of the log too, while it is valid. */
@@ -312,7 +314,8 @@ function writeParts(
   press.pack(WHOLE_CATALOG_PATH, run.catalogText);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list);
-  describe(press, { shelf, contact: options.contact ?? null, keys: run.keys, site });
+  const { contact = null, subscriptions = true } = options;
+  describe(press, { shelf, contact, subscriptions, keys: run.keys, site });
   list.add(press.files);
   const written = press.files.filter(({ path }) => !isOfLog(path) && !isSearchIndex(path));
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
 import { answer, refuseMethod } from '../../../gatekeeper/answers/answers.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import { type Service, SoldTargets } from '../../../gatekeeper/answers/service.ts';

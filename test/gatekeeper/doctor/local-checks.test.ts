@@ -20,6 +20,7 @@ import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { built } from '../../built.ts';
 import { freePort } from '../stub-server.ts';
 import { TINY_NOW, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+import { SECRET } from '../tiny-tokens.ts';
 import { answer, examined, reported } from './examined.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));
@@ -102,10 +103,18 @@ describe('secretsCheck()', () => {
 
 describe('releaseCheck()', () => {
   it('opens the release and reads its files', async () => {
-    const findings = await releaseCheck(examined());
+    const findings = await releaseCheck(examined({ config: { tokenSecret: SECRET } }));
     expect(findings.map(({ state }) => state)).toEqual(['ok', 'ok']);
     expect(findings[0]?.detail).toMatch(/^release 1 as of .* files, issued by did:key:z6Mk/);
     expect(findings[1]?.detail).toMatch(/^[0-9]+ files were read and have their hashes$/);
+  });
+
+  it('warns where the release offers subscriptions and no secret is set', async () => {
+    const [, , found] = await releaseCheck(examined());
+    expect(found).toMatchObject({
+      state: 'warning',
+      detail: expect.stringContaining('SIGNALPRESS_TOKEN_SECRET'),
+    });
   });
 
   it('names a damaged file', async () => {
@@ -124,7 +133,7 @@ describe('releaseCheck()', () => {
     const dataDir = tinyDataDir();
     const [valid_until, as_of] = ['2026-11-21T11:00:00Z', '2026-11-21T10:00:00Z'];
     writeTinyRelease(dataDir, { head: { valid_until, as_of } });
-    const checked = examined({ config: { dataDir } });
+    const checked = examined({ config: { dataDir, tokenSecret: SECRET } });
     expect((await releaseCheck(checked)).map(({ state }) => state)).toEqual([
       'ok',
       'ok',

@@ -115,9 +115,10 @@ describe('/healthz', () => {
     ]);
   });
 
-  it('I58: says that payments are pretended', async () => {
+  it('I58: says that payments are pretended, and that no secret is set for what the release offers', async () => {
     const body = await (await ask('/healthz')).json();
-    expect(body).toMatchObject({ status: 'ready', warnings: [WARNING] });
+    const noSecret = expect.stringContaining('SIGNALPRESS_TOKEN_SECRET');
+    expect(body).toMatchObject({ status: 'ready', warnings: [WARNING, noSecret] });
   });
 
   it.each([

@@ -10,9 +10,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { journalCheck } from '../../../gatekeeper/doctor/local-checks.ts';
-import { JOURNAL_NAME } from '../../../gatekeeper/journal/journal-file.ts';
+import {
+  acceptClock,
+  JOURNAL_NAME,
+  newestTime,
+  openJournalFile,
+} from '../../../gatekeeper/journal/journal-file.ts';
 import { ledgerCommand } from '../../../gatekeeper/journal/ledger-command.ts';
 import { openJournal } from '../../../gatekeeper/journal/open-journal.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';

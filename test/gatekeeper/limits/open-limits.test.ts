@@ -6,7 +6,12 @@ import { costOfSending, PAYMENT_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { Arrival } from '../../../gatekeeper/http/request.ts';
 import { trustedProxies } from '../../../gatekeeper/limits/client-address.ts';
-import { admission, BodyReader, ConnectionCount, WaitingBytes } from '../../../gatekeeper/limits/open-limits.ts';
+import {
+  admission,
+  BodyReader,
+  ConnectionCount,
+  WaitingBytes,
+} from '../../../gatekeeper/limits/open-limits.ts';
 import { rateLimit } from '../../../gatekeeper/limits/rate-limit.ts';
 import { rawHttp } from '../raw-http.ts';
 

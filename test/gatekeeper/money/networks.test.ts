@@ -11,9 +11,20 @@ import {
   seiTestnet,
 } from 'viem/chains';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { shownSettings } from '../../../gatekeeper/config/config.ts';
-import { confirmationsMax, depthMs, findNetwork, furtherTokens, isTokenOf, NETWORKS, SETTLEMENT_MS_MAX, tokenAmount, tokenOfTerms, usdWorth } from '../../../gatekeeper/money/networks.ts';
+import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
+import {
+  confirmationsMax,
+  depthMs,
+  findNetwork,
+  furtherTokens,
+  isTokenOf,
+  NETWORKS,
+  SETTLEMENT_MS_MAX,
+  tokenAmount,
+  tokenOfTerms,
+  usdWorth,
+} from '../../../gatekeeper/money/networks.ts';
 
 /** The same chains as viem knows them; `test/interop` compares the table with that of version 1. */
 const CHAINS = {

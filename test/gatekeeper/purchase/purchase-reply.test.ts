@@ -6,10 +6,25 @@ import { isSignedBy } from '../../../compiler/verify/verify-citation.ts';
 import { verifyReceipt } from '../../../compiler/verify/verify-receipt.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import { serviceSigner } from '../../../gatekeeper/money/extensions.ts';
-import { type PurchaseOutcome, purchaseReply } from '../../../gatekeeper/purchase/purchase-reply.ts';
+import {
+  type PurchaseOutcome,
+  purchaseReply,
+} from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { listedSigner, listingKeys, SIGNER_DID, SIGNER_SEED } from '../listed-signer.ts';
 import { NOW_S } from '../payer.ts';
-import { alice, bench, gauge, header, json, receipt, shop, TARGET, TX, v1, v2 } from '../payment-bench.ts';
+import {
+  alice,
+  bench,
+  gauge,
+  header,
+  json,
+  receipt,
+  shop,
+  TARGET,
+  TX,
+  v1,
+  v2,
+} from '../payment-bench.ts';
 import { tinyKey } from '../tiny-release.ts';
 
 type TenderedRequest = Parameters<typeof purchaseReply>[1];

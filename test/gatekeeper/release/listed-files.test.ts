@@ -85,16 +85,4 @@ describe('ListedFiles', () => {
     expect(() => parseFiles(text)).toThrow(RangeError);
     expect(() => ListedFiles.of(Buffer.from(text))).toThrow(/line [12] is malformed/);
   });
-
-  it('gives the description that fits the switches, under its own path', () => {
-    const listed = ['off.json', 'tokenless/well-known/llms.txt', 'well-known/llms.txt'];
-    const bytes = bytesOf(listOf(listed));
-    const [on, off] = [true, false].map((subscriptions) =>
-      ListedFiles.of(bytes, { subscriptions }),
-    );
-    expect(on?.get('well-known/llms.txt')?.path).toBe('well-known/llms.txt');
-    expect(off?.get('well-known/llms.txt')?.path).toBe('tokenless/well-known/llms.txt');
-    expect(off?.get('off.json')?.path).toBe('off.json');
-    expect(off?.has('none.json')).toBe(false);
-  });
 });

@@ -11,12 +11,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dataUrl, isRemote } from '../../../gatekeeper/config/settings.ts';
 import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
+import { dataUrl, isRemote } from '../../../gatekeeper/config/settings.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { DamagedFileError, UnreachableFileError } from '../../../gatekeeper/release/read-body.ts';
 import { DiskCache, FETCHES_MAX, RemoteFiles } from '../../../gatekeeper/remote/remote-files.ts';
-import { HostError, type HostFile, type HostRequest } from '../../../gatekeeper/remote/static-host.ts';
+import {
+  HostError,
+  type HostFile,
+  type HostRequest,
+} from '../../../gatekeeper/remote/static-host.ts';
 import { tinyKey } from '../tiny-release.ts';
 
 const bytesOf = (at: number): Buffer => Buffer.from(`file ${at} ${'x'.repeat(32_000)}`);

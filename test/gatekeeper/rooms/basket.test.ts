@@ -2,7 +2,13 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { BASKET_ANSWERS_BYTES_MAX, BASKET_BODY_BYTES_MAX, type BasketBody, basketOf, isSoldPart } from '../../../compiler/contract/basket.ts';
+import {
+  BASKET_ANSWERS_BYTES_MAX,
+  BASKET_BODY_BYTES_MAX,
+  type BasketBody,
+  basketOf,
+  isSoldPart,
+} from '../../../compiler/contract/basket.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';

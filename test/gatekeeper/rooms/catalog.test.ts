@@ -1,6 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { SIGNALS } from '../../../compiler/contract/catalog/builtin.ts';
-import { CATALOG_PATH, type CatalogRow, formatCatalogRow } from '../../../compiler/contract/release.ts';
+import {
+  CATALOG_PATH,
+  type CatalogRow,
+  formatCatalogRow,
+} from '../../../compiler/contract/release.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { CatalogTable, catalog } from '../../../gatekeeper/rooms/catalog.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';

@@ -4,6 +4,7 @@ import { channelsSchema } from '../../../compiler/contract/free-body-schemas.ts'
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { channels, paymentManifest } from '../../../gatekeeper/rooms/channels.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
+import { tinyTokens } from '../tiny-tokens.ts';
 
 describe('channels()', () => {
   it('names networks, asset and payee, and says loudly that no money moves', async () => {
@@ -79,7 +80,8 @@ const PAID = BUILTIN.operations.filter((row) => row.priceUsd !== null);
 
 describe('paymentManifest()', () => {
   it('joins every paid operation that sells now with what is accepted here', async () => {
-    const service = await tinyService();
+    const plain = await tinyService();
+    const service = { ...plain, operator: { ...plain.operator, tokens: tinyTokens() } };
     const body = jsonOf(paymentManifest(service));
     expect(body).toMatchObject({
       version: 1,
@@ -96,6 +98,12 @@ describe('paymentManifest()', () => {
       items.map((item) => item.price_atomic),
     );
     expect(items[0]).toMatchObject({ path: '/gauge', method: 'GET', price_usd: '0.01' });
+    const open = jsonOf(paymentManifest(plain)).resources as string[];
+    const subscribe = 'https://records.example/gauge/subscribe';
+    expect(open).toEqual(
+      sold.map((row) => `https://records.example${row.path}`).filter((url) => url !== subscribe),
+    );
+    expect(body.resources).toContain(subscribe);
   });
 
   it('lists nothing that is not stored', async () => {

@@ -1,10 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
-import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
-import { CHAIN_ORIGIN, type ChainState, chainLink, SERIES_COLUMNS, SERIES_CSV_HEADER, type SeriesRow } from '../../../compiler/contract/series.ts';
+import {
+  CHAIN_ORIGIN,
+  type ChainState,
+  chainLink,
+  SERIES_COLUMNS,
+  SERIES_CSV_HEADER,
+  type SeriesRow,
+} from '../../../compiler/contract/series.ts';
 import { bodyOfText } from '../../../compiler/contract/series-csv.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { coreFields } from '../../../compiler/stages/assemble/entity-record.ts';
@@ -18,7 +25,14 @@ import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { proof } from '../../../gatekeeper/rooms/proof.ts';
 import { series } from '../../../gatekeeper/rooms/series.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
-import { compileFolder, fileOf, ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import {
+  compileFolder,
+  fileOf,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
 import { hasPython, pythonVerdicts } from '../../verify/python-judge.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';

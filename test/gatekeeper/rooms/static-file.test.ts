@@ -5,7 +5,13 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
-import { PUBLIC_LIST_URL, publicFileUrl, type FileEntry, formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
+import {
+  type FileEntry,
+  formatFiles,
+  PUBLIC_LIST_URL,
+  parseFiles,
+  publicFileUrl,
+} from '../../../compiler/contract/release.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
@@ -159,7 +165,6 @@ describe('the public part of a release', () => {
       expect(header('content-type')).toBe('application/octet-stream');
       expect(header('cache-control')).toContain('immutable');
     }
-    expect(entries.some(({ path }) => path.startsWith('tokenless/'))).toBe(true);
     expect(entries.some(({ path }) => path.endsWith('.br'))).toBe(true);
   });
 

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { canonicalRequest } from '../../../compiler/contract/route.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import { subscriptionSchema, sweepSchema, WATCH_ITEMS_MAX, watchChangesSchema, watchSchema } from '../../../compiler/contract/watch-bodies.ts';
+import { canonicalRequest } from '../../../compiler/contract/route.ts';
+import {
+  subscriptionSchema,
+  sweepSchema,
+  WATCH_ITEMS_MAX,
+  watchChangesSchema,
+  watchSchema,
+} from '../../../compiler/contract/watch-bodies.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
@@ -11,7 +17,13 @@ import { CatalogTable } from '../../../gatekeeper/rooms/catalog.ts';
 import { tokenGate, watch } from '../../../gatekeeper/rooms/subscription.ts';
 import { builtinOperation, lineOf } from '../../builtin-rows.ts';
 import { smallSet } from '../../small-set.ts';
-import { compileFolder, ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import {
+  compileFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
 import { compiledService } from '../compiled-service.ts';
 import { payer } from '../payer.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
@@ -23,18 +35,20 @@ interface Sent {
   readonly tokens?: TokenService | null;
   readonly query?: string;
   readonly headers?: readonly string[];
+  readonly isOffered?: boolean;
 }
 
 async function gated(
   path: string,
-  { tokens = tinyTokens(), query = '', headers = [] }: Sent = {},
+  { tokens = tinyTokens(), query = '', headers = [], isOffered = true }: Sent = {},
 ): Promise<unknown> {
   const request = canonicalRequest(path + query);
   if ('status' in request) throw new Error(request.error);
-  const service = await tinyService();
+  const { release, ...service } = await tinyService();
+  if (!isOffered) vi.spyOn(release.offers, 'has').mockReturnValue(false);
   const operator = { ...service.operator, tokens };
   const caller = { facts: headerFacts(['Host', 'gate', ...headers]), request };
-  const reply = tokenGate(builtinOperation(path), caller, { ...service, operator });
+  const reply = tokenGate(builtinOperation(path), caller, { ...service, release, operator });
   return reply === null ? null : { status: reply.status, ...JSON.parse(reply.body.toString()) };
 }
 
@@ -43,6 +57,15 @@ const GATED = ['/gauge/watch', '/gauge/watch-changes', '/gauge/manifest-sweep'] 
 const bearer = (value: string) => ['Authorization', value];
 
 describe('tokenGate()', () => {
+  it('I45: takes a token of before for what the release no longer offers, and sells none', async () => {
+    const off = { status: 501, code: 'not_configured' };
+    expect(await gated('/gauge/subscribe', { isOffered: false })).toMatchObject(off);
+    for (const path of GATED) {
+      expect(await gated(path, { isOffered: false })).toMatchObject(off);
+      expect(await gated(path, { isOffered: false, query: `?token=${token}` })).toBeNull();
+    }
+  });
+
   it('I45: turns only the subscription paths off where no secret is set', async () => {
     for (const path of [...GATED, '/gauge/subscribe'] as const) {
       const reply = await gated(path, { tokens: null, query: `?token=${token}` });

@@ -16,7 +16,12 @@ import {
 import { FORMAT_DOCUMENTS } from '../../../compiler/contract/static-files.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import { siteAssets } from '../../../compiler/stages/describe/site/assets.ts';
-import { costOfParsing, costOfReading, FILE_COST, REQUEST_COST } from '../../../gatekeeper/http/cost.ts';
+import {
+  costOfParsing,
+  costOfReading,
+  FILE_COST,
+  REQUEST_COST,
+} from '../../../gatekeeper/http/cost.ts';
 import { checkCost, judgingCost } from '../../../gatekeeper/rooms/check.ts';
 import { RECOMPUTED_BYTES_MAX } from '../../../gatekeeper/rooms/verify-hash.ts';
 import { QUESTION_COST } from '../../../gatekeeper/search/search.ts';

@@ -232,27 +232,23 @@ describe('describe() writes an OpenAPI document', () => {
   });
 });
 
-describe('describe() writes every description twice', () => {
-  const FOLDER = 'tokenless/';
-  const CARD = 'well-known/agent-card.json';
-  const PATHS = ['well-known/manifest.json', 'all/well-known/manifest.json', CARD];
-  const OTHERS = ['well-known/agent.json', 'a2a/well-known/manifest.json'];
-  const TEXTS = ['well-known/openapi.json', 'well-known/llms.txt'];
+describe('describe() without subscriptions', () => {
+  const PATHS = ['manifest.json', 'agent-card.json', 'agent.json', 'openapi.json', 'llms.txt'];
 
-  it('I57: with subscriptions, and without for an operator who has no token secret', () => {
-    for (const path of [...PATHS, ...OTHERS, ...TEXTS]) {
+  it('I57: names neither what sells a token nor what is opened by one, and is otherwise alike', async () => {
+    const { data } = await compileFolder(writeSnapshots(smallSet()), { subscriptions: false });
+    const without = join(data, 'current');
+    const all = 'all/well-known/manifest.json';
+    for (const path of [all, ...PATHS.map((name) => `well-known/${name}`)]) {
       expect([path, text(path).includes('/gauge/subscribe')]).toEqual([path, true]);
-      expect([path, text(FOLDER + path).includes('/gauge/subscribe')]).toEqual([path, false]);
+      const other = readFileSync(fileOf(without, path), 'utf8');
+      expect([path, other.includes('/gauge/subscribe')]).toEqual([path, false]);
     }
-    expect(readJson(root, `${FOLDER}${CARD}`).signatures).toHaveLength(1);
-  });
-
-  it('and otherwise alike', () => {
     const gated = ['/gauge/subscribe', '/gauge/watch', '/gauge/watch-changes'];
     const kept = entries().filter(
       ({ path }) => ![...gated, '/gauge/manifest-sweep'].includes(path),
     );
-    expect(entries(`${FOLDER}all/well-known/manifest.json`)).toEqual(kept);
+    expect(readJson(without, all).entries).toEqual(kept);
   });
 });
 

@@ -32,7 +32,7 @@ interface Document {
 
 /** The document as it is when everything of a catalogue is for sale. */
 function documentOf(catalog: Catalog): Document {
-  const { entries, bodies } = described(NOTHING, catalog);
+  const { entries, bodies } = described(NOTHING, catalog, true);
   const open = entries.map((entry) => ({ ...entry, sells_now: true }));
   return openApi({ entries: open, bodies, catalog, issuer, contact: null }) as Document;
 }

@@ -8,7 +8,7 @@ const NOTHING = { has: () => false, under: () => [], read: () => Buffer.alloc(0)
 const issuer = { name: 'Harbour', did: 'did:key:z', keyId: 'z', baseUrl: 'https://tides.example' };
 
 describe('descriptions of an own catalogue', () => {
-  const { entries, bodies } = described(NOTHING, TIDES);
+  const { entries, bodies } = described(NOTHING, TIDES, true);
   const offer = { entries: entries.map((entry) => ({ ...entry, sells_now: true })), bodies };
   const texts = {
     manifest: JSON.stringify(manifestBody(offer.entries)),

@@ -36,7 +36,7 @@ export function siteSignals(material: ShopMaterial): SiteSignals {
   const priced = entries.filter(
     (entry) => entry.sells_now && rowOf(entry, catalog).priceUsd !== null,
   );
-  // Whether subscriptions are offered is the operator's choice: the manifest says it, and the page links there.
+  // Only a gatekeeper with a secret sells subscriptions: the page leads to the manifest instead.
   const listed = priced.map((entry) => rowOf(entry, catalog)).filter((row) => !needsTokens(row));
   const sold = new Set(listed.map(({ path }) => path));
   const signals = [...catalog.entryById.values()].filter(
