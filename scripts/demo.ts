@@ -51,6 +51,10 @@ const PURCHASES = [
   { title: 'one bundle', path: '/gauge/earthquake-region?entity=california-san-andreas' },
 ] as const;
 
+/** The feed that the quick start imports; the development dependency vega-datasets ships it unchanged. */
+const FEED = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
+const SOURCE = 'usgs-earthquakes';
+
 const TEST_ONLY = dim('(TEST ONLY: payments are pretended, and no money moves)');
 
 let step = 0;
@@ -317,10 +321,6 @@ function forge(body: string): { body: string; before: string; after: string } {
   const after = before.slice(0, -1) + String((last + 1) % 10);
   return { body: body.replace(before, after), before, after };
 }
-
-/** The feed that the quick start imports; the development dependency vega-datasets ships it unchanged. */
-const FEED = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
-const SOURCE = 'usgs-earthquakes';
 
 /** What came of one attempt to lead a body back. */
 interface LeadBack {

@@ -20,6 +20,7 @@ const DOCS = [
   'compiler/upload/README.md',
   'compiler/CATALOG.md',
   'compiler/MONITOR.md',
+  'compiler/VERIFY.md',
   'compiler/WITNESSES.md',
   'dist-data/README.md',
   'gatekeeper/BASKET.md',

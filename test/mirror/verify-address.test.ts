@@ -314,21 +314,6 @@ describe('a service that describes itself otherwise than it signed', () => {
       await shop.close();
     }
   });
-
-  it('may sell no subscriptions: that form is signed, too', async () => {
-    const plain = await sampleGate(data, { tokens: false, receipts: false });
-    try {
-      const { fetch } = meddling();
-      const { exitCode, report } = await verified({ fetch }, plain.url);
-      expect([exitCode, report.compared_descriptions]).toEqual([0, DESCRIBED.length]);
-      const [full, other] = await Promise.all(
-        [gate.url, plain.url].map(async (url) => (await fetch(`${url}/manifest`, {})).text()),
-      );
-      expect(full).not.toBe(other);
-    } finally {
-      await plain.close();
-    }
-  });
 });
 
 describe('an address that is no shop', () => {

@@ -148,7 +148,7 @@ describe('verifyRelease() names what one body says against another', () => {
       views: expect.any(Number),
       legs: expect.any(Number),
       forms: expect.any(Number),
-      descriptions: 19,
+      descriptions: 13,
       releases: 1,
       log_entries: expect.any(Number),
       // One for each record; the others in the log were superseded.

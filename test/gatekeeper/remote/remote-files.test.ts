@@ -322,7 +322,6 @@ describe('settings of data that a host serves', () => {
     [
       {
         SIGNALPRESS_DATA: 'http://[::1]:8080/x',
-        SIGNALPRESS_CACHE: '/tmp/x',
         SIGNALPRESS_CACHE_MB: '16',
       },
     ],
@@ -356,7 +355,7 @@ describe('settings of data that a host serves', () => {
       /SIGNALPRESS_DATA_AUTH: not one header/,
     ],
     [{ SIGNALPRESS_DATA: URL_OF_DATA, SIGNALPRESS_CACHE_MB: '1' }, /not between 16 and/],
-    [{ SIGNALPRESS_CACHE: '/tmp/x' }, /SIGNALPRESS_CACHE: has no effect/],
+    [{ SIGNALPRESS_CACHE_MB: '16' }, /SIGNALPRESS_CACHE_MB: has no effect/],
     [
       { SIGNALPRESS_DATA: 'dist-data', SIGNALPRESS_DATA_HTTP: '1' },
       /SIGNALPRESS_DATA_HTTP: has no effect/,
