@@ -10,7 +10,9 @@ const globsOf = (name: string): string[] => [
   `test/${name}/**/*.test.ts`,
   `test/lab/**/*.${name}.test.ts`,
 ];
+/** Those of the lab run in a project of their own, each file with its own modules. */
 const isApart = (path: string): boolean =>
+  path.startsWith('lab/') ||
   APART.some((name) => path.startsWith(`${name}/`) || path.endsWith(`.${name}.test.ts`));
 
 /** What only a worker of its own can do: replace modules, or watch every connection of the process. */
@@ -55,7 +57,21 @@ export default defineConfig({
         test: {
           name: 'isolated',
           include: ['test/**/*.test.ts'],
-          exclude: [...APART.flatMap(globsOf), '**/node_modules/**', ...SHARING],
+          exclude: [
+            ...APART.flatMap(globsOf),
+            'test/lab/**',
+            '**/node_modules/**',
+            ...SHARING,
+          ],
+        },
+      },
+      {
+        extends: true,
+        resolve: OWN_MODULES,
+        test: {
+          name: 'lab',
+          include: ['test/lab/**/*.test.ts'],
+          exclude: APART.flatMap(globsOf),
         },
       },
       ...APART.map((name) => ({

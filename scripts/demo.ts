@@ -333,7 +333,7 @@ interface LeadBack {
  * Leads a bought body back to the genuine feed: as it is, with one byte of the feed changed, and with one rule of its
  * importer changed. Throws where the first fails or one of the others does not.
  */
-export async function leadBack(body: string, issuer: string): Promise<LeadBack[]> {
+async function leadBack(body: string, issuer: string): Promise<LeadBack[]> {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-archive-'));
   try {
     const archive = new Archive(folder);

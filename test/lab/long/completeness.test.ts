@@ -1,0 +1,443 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { filePath } from '../../../compiler/contract/path.ts';
+import { atomicAmount } from '../../../compiler/contract/price.ts';
+import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
+import { toolsOf } from '../../../compiler/contract/tools.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
+import type { Gatekeeper } from '../../../gatekeeper/start.ts';
+import { builtinOperation } from '../../builtin-rows.ts';
+import { type CompiledSample, compiledSample } from '../../compiled-sample.ts';
+import { OPERATIONS, WITHOUT_DATA } from '../../conformance-table.ts';
+import {
+  DOORS,
+  type Doors,
+  examplesOf,
+  isPaid,
+  json,
+  linksOf,
+  manifestShown,
+  openDoors,
+} from '../../doors.ts';
+import { gaps, keyOf, type Shown } from '../../projections.ts';
+import { type SampleSettings, sampleGate, sampleToken } from '../../sample-gate.ts';
+import { smallSet } from '../../small-set.ts';
+import { compileFolder, readJson, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+
+const ROWS: readonly Endpoint[] = BUILTIN.operations;
+const KEPT = ROWS.filter((row) => row.answer !== 'gone');
+const TOKENS = [
+  '/gauge/subscribe',
+  /** What only a token secret opens, written down here and not asked of the code. */
+  '/gauge/watch',
+  '/gauge/watch-changes',
+  '/gauge/manifest-sweep',
+];
+
+/** A page of memory: what many proxies give to all headers of an answer. */
+const HEADER_BYTES_MAX = 4096;
+/** What describes the service as a whole, written down here and not asked of the code. */
+const LINKED = [
+  '/openapi.json',
+  '/docs',
+  '/llms.txt',
+  '/llms-full.txt',
+  '/.well-known/api-catalog',
+  '/.well-known/mcp/server-card.json',
+];
+
+let sample: CompiledSample;
+let small: string;
+/** The same without subscriptions. */
+let plain: string;
+beforeAll(async () => {
+  sample = await compiledSample();
+  const snapshots = writeSnapshots(smallSet());
+  // No source of the set stands at the address of the service.
+  const baseUrl = 'https://doors.example';
+  ({ data: small } = await compileFolder(snapshots, { baseUrl }));
+  ({ data: plain } = await compileFolder(snapshots, { baseUrl, subscriptions: false }));
+});
+afterAll(removeFolders);
+
+/** Each choice of an operator taken and left, and a release that lacks rosters, filings and documents. */
+const CONFIGURATIONS: readonly (readonly [string, SampleSettings & { isSmall: boolean }])[] = [
+  ['everything on', { tokens: true, receipts: true, isSmall: false }],
+  ['no payment processor', { tokens: true, receipts: false, isSmall: false }],
+  ['little stored', { tokens: true, receipts: true, isSmall: true }],
+  ['little stored, no subscriptions', { tokens: false, receipts: true, isSmall: true }],
+];
+
+describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
+  let gate: Gatekeeper;
+  let doors: Doors;
+  const entryOf = (row: Endpoint) => doors.entries.get(keyOf(row));
+  const sellsNow = (row: Endpoint): boolean => entryOf(row)?.sells_now === true;
+  const isOffered = ({ path }: Endpoint): boolean => settings.tokens || !TOKENS.includes(path);
+
+  beforeAll(async () => {
+    const little = settings.tokens ? small : plain;
+    const data = settings.isSmall ? little : sample.data;
+    gate = await sampleGate(data, settings);
+    doors = await openDoors(gate.url, readJson(`${data}/current`, 'release.json').base_url);
+  });
+  afterAll(() => gate.close());
+
+  it('/manifest?all=1 has everything but what the operator left out', () => {
+    const belongs = (row: Endpoint): boolean => KEPT.includes(row) && isOffered(row);
+    const projection = { name: 'all', belongs, shown: manifestShown(doors.entries.values()) };
+    expect(gaps(ROWS, projection, examplesOf(doors))).toEqual([]);
+    expect(doors.entries.size).toBe(KEPT.filter(isOffered).length);
+  });
+
+  it('what sells now is what answers', async () => {
+    for (const row of KEPT.filter(isOffered).filter(sellsNow)) {
+      const example = entryOf(row)?.input_example_request ?? '';
+      const wanted = isPaid(row) || row.answer === 'basket' ? 402 : 200;
+      expect([example, await ask(row, example)]).toEqual([example, wanted]);
+    }
+  });
+
+  it('what does not sell has no answer: a price question needs no data, anything else is refused', async () => {
+    const empty = KEPT.filter((row) => isOffered(row) && !sellsNow(row));
+    for (const row of empty) {
+      const query = OPERATIONS.find(({ path }) => path === row.path)?.valid || 'x=1';
+      expect([row.path, await ask(row, row.path)]).toEqual([row.path, isPaid(row) ? 402 : 422]);
+      expect([row.path, await ask(row, `${row.path}?${query}`)]).toEqual([row.path, 422]);
+    }
+    const known = settings.isSmall ? empty.map(({ path }) => path) : Object.keys(WITHOUT_DATA);
+    expect(empty.map(({ path }) => path)).toEqual(known);
+    for (const path of TOKENS.filter(() => !settings.tokens)) {
+      expect([path, (await fetch(gate.url + path)).status]).toEqual([path, 501]);
+    }
+  });
+
+  it('every 422 names a request that answers, and a list that is there', async () => {
+    const refused = OPERATIONS.flatMap(({ path, missing, illegal, none }) => {
+      const queries = [missing?.[0] ?? null, illegal, none, 'x=1'].filter((one) => one !== null);
+      return queries.map((query) => `${path}?${query}`);
+    });
+    let seen = 0;
+    const [examples, previews] = [new Set<string>(), new Set<string>()];
+    for (const target of refused) {
+      const response = await fetch(gate.url + target, { headers: bearer() });
+      if (response.status !== 422) continue;
+      seen += 1;
+      const body = (await response.json()) as { example_request: string; preview: string };
+      examples.add(body.example_request);
+      previews.add(body.preview);
+    }
+    expect(seen).toBeGreaterThan(60);
+    for (const example of examples) {
+      const { status } = await fetch(gate.url + example, { headers: bearer() });
+      expect([example, [200, 402].includes(status)]).toEqual([example, true]);
+    }
+    for (const preview of previews) {
+      expect([preview, (await fetch(gate.url + preview)).status]).toEqual([preview, 200]);
+    }
+  });
+
+  const bearer = (): Record<string, string> => ({ authorization: `Bearer ${sampleToken()}` });
+
+  async function ask(row: Endpoint, target: string): Promise<number> {
+    const body = OPERATIONS.find(({ path }) => path === row.path)?.body;
+    const headers = {
+      ...(row.token ? bearer() : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const init = { method: row.method, headers, ...(body === undefined ? {} : { body }) };
+    return (await fetch(gate.url + target, init)).status;
+  }
+
+  it.each(Object.keys(DOORS))(
+    '%s names what sells now, and tells it as the table does',
+    async (name) => {
+      const door = DOORS[name];
+      const shown = (await door?.read(doors)) ?? new Map<string, Shown>();
+      const belongs = (row: Endpoint): boolean => sellsNow(row) && door?.belongs(row) === true;
+      expect(shown.size).toBeGreaterThan(5);
+      expect(gaps(ROWS, { name, belongs, shown }, examplesOf(doors))).toEqual([]);
+    },
+  );
+
+  it('whoever sends every example of OpenAPI sends a request that answers', async () => {
+    type Sent = { name: string; in: string; example?: string | number };
+    const { paths } = await json<{ paths: Record<string, Record<string, { parameters: Sent[] }>> }>(
+      gate.url,
+      '/openapi.json',
+    );
+    for (const row of KEPT.filter(isPaid).filter(sellsNow)) {
+      const sent = paths[row.path]?.get?.parameters.filter(({ name }) => name !== 'event_class');
+      const query = new URLSearchParams();
+      for (const { name, example } of sent ?? []) query.set(name, String(example));
+      const target = `${row.path}?${query}`;
+      expect([target, (await fetch(gate.url + target)).status]).toEqual([target, 402]);
+    }
+  });
+
+  it('all counts are equal', async () => {
+    const { counts, prices } = await json<Counted>(gate.url, '/gauge/preview');
+    const { count } = await json<{ count: number }>(gate.url, '/manifest');
+    const { resources } = await json<{ resources: string[] }>(gate.url, '/.well-known/x402');
+    const { skills } = await json<{ skills: [] }>(gate.url, '/.well-known/agent-card.json');
+    const sold = KEPT.filter(sellsNow);
+    const token = sold.filter((row) => row.token).length;
+    expect(counts).toMatchObject({
+      endpoints: count,
+      paid_endpoints: resources.length,
+      token_endpoints: token,
+      free_endpoints: count - resources.length - token,
+    });
+    expect([count, prices.length, skills.length]).toEqual([
+      sold.length,
+      resources.length,
+      resources.length,
+    ]);
+    const { totals } = await json<{ totals: object }>(gate.url, '/gauge/coverage?summary=1');
+    const catalog = await json<Catalog>(gate.url, '/gauge/catalog?all=1');
+    const { signal_ids, industries, distinct_entities, pairs } = counts;
+    expect(totals).toMatchObject({ signal_ids, industries, distinct_entities });
+    expect(catalog).toMatchObject({ total_signals: signal_ids, total_pairs: pairs });
+  });
+
+  it('no door names a link that does not answer', async () => {
+    const links = await linksOf(doors);
+    expect(links.size).toBeGreaterThan(100);
+    const dead: [string, number][] = [];
+    for (const link of links) {
+      const { status } = await fetch(gate.url + link);
+      if ([404, 410, 501].includes(status) || status >= 500) dead.push([link, status]);
+    }
+    expect(dead).toEqual([]);
+  });
+
+  it('the channels explain what is configured, and nothing else', async () => {
+    const { subscription, fiat } = await json<Record<string, object>>(gate.url, '/gauge/channels');
+    expect('path' in (subscription ?? {})).toBe(settings.tokens);
+    expect('how_to' in (fiat ?? {})).toBe(settings.receipts);
+  });
+
+  it('nothing speaks of subscriptions where none are sold', async () => {
+    const named = [...Object.keys(DOORS).filter((name) => name.startsWith('/')), '/manifest?all=1'];
+    for (const name of named) {
+      const text = await (await fetch(gate.url + name)).text();
+      expect([name, /gauge\/(subscribe|watch|manifest-sweep)/.test(text)]).toEqual([
+        name,
+        settings.tokens,
+      ]);
+    }
+  });
+
+  it('every file that describes the service is in the catalogue of APIs, and answers with its type', async () => {
+    const [api] = (
+      await json<{ linkset: [Record<string, { href: string; type: string }[]>] }>(
+        gate.url,
+        '/.well-known/api-catalog',
+      )
+    ).linkset;
+    const linked = Object.values(api).filter(Array.isArray).flat();
+    expect(linked.map(({ href }) => href.slice(doors.baseUrl.length))).toEqual(
+      expect.arrayContaining(LINKED.filter((path) => path !== '/.well-known/api-catalog')),
+    );
+    for (const { href, type } of linked) {
+      const answer = await fetch(gate.url + href.slice(doors.baseUrl.length));
+      expect([href, answer.status, answer.headers.get('content-type')]).toEqual([href, 200, type]);
+    }
+  });
+
+  it('where a reader starts, the answer leads to what describes the service', async () => {
+    for (const path of ['/', ...LINKED]) {
+      for (const method of ['GET', 'HEAD']) {
+        const link = (await fetch(gate.url + path, { method })).headers.get('link') ?? '';
+        expect([path, link.split(', ').length]).toEqual([path, 5]);
+        expect(link).toContain('/.well-known/api-catalog>; rel="api-catalog"');
+        expect(link).toContain('/openapi.json>; rel="service-desc"');
+      }
+    }
+    const quoted = (await fetch(`${gate.url}/gauge`)).headers.get('link');
+    expect(quoted).toMatch(/^<[^<]+\/\.well-known\/api-catalog>; rel="api-catalog"$/);
+    expect((await fetch(`${gate.url}/robots.txt`)).headers.get('link')).toBeNull();
+  });
+
+  it('the headers of a challenge fit what proxies take by default, all together', async () => {
+    for (const row of KEPT.filter(isOffered).filter(isPaid).filter(sellsNow)) {
+      const path = entryOf(row)?.input_example_request ?? '';
+      const { status, headers } = await fetch(gate.url + path);
+      const bytes = [...headers].reduce(
+        (sum, [name, value]) => sum + name.length + value.length + 4,
+        0,
+      );
+      expect([path, status, bytes < HEADER_BYTES_MAX]).toEqual([path, 402, true]);
+    }
+  });
+
+  it('the card of the tool server is the same beside it, and names it', async () => {
+    const card = await json<{ remotes: [{ url: string }] }>(gate.url, '/mcp/server-card');
+    expect(await json(gate.url, '/.well-known/mcp/server-card.json')).toEqual(card);
+    const { remotes } = await json<{ remotes: object[] }>(gate.url, '/server.json');
+    expect(remotes).toEqual(card.remotes);
+    expect(card.remotes[0].url).toBe(`${doors.baseUrl}/mcp`);
+  });
+
+  it('keys and log are named where a reader looks', async () => {
+    for (const door of [
+      '/manifest',
+      '/llms.txt',
+      '/openapi.json',
+      '/.well-known/agent-card.json',
+    ]) {
+      const text = await (await fetch(gate.url + door)).text();
+      for (const path of ['/.well-known/keys.json', '/log/checkpoint']) {
+        expect([door, path, text.includes(path)]).toEqual([door, path, true]);
+        expect((await fetch(gate.url + path)).status).toBe(200);
+      }
+    }
+  });
+});
+
+interface Counted {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly prices: readonly object[];
+}
+interface Catalog {
+  readonly signals: readonly {
+    readonly signal_id: string;
+    readonly sells: readonly string[];
+    readonly sells_now?: boolean;
+    readonly entities: readonly { readonly entity: string }[];
+  }[];
+}
+
+describe('every row of the table', () => {
+  it.each(KEPT.filter((row) => row.file !== undefined))(
+    '$path has a file exactly where it sells now',
+    (row) => {
+      const { entries } = readJson(sample.folder, 'all/well-known/manifest.json');
+      const entry = entries.find((each: { path: string }) => each.path === row.path);
+      const request = canonicalRequest(entry.input_example_request);
+      const found = 'status' in request ? undefined : route(request, BUILTIN);
+      expect(found?.endpoint.path).toBe(row.path);
+      const path = filePath(row, found?.values ?? {});
+      expect(sample.paths.includes(path ?? '')).toBe(entry.sells_now);
+    },
+  );
+});
+
+describe.each(['the sample', 'a small set'])('the catalog of %s', (name) => {
+  let gate: Gatekeeper;
+  beforeAll(async () => {
+    gate = await sampleGate(name === 'the sample' ? sample.data : small);
+  });
+  afterAll(() => gate.close());
+
+  /** Asks until one has a price. */
+  async function isAnySold(targets: readonly string[]): Promise<boolean> {
+    for (const target of targets) {
+      if ((await fetch(gate.url + target)).status === 402) return true;
+    }
+    return false;
+  }
+
+  it('the catalog says of each signal what is sold for it', async () => {
+    const { signals } = await json<Catalog>(gate.url, '/gauge/catalog?all=1');
+    const coverage = await json<Catalog>(gate.url, '/gauge/coverage');
+    const selling = coverage.signals.filter(({ sells_now }) => sells_now);
+    expect(new Set(signals.map(({ signal_id }) => signal_id))).toEqual(
+      new Set(selling.map(({ signal_id }) => signal_id)),
+    );
+    const pairs = [
+      '/gauge',
+      '/gauge/ruler',
+      '/gauge/calibrated',
+      '/gauge/strata',
+      '/gauge/history',
+    ];
+    for (const { signal_id, entities, sells } of signals) {
+      expect(sells).toContain('/gauge');
+      for (const path of pairs) {
+        const targets = entities.map(
+          ({ entity }) => `${path}?${new URLSearchParams({ signal_id, entity })}`,
+        );
+        const sold = await isAnySold(targets);
+        expect([signal_id, path, sells.includes(path)]).toEqual([signal_id, path, sold]);
+      }
+    }
+  });
+});
+
+describe('the tools', () => {
+  let gate: Gatekeeper;
+  beforeAll(async () => {
+    gate = await sampleGate(sample.data);
+  });
+  afterAll(() => gate.close());
+
+  /** Which row a tool asks: its arguments are parameters of that row, its answer the one of that URL. */
+  const ROW_OF = {
+    search: '/gauge/search',
+    quote: null,
+    verify_citation: '/gauge/verify',
+    find_signal: '/gauge/coverage',
+    get_official_record: '/gauge',
+  } as const;
+
+  async function rpc<T>(method: string, params: object): Promise<T> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${gate.url}/mcp`, { method: 'POST', headers, body });
+    return ((await response.json()) as { result: T }).result;
+  }
+
+  it('are the same in the table, in tools/list and in /manifest?platform=mcp', async () => {
+    const { tools } = await rpc<{ tools: object[] }>('tools/list', {});
+    expect(tools).toEqual(JSON.parse(JSON.stringify(toolsOf(BUILTIN))));
+    expect(await json(gate.url, '/manifest?platform=mcp')).toEqual({ tools });
+    expect(toolsOf(BUILTIN).map((tool) => tool.name)).toEqual(Object.keys(ROW_OF));
+  });
+
+  it.each(toolsOf(BUILTIN))('$name takes parameters of its row', ({ name, inputSchema }) => {
+    if (ROW_OF[name] === null) return;
+    const row = ROWS.find(({ path }) => path === ROW_OF[name]);
+    const legal = Object.entries(row?.params ?? {}).flatMap(([param, { aliases = [] }]) => [
+      param,
+      ...aliases,
+    ]);
+    // `query` is the `q` of the search.
+    const compact = { find_signal: ['full', 'query'], search: ['query'] }[name as string] ?? [];
+    const given = Object.keys(inputSchema.properties);
+    expect(given.filter((each) => ![...legal, ...compact].includes(each))).toEqual([]);
+  });
+
+  it('get_official_record answers the price of the table', async () => {
+    const params = { signal_id: 'airquality.aqi', entity: 'us-denver' };
+    const called = await rpc<{ structuredContent: { accepts: [RequirementsV1] } }>('tools/call', {
+      name: 'get_official_record',
+      arguments: params,
+    });
+    const [terms] = called.structuredContent.accepts;
+    expect(terms.maxAmountRequired).toBe(atomicAmount(builtinOperation('/gauge').priceUsd ?? ''));
+  });
+});
+
+describe('gaps()', () => {
+  const row: Endpoint = builtinOperation('/gauge');
+  const shown = {
+    price: atomicAmount(row.priceUsd ?? ''),
+    params: ['signal_id!', 'entity!', 'issuer', 'dim', 'format'],
+  };
+  const of = (told: [string, Shown][]): string[] =>
+    gaps([row], { name: 'here', belongs: isPaid, shown: new Map(told) }, new Map());
+
+  it('finds nothing where a description tells what the table tells', () => {
+    expect(of([[keyOf(row), shown]])).toEqual([]);
+  });
+
+  it('names what is missing, what is added, and each member that differs', () => {
+    expect(of([])).toEqual(['here: GET /gauge is missing']);
+    const more: [string, Shown] = ['GET /nowhere', shown];
+    expect(of([[keyOf(row), shown], more])).toEqual(['here: GET /nowhere does not belong there']);
+    const other = { price: '1', params: ['signal_id!'], example: '/gauge?x=1' };
+    expect(of([[keyOf(row), other]])).toHaveLength(3);
+  });
+});

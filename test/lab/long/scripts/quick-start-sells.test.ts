@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NETWORKS } from '../../../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../../../gatekeeper/money/payment.ts';
+import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
+import {
+  demoSettings,
+  prepareData,
+  withSubscriptions,
+} from '../../../../scripts/quick-start-data.ts';
+import { OPERATIONS, type Operation, WITHOUT_DATA } from '../../../conformance-table.ts';
+import { NOW_MS, payer } from '../../../gatekeeper/payer.ts';
+import { makeFolder, removeFolders } from '../../../snapshot-folder.ts';
+
+const NETWORK = NETWORKS['base-sepolia'];
+const SOLD = OPERATIONS.filter(({ price }) => price !== null);
+/** Days of the test payer and of a start in another season. */
+const NOW = new Date(NOW_MS);
+const MONTHS_LATER = new Date('2027-03-01T05:40:00Z');
+const TIMEOUT_MS = 120_000;
+
+const root = join(makeFolder(), 'quick-start');
+const START = { root, baseUrl: 'http://127.0.0.1:4021', workers: 0 };
+let gate: Gatekeeper;
+let imported = '';
+
+function open(now: Date): Promise<Gatekeeper> {
+  const settings = withSubscriptions(demoSettings(root, { port: '0' }), root);
+  return startGatekeeper(settings, { clock: () => now.getTime(), log: () => undefined });
+}
+
+beforeAll(async () => {
+  ({ imported } = await prepareData({ ...START, now: NOW, isKeyed: true }));
+  gate = await open(NOW);
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await gate.close();
+  removeFolders();
+}, TIMEOUT_MS);
+
+const urlOf = ({ path, valid }: Operation): string =>
+  gate.url + path + (valid === '' ? '' : `?${valid}`);
+
+async function buy(url: string): Promise<Response> {
+  const { accepts } = (await (await fetch(url)).json()) as { accepts: [RequirementsV1] };
+  return fetch(url, { headers: { 'x-payment': await payer(NETWORK).header(accepts[0]) } });
+}
+
+async function bodyOf(query: string) {
+  const response = await buy(`${gate.url}/gauge?${query}`);
+  expect([query, response.status]).toEqual([query, 200]);
+  return (await response.json()) as {
+    readonly entity_name: string;
+    readonly observed_at: string;
+    readonly sources: readonly { name: string }[];
+    readonly provenance: {
+      readonly freshness: string;
+      readonly data_lineage: readonly { readonly evidence?: object }[];
+    };
+  };
+}
+
+describe('the shop of the quick start, with the data key played', () => {
+  it('has 64 operations to sell', () => {
+    expect(SOLD).toHaveLength(64);
+  });
+
+  it.each(SOLD)('$path asks for a price, then sells', async (row) => {
+    const asked = await fetch(urlOf(row));
+    expect([row.path, asked.status]).toEqual([row.path, 402]);
+    const sold = await buy(urlOf(row));
+    expect([row.path, sold.status]).toEqual([row.path, 200]);
+    expect((await sold.text()).length).toBeGreaterThan(100);
+  });
+
+  it('shows today: what an hourly source said is fresh', async () => {
+    const { observed_at, provenance, entity_name } = await bodyOf(
+      'signal_id=airquality.aqi&entity=us-denver',
+    );
+    expect(observed_at.slice(0, 10)).toBe(NOW.toISOString().slice(0, 10));
+    expect([provenance.freshness, entity_name]).toEqual(['fresh', 'Sample values for Denver, CO']);
+  });
+
+  it('names the agency of the genuine feed alone as a source', async () => {
+    const genuine = await bodyOf(
+      'signal_id=earthquake.current_activity&entity=california-san-andreas',
+    );
+    expect(genuine.observed_at.slice(0, 4)).toBe('2018');
+    expect(genuine.sources[0]?.name).toMatch(/USGS/);
+    expect(genuine.provenance.data_lineage[0]?.evidence).toHaveProperty('url');
+    for (const query of [
+      'signal_id=hydrology.river-level&entity=99990001',
+      'signal_id=filing.material-events&entity=SAMPLECO',
+    ]) {
+      const made = await bodyOf(query);
+      expect(made.entity_name).toMatch(/sample.*made for the quick start/i);
+      expect(JSON.stringify(made)).not.toMatch(/waterservices|sec\.gov|"evidence"/);
+      expect(made.sources.map(({ name }) => name)).toEqual([
+        expect.stringMatching(/^Signalpress example in the format of .*, made up$/),
+      ]);
+    }
+    expect(imported).toMatch(/Imported usgs-earthquakes into batch 2018/);
+    expect(imported.match(/an example in the format of \S+, of our own making/g)).toHaveLength(2);
+  });
+});
+
+describe('the same shop, started again months later and without the key', () => {
+  it(
+    'is published as of that hour, and sells everything but the line that needs the key',
+    async () => {
+      await gate.close();
+      const { summary } = await prepareData({ ...START, now: MONTHS_LATER });
+      expect([summary.release.sequence, summary.release.as_of]).toEqual([
+        2,
+        '2027-03-01T05:40:00Z',
+      ]);
+      gate = await open(MONTHS_LATER);
+      const statuses = await Promise.all(
+        SOLD.map(async (row) => [row.path, (await fetch(urlOf(row))).status]),
+      );
+      expect(statuses.filter(([, status]) => status !== 402)).toEqual(
+        Object.keys(WITHOUT_DATA).map((path) => [path, 422]),
+      );
+    },
+    TIMEOUT_MS,
+  );
+});

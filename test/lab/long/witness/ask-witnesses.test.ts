@@ -1,0 +1,402 @@
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  completeLevels,
+  leafHash,
+  rangeHash,
+  verifyConsistency,
+} from '../../../../compiler/contract/merkle.ts';
+import { RELEASE_PROOF_NAME } from '../../../../compiler/contract/release-leaf.ts';
+import { decodeBundle, logEntry, tilePath, tilesOf } from '../../../../compiler/contract/tiles.ts';
+import { formatTlogProof, parseTlogProof } from '../../../../compiler/contract/tlog-proof.ts';
+import { lockData } from '../../../../compiler/stages/publish/data-lock.ts';
+import { canonicalDigest } from '../../../../compiler/stages/seal/canonical-digest.ts';
+import { readPolicy } from '../../../../compiler/verify/policy-check.ts';
+import { addWitness, askText, askWitnesses } from '../../../../compiler/witness/ask-witnesses.ts';
+import { type AskBy, askedLog } from '../../../../compiler/witness/witness-client.ts';
+import { makeFolder, removeFolders } from '../../../snapshot-folder.ts';
+import { AskedShop, askedNow, NOW, type Reply } from '../../../witness/asked-shop.ts';
+import { FOREIGN_LINE, InventedWitness } from '../../../witness/invented-witness.ts';
+
+afterAll(removeFolders);
+
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+let shop: AskedShop;
+beforeEach(async () => {
+  shop = await AskedShop.open();
+});
+afterEach(() => shop.close());
+
+describe('askedLog()', () => {
+  it('proves that the log goes on from each size that it had', async () => {
+    await shop.hour(1, 280);
+    const { release } = shop;
+    const { leaf } = release;
+    const log = askedLog(release);
+    const bundles = tilesOf(log.signed.size - 1).filter(({ level }) => level === 'entries');
+    const listed = bundles.flatMap((tile) =>
+      decodeBundle(release.read(tilePath(tile)) ?? Buffer.alloc(0)),
+    );
+    const entries = [...listed, canonicalDigest(leaf?.head)];
+    const levels = completeLevels(
+      entries.map((entry) => leafHash(logEntry(entry), sha256)),
+      sha256,
+    );
+    expect(entries.length).toBe(log.signed.size);
+    expect(entries.length).toBeGreaterThan(280);
+    for (let size1 = 1; size1 <= entries.length; size1 += 1) {
+      const root1 = rangeHash({ start: 0, end: size1 }, levels, sha256);
+      const proof = log.proofFrom(size1);
+      const claim = { size1, size2: log.signed.size, root1, root2: log.signed.root, proof };
+      expect([size1, verifyConsistency(claim, sha256)]).toEqual([size1, true]);
+    }
+  });
+
+  it('refuses a release whose proof somebody else signed', () => {
+    const { release } = shop;
+    const { leaf } = release;
+    // The last byte of a signature is small, and often zero already.
+    const other = (end: string): string => (end === 'AA=\n' ? 'BA=\n' : 'AA=\n');
+    const proof = leaf?.proof.replace(/..=\n$/, other) ?? '';
+    const forged = { ...release, leaf: leaf === null ? null : { ...leaf, proof } };
+    expect(() => askedLog(forged)).toThrow('Cannot ask witnesses');
+    expect(() => askedLog({ ...release, leaf: null })).toThrow('no place in a log');
+  });
+});
+
+describe('askWitnesses()', () => {
+  it('publishes the cosignatures of those that answer, and names those that do not', async () => {
+    const [one, two, dead] = [
+      await shop.witness('One'),
+      await shop.witness('Two'),
+      await shop.liar(() => null),
+    ];
+    const third = `witness Third ${new InventedWitness('t.example').vkey} ${dead}\n`;
+    const policy = `log ${shop.vkey}\n${one.line}${two.line}${third}group Most 2 One Two Third\nquorum Most\n`;
+    const before = parseTlogProof(shop.proofText);
+    const report = await shop.ask(policy, { timeoutMs: 3000 });
+    expect(askText(report)).toContain('  cosigned by One at 2026-11-20T12:30:00Z\n');
+    expect(askText(report)).toContain(
+      '  no cosignature of Third: no answer in time\nThe policy is met',
+    );
+    const { checkpoint, note, ...after } = parseTlogProof(shop.proofText);
+    expect(after).toEqual({ index: before.index, hashes: before.hashes, signed: before.signed });
+    expect(checkpoint.startsWith(before.checkpoint)).toBe(true);
+    expect(note.signatures).toHaveLength(3);
+    expect(await shop.verified(policy)).toMatch(
+      /^0 [\s\S]*witnessed by One at 2026-11-20T12:30:00Z\n/,
+    );
+  });
+
+  it('asks nobody twice, and keeps what is there', async () => {
+    const one = await shop.witness('One');
+    const policy = `${one.line}quorum One\n`;
+    await shop.ask(policy);
+    const before = shop.proofText;
+    const asked: string[] = [];
+    const report = await shop.ask(policy, {
+      fetch: (url: string) => {
+        asked.push(url);
+        throw new Error('asked again');
+      },
+    });
+    expect([asked, report.lack]).toEqual([[], null]);
+    const two = await shop.witness('Two');
+    await shop.ask(`${two.line}quorum Two\n`);
+    expect(shop.proofText.startsWith(before)).toBe(true);
+    expect(
+      await shop.verified(`${one.line}${two.line}group Both all One Two\nquorum Both\n`),
+    ).toMatch(/^0 /);
+  });
+
+  it('goes on with each release, whatever a witness has seen of those before', async () => {
+    const [one, two] = [await shop.witness('One'), await shop.witness('Two')];
+    const both = `${one.line}${two.line}group Both all One Two\nquorum Both\n`;
+    await shop.ask(`${one.line}quorum One\n`);
+    await shop.hour(1, 40);
+    expect((await shop.ask(both)).lack).toBeNull();
+    await shop.hour(2, 1);
+    await shop.hour(3, 300);
+    expect((await shop.ask(both)).lack).toBeNull();
+    expect(await shop.verified(both)).toMatch(/^0 /);
+    // What the next release lists follows from its snapshots alone, whoever cosigned the one before.
+    const rows = shop.release.read('log/batches/000000.txt')?.toString() ?? '';
+    expect(rows.split('\n').length).toBeGreaterThan(4);
+    expect(rows).not.toContain('one.example');
+  });
+
+  it.each([
+    ['a cosignature of another tree', () => ({ status: 200, body: forged('7') }), 'does not hold'],
+    ['none of its key', () => ({ status: 200, body: FOREIGN_LINE }), 'no cosignature by the key'],
+    ['no lines', () => ({ status: 200, body: 'hello\u0007\n' }), 'no signature lines: hello'],
+    ['too much', () => ({ status: 200, body: 'x'.repeat(70_000) }), 'longer than'],
+    [
+      'a size that this log has not',
+      () => ({ status: 409, body: '999999\n' }),
+      'it has cosigned 999999',
+    ],
+    ['no size', () => ({ status: 409, body: 'many\n' }), 'a conflict without a size'],
+    ['one size after the other', sizes(), '3 conflicts'],
+    ['an error', () => ({ status: 500, body: 'no\n' }), 'status 500: no'],
+    [
+      'another address',
+      () => ({ status: 307, body: '', location: 'http://127.0.0.1:9' }),
+      'redirect',
+    ],
+  ] as const)('publishes nothing of a witness that answers %s', async (_, answer, why) => {
+    const url = await shop.liar(answer);
+    const before = shop.proofText;
+    const text = `witness Liar ${LIAR.vkey} ${url}\nquorum Liar\n`;
+    const report = await shop.ask(text);
+    expect(report.witnesses).toEqual([
+      { name: 'Liar', at: null, failure: expect.stringContaining(why) },
+    ]);
+    expect(report.lack).toContain('no cosignature of Liar');
+    expect(shop.proofText).toBe(before);
+  });
+
+  it('asks a busy witness again when it says, and gives up where that is too late', async () => {
+    const busy = [429, 503];
+    const one = await shop.witness('One');
+    const clock = askedNow();
+    const fetchBusy: AskBy['fetch'] = async (url, init) => {
+      const status = busy.shift();
+      if (status === undefined) return fetch(url, init);
+      return new Response('busy', {
+        status,
+        headers: status === 429 ? { 'retry-after': '3' } : {},
+      });
+    };
+    const report = await shop.ask(`${one.line}quorum One\n`, { ...clock, fetch: fetchBusy });
+    expect([report.lack, clock.waits]).toEqual([null, [3000, 1000]]);
+    const asked: string[] = [];
+    const url = await shop.liar((body) => {
+      asked.push(body);
+      return { status: 429, body: 'busy\n', retryAfter: '11' };
+    });
+    const { witnesses } = await shop.ask(`witness Liar ${LIAR.vkey} ${url}\nquorum none\n`);
+    expect([asked.length, witnesses[0]?.failure]).toEqual([1, 'status 429: busy']);
+    const always = await shop.liar((body) => {
+      asked.push(body);
+      return { status: 429, body: 'busy\n', retryAfter: '0' };
+    });
+    await shop.ask(`witness Liar ${LIAR.vkey} ${always}\nquorum none\n`);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('replaces what others wrote under the name of a witness, and asks nobody else again', async () => {
+    const [one, two] = [await shop.witness('One'), await shop.witness('Two')];
+    const policy = `${one.line}${two.line}group Both all One Two\nquorum Both\n`;
+    await shop.ask(policy);
+    const sound = shop.proofText;
+    const lines = sound.split('\n');
+    const at = lines.findIndex((line) => line.includes(' one.example '));
+    const forgedLine = (lines[at] ?? '').replace(/.{8}$/, 'AAAAAAA=');
+    for (let run = 0; run < 3; run += 1) {
+      const forgedLines = lines.toSpliced(at, 1, forgedLine);
+      writeFileSync(shop.proofPath, forgedLines.join('\n'));
+      expect(await shop.verified(policy)).toContain('does not hold');
+      const asked: string[] = [];
+      const fetchSeen: AskBy['fetch'] = (url, init) => {
+        asked.push(url);
+        return fetch(url, init);
+      };
+      expect((await shop.ask(policy, { fetch: fetchSeen })).lack).toBeNull();
+      expect(asked.every((url) => one.line.includes(url.replace('add-checkpoint', '')))).toBe(true);
+      expect(shop.proofText.split('\n').sort()).toEqual([...lines].sort());
+      expect(await shop.verified(policy)).toMatch(/^0 /);
+    }
+  });
+
+  it('keeps the newest line of a witness that holds', async () => {
+    const [older, newer] = [new InventedWitness('w.example', 7), await shop.witness('One')];
+    const { index, hashes, checkpoint } = parseTlogProof(shop.proofText);
+    const twice = older.cosign(
+      older.cosign(checkpoint, '2026-11-20T12:10:00Z'),
+      '2026-11-20T12:20:00Z',
+    );
+    const path = shop.proofPath;
+    writeFileSync(path, formatTlogProof({ index, hashes, checkpoint: twice }));
+    const text = `witness W ${older.vkey}\n${newer.line}quorum none\n`;
+    const { witnesses } = await shop.ask(text);
+    expect(witnesses[0]?.at).toBe('2026-11-20T12:20:00Z');
+    const { note } = parseTlogProof(shop.proofText);
+    expect(note.signatures.map(({ name }) => name)).toEqual([
+      note.text.split('\n')[0],
+      'w.example',
+      'one.example',
+    ]);
+    expect(shop.proofText).toContain(
+      older.cosign(checkpoint, '2026-11-20T12:20:00Z').slice(checkpoint.length),
+    );
+  });
+
+  it('loses no line where several ask at once', async () => {
+    const names = ['One', 'Two', 'Three', 'Four'];
+    const all = await Promise.all(names.map((name) => shop.witness(name)));
+    const reports = await Promise.all(
+      all.map(({ line }, at) => shop.ask(`${line}quorum ${names[at]}\n`)),
+    );
+    expect(reports.map(({ lack }) => lack)).toEqual([null, null, null, null]);
+    expect(parseTlogProof(shop.proofText).note.signatures).toHaveLength(5);
+    expect(existsSync(join(shop.data, '.cosigning'))).toBe(false);
+  });
+
+  it('waits for whoever adds lines now, and says who does not end', async () => {
+    const one = await shop.witness('One');
+    const unlock = lockData(shop.data, '.cosigning');
+    const clock = askedNow();
+    const waiting = shop.ask(`${one.line}quorum One\n`, {
+      sleep: async (ms: number) => {
+        await clock.sleep(ms);
+        if (clock.waits.length === 3) unlock();
+      },
+    });
+    expect((await waiting).lack).toBeNull();
+    expect(clock.waits).toEqual([100, 100, 100]);
+    const again = lockData(shop.data, '.cosigning');
+    const two = await shop.witness('Two');
+    await expect(shop.ask(`${two.line}quorum Two\n`)).rejects.toThrow(`process ${process.pid}`);
+    again();
+  });
+
+  it('takes no cosignature of a clock that is wrong', async () => {
+    const [early, late] = [
+      await shop.witness('Early', () => NOW - 2 * 3_600_000),
+      await shop.witness('Late', () => NOW + 2 * 3_600_000),
+    ];
+    const { witnesses } = await shop.ask(`${early.line}${late.line}quorum none\n`);
+    expect(witnesses.map(({ failure }) => failure)).toEqual([
+      'its clock says 2026-11-20T10:30:00Z',
+      'its clock says 2026-11-20T14:30:00Z',
+    ]);
+  });
+
+  it('says who cannot be asked', async () => {
+    const { vkey } = LIAR;
+    const { witnesses } = await shop.ask(
+      `witness A ${vkey}\nwitness B ${new InventedWitness('b', 2).vkey} ftp://x.example\nquorum none\n`,
+    );
+    expect(witnesses.map(({ failure }) => failure)).toEqual([
+      'the policy does not say where it is asked',
+      '"ftp://x.example" is not an http address',
+    ]);
+    await expect(
+      askWitnesses(makeFolder(), readPolicy(Buffer.from('quorum none\n')), askedNow()),
+    ).rejects.toThrow('no release in');
+    await expect(shop.ask('quorum none\n')).rejects.toThrow('the policy names none');
+  });
+
+  it('is not content under "quorum none" while a witness is missing that is named', async () => {
+    const [one, two] = [await shop.witness('One'), await shop.witness('Two')];
+    const down = two.line.replace(/ http\S+/, ' http://127.0.0.1:9/');
+    const { lack } = await shop.ask(`${one.line}${down}quorum none\n`);
+    expect(lack).toBe(
+      'its quorum is none, and there is no cosignature of Two; name in the quorum whom you demand',
+    );
+    expect((await shop.ask(`${one.line}${two.line}quorum none\n`)).lack).toBeNull();
+  });
+
+  it('leaves the old proof where it is killed before the new one takes its place', async () => {
+    const one = await shop.witness('One');
+    const before = shop.proofText;
+    // What a kill leaves: the draft, beside the releases.
+    writeFileSync(join(shop.data, `${RELEASE_PROOF_NAME}.new`), before.slice(0, 40));
+    expect(await shop.verified('quorum none\n')).toMatch(/^0 /);
+    await shop.ask(`${one.line}quorum One\n`);
+    expect(existsSync(join(shop.data, `${RELEASE_PROOF_NAME}.new`))).toBe(false);
+    expect(await shop.verified(`${one.line}quorum One\n`)).toMatch(/^0 /);
+    mkdirSync(join(shop.data, `${RELEASE_PROOF_NAME}.new`));
+    const two = await shop.witness('Two');
+    const kept = shop.proofText;
+    await expect(shop.ask(`${two.line}quorum Two\n`)).rejects.toThrow();
+    expect(shop.proofText).toBe(kept);
+  });
+});
+
+const LIAR = new InventedWitness('liar.example', 4);
+
+/** A cosignature of the liar on a tree of another size. */
+function forged(size: string): string {
+  const note = parseTlogProof(shop.proofText).checkpoint.replace(/\n\d+\n/, `\n${size}\n`);
+  return LIAR.cosign(note, '2026-11-20T12:30:00Z').slice(note.length);
+}
+
+function sizes(): () => Reply {
+  let size = 0;
+  return () => {
+    size += 1;
+    return { status: 409, body: `${size}\n` };
+  };
+}
+
+describe('addWitness()', () => {
+  const policyOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+  it('names a witness in a policy once it cosigned, and no other', async () => {
+    const file = join(makeFolder(), 'witnesses.txt');
+    const [one, two] = [await shop.witness('One'), await shop.witness('Two')];
+    const [first, second] = [one, two].map(({ line }) => {
+      const [, , vkey = '', url = ''] = line.trim().split(' ');
+      return { data: shop.data, file, vkey, url };
+    });
+    if (!first || !second) throw new Error('no witnesses');
+    expect((await addWitness(first, askedNow())).lack).toBeNull();
+    const line = `witness one.example ${first.vkey} ${first.url}\n`;
+    const text = `${line}group witnesses all one.example\nquorum witnesses\n`;
+    expect(policyOf(file)).toBe(text);
+    const strange = { ...second, vkey: new InventedWitness('two.example', 5).vkey };
+    expect((await addWitness(strange, askedNow())).lack).toContain('no cosignature of two.example');
+    const gone = {
+      ...second,
+      url: await shop.liar(() => ({ status: 404, body: 'what log?\n' })),
+    };
+    expect((await addWitness(gone, askedNow())).lack).not.toBeNull();
+    expect(policyOf(file)).toBe(text);
+    // It stands above the group that may name it, and what the file said stays.
+    const grouped = `# ours\nwitness W ${first.vkey} ${first.url}\ngroup G any W\nquorum G\n`;
+    writeFileSync(file, grouped);
+    expect((await addWitness(second, askedNow())).lack).toBeNull();
+    expect(policyOf(file)).toBe(
+      grouped.replace('group', `witness two.example ${second.vkey} ${second.url}\ngroup`),
+    );
+    await expect(addWitness(second, askedNow())).rejects.toThrow('stands in an earlier line');
+    await expect(addWitness({ ...second, vkey: 'me' }, askedNow())).rejects.toThrow(
+      'Cannot add the witness',
+    );
+    expect(parseTlogProof(shop.proofText).note.signatures).toHaveLength(3);
+  });
+
+  it('demands every witness that it named, until the owner of the policy edits that', async () => {
+    const file = join(makeFolder(), 'witnesses.txt');
+    const lines: string[] = [];
+    const add = async (name: string): Promise<void> => {
+      const { line } = await shop.witness(name);
+      const [, , vkey = '', url = ''] = line.trim().split(' ');
+      lines.push(`witness ${name.toLowerCase()}.example ${vkey} ${url}\n`);
+      expect((await addWitness({ data: shop.data, file, vkey, url }, askedNow())).lack).toBeNull();
+    };
+    const expected = (group: string) => `${lines.join('')}group ${group}\nquorum witnesses\n`;
+    await add('One');
+    await add('Two');
+    expect(policyOf(file)).toBe(expected('witnesses all one.example two.example'));
+    expect((await shop.ask(policyOf(file))).lack).toBeNull();
+    // The next release: one of both is down.
+    await shop.hour(1);
+    const down = policyOf(file).replace(/ http\S+\n/, ' http://127.0.0.1:9/\n');
+    expect((await shop.ask(down)).lack).toContain('1 of 2 of witnesses (without one.example)');
+    expect(await shop.verified(down)).toMatch(/^1 /);
+    expect((await shop.ask(policyOf(file))).lack).toBeNull();
+    expect(await shop.verified(policyOf(file))).toMatch(/^0 /);
+    writeFileSync(file, expected('witnesses any one.example two.example'));
+    await add('Three');
+    expect(policyOf(file)).toBe(expected('witnesses any one.example two.example three.example'));
+    // What an earlier version wrote.
+    writeFileSync(file, `${lines.join('')}quorum none\n`);
+    await add('Four');
+    const names = ['one', 'two', 'three', 'four'].map((name) => `${name}.example`);
+    expect(policyOf(file)).toBe(expected(`witnesses all ${names.join(' ')}`));
+  });
+});
