@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const FOLDER = 'build';
 
-/** The notes of each compile (tsconfig.json, compiler/client/tsconfig.json), and how the files end that it writes. */
+/** The notes of each compile (scripts/tsconfig.json, compiler/client/tsconfig.json), and how the files end that it writes. */
 const NOTES = [
   ['.tsbuildinfo', '.js'],
   ['.tsbuildinfo-client', '.d.ts'],
