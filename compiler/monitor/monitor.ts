@@ -1,12 +1,12 @@
 /**
  * Follows the log of a service from outside, as RFC 6962 §5.3 asks of a monitor. A look at an address goes like this:
  *
- *  1. The list of issuer keys may only grow (follow-keys.ts).
- *  2. The signed head must not contradict any head that was seen, and must not be older than it promised (follow-head.ts).
+ *  1. The list of issuer keys may only grow (round.ts).
+ *  2. The signed head must not contradict any head that was seen, and must not be older than it promised (round.ts).
  *  3. The signed checkpoint must go on from every tree that was seen at any address, by tiles that lead to its root
  *     (follow-log.ts).
  *  4. The head stands in the log where it states to be.
- *  5. A free reading is not said again in another way (follow-readings.ts).
+ *  5. A free reading is not said again in another way (round.ts).
  *
  * What is wrong and proven is written as evidence, which a third person checks without this program's word (evidence.ts).
  * What an address does not answer says nothing about its log: it is asked again, ever more seldom.

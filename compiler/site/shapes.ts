@@ -51,7 +51,7 @@ export function shadeOf({ bands }: Pick<Classed, 'bands'>, band: string | null):
   return bands.length === 1 ? 0 : Math.round((at / (bands.length - 1)) * (SHADES - 1));
 }
 
-/** Whether a leg of a chain is lit, as `contract/lit-legs.ts` has it: its class is not the mildest. Null without a class. */
+/** Whether a leg of a chain is lit, as `contract/bundle.ts` has it: its class is not the mildest. Null without a class. */
 export function isLitBand({ bands }: Pick<Classed, 'bands'>, band: string | null): boolean | null {
   const at = placeIn(bands, band);
   return at === null ? null : at > 0;

@@ -90,7 +90,7 @@ function jsonOf(body: Buffer): Buffer {
   return isTable ? body.subarray(0, body.indexOf('\r\n')) : body;
 }
 
-// The hashes of a body of which one is in the log (contract/body-proof.ts), found in its bytes: nothing whole is parsed.
+// The hashes of a body of which one is in the log (contract/citation.ts), found in its bytes: nothing whole is parsed.
 
 const CITATION = '"_citation":';
 const RECORD_HASH_MEMBER = Buffer.from('"record_hash":"');
