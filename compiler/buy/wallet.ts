@@ -55,7 +55,7 @@ export function accountOf(file: string | undefined): BuyerAccount {
 }
 
 /** Who pays, when, and where. */
-export interface WalletOptions {
+interface WalletOptions {
   readonly account: BuyerAccount;
   /** In milliseconds. */
   readonly now: () => number;

@@ -19,7 +19,7 @@ export const WITNESSES = [
 ] as const;
 
 /** What asks the witnesses of a release that is published. No witness, and no failure, undoes the publication. */
-export interface AskAfter {
+interface AskAfter {
   /** Right after a release; tells what came of it. */
   ask(): Promise<void>;
   /** Later on, as long as the policy is not met: a witness may have been down. Tells what that brought. */

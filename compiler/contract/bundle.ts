@@ -353,11 +353,7 @@ export function recordDecisions(entry: SignalEntry, entity: string, dims: readon
 }
 
 /** The same for a bundle: another of the subjects that have one, or the thin form. */
-export function bundleDecisions(
-  line: Line,
-  subject: string,
-  subjects: readonly string[],
-): DecisionPoints {
+function bundleDecisions(line: Line, subject: string, subjects: readonly string[]): DecisionPoints {
   const { path, param } = line.bundle ?? { path: '', param: 'entity' };
   const call = (other: string): string => `GET ${path}?${param}=${encodeURIComponent(other)}`;
   return decisions([

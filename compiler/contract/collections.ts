@@ -29,7 +29,7 @@ export type RosterKind =
   | 'document';
 
 /** A collection whose rows are hashed. */
-export interface HashedCollection extends Collection {
+interface HashedCollection extends Collection {
   readonly id: RosterKind;
   /** Members of the hash core of a row, after `hash_core_version` (the number 3). */
   readonly core: readonly string[];

@@ -26,7 +26,7 @@ const receiptSchema = z.strictObject({
 export type Receipt = z.infer<typeof receiptSchema>;
 
 /** A receipt taken apart; `signed` are the bytes under its signature. */
-export interface ParsedReceipt {
+interface ParsedReceipt {
   readonly receipt: Receipt;
   readonly signed: Uint8Array;
   readonly signature: Uint8Array;

@@ -124,7 +124,7 @@ export function parseFiles(text: string): FileEntry[] {
 const FILE_LINE = /^([0-9a-f]{64}) (0|[1-9][0-9]{0,14}) ([a-z0-9._~/-]+)$/;
 
 /** Relative, without empty segments and without any that begin with a dot. */
-export function isReleasePath(path: string): boolean {
+function isReleasePath(path: string): boolean {
   return !/(^|\/)(\.|\/|$)/.test(path);
 }
 

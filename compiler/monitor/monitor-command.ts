@@ -39,7 +39,7 @@ interface MonitorFlags {
 }
 
 /** What `monitor` needs beside the settings of every command. */
-export interface MonitorCommandSettings extends CommandSettings {
+interface MonitorCommandSettings extends CommandSettings {
   readonly clock: Clock;
   readonly fetch: Fetch;
 }

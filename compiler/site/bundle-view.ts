@@ -5,7 +5,7 @@ import { routeHash } from './page-route.ts';
 import { shown, timeText, words } from './page-words.ts';
 import { bandFor, isLitBand } from './shapes.ts';
 
-export interface BundleAsked {
+interface BundleAsked {
   readonly bundle: SiteBundle;
   readonly subject: string;
   readonly signals: ReadonlyMap<string, PageSignal>;

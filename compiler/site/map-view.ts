@@ -17,7 +17,7 @@ const LISTED_MAX = 30;
 /** Pixels around a point that count as the point. */
 const REACH = 14;
 
-export interface MapAsked {
+interface MapAsked {
   readonly signal: PageSignal;
   readonly map: SiteMap;
   /** All signals that have a map. */

@@ -25,7 +25,7 @@ export interface HttpFiles {
   close(): Promise<void>;
 }
 
-export interface HttpFilesOptions {
+interface HttpFilesOptions {
   readonly url: URL;
   /** One header of every request, `Name: value`. */
   readonly auth: string | null;

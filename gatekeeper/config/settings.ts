@@ -50,7 +50,7 @@ const NAMED = /(?:^|,)\s*([a-z][a-z0-9-]*)=(?=https?:|[0-9])/g;
  * The values of a setting that is `value` for one network and `base=value,polygon=value` for several; a network of null is
  * the only one.
  */
-export function networkValues(text: string): { network: string | null; value: string }[] {
+function networkValues(text: string): { network: string | null; value: string }[] {
   const marks = [...text.matchAll(NAMED)];
   if (marks[0]?.index !== 0) return [{ network: null, value: text.trim() }];
   return marks.map((mark, at) => ({
@@ -109,7 +109,7 @@ export function metricsSettings(
 }
 
 /** Reads `127.0.0.1:9464`, `localhost:9464` or `[::1]:9464`; throws a RangeError for anything else. */
-export function metricsAddress(text: string): MetricsAddress {
+function metricsAddress(text: string): MetricsAddress {
   const [, inBrackets, plain = '', digits = ''] =
     /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text) ?? [];
   const host = inBrackets ?? plain;

@@ -366,7 +366,7 @@ export function refuseFraming(code: string, socket: Socket): void {
 }
 
 /** Answers a connection beyond those that its address may hold, then cuts it. */
-export function refuseCrowd(socket: Socket): void {
+function refuseCrowd(socket: Socket): void {
   endWith(socket, '503 Service Unavailable', 'Too many connections from your address; use fewer');
 }
 
@@ -385,6 +385,6 @@ function endWith(socket: Socket, status: string, error: string): void {
 }
 
 /** Cuts a connection once the answers that wait on it had time to be written. */
-export function endSoon(socket: Socket): void {
+function endSoon(socket: Socket): void {
   setTimeout(() => socket.destroySoon(), LINGER_MS).unref();
 }

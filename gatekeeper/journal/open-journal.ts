@@ -11,14 +11,14 @@ import { isEmptyJournal, JOURNAL_NAME, traceOfShop } from './journal-file.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 
 /** A journal that somebody must close. */
-export interface OpenJournal {
+interface OpenJournal {
   readonly journal: Journal;
   /** Whether it cannot be reached at this moment, whether or not somebody pays. */
   isLost(): boolean;
   close(): Promise<void>;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   readonly clock: () => number;
   /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
   readonly passedMs?: () => number | null;

@@ -123,8 +123,8 @@ function timestamps(): (now: number) => string {
 }
 
 /** How much an entry matters, the least first. */
-export const LOG_LEVELS = ['info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_LEVELS = ['info', 'warn', 'error'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Which requests are logged: none, those that failed on our side (status 500 and above), or all. */
 export const LOGGED_REQUESTS = ['off', 'errors', 'all'] as const;

@@ -226,7 +226,7 @@ function meant(text: string, legal: readonly string[]): string {
 }
 
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
-export interface ToolResult {
+interface ToolResult {
   readonly members: string;
   readonly bytes: number;
   readonly isError: boolean;
@@ -239,7 +239,7 @@ function succeeded({ body }: Reply): ToolResult {
 }
 
 /** A result of members of its own. */
-export function succeededWith(members: object): ToolResult {
+function succeededWith(members: object): ToolResult {
   const json = JSON.stringify(members);
   return result(`${content(json)},"structuredContent":${json}`, false);
 }

@@ -34,7 +34,7 @@ export const ADMISSIONS = [
 export type AdmissionOutcome = (typeof ADMISSIONS)[number];
 
 /** One call of a facilitator. */
-export interface FacilitatorCall {
+interface FacilitatorCall {
   /** Which one, as few words as there are settings. */
   readonly facilitator: string;
   readonly call: 'verify' | 'settle';

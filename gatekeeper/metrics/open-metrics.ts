@@ -40,7 +40,7 @@ const METHODS = ['GET', 'HEAD'];
 const ASKS: readonly [string, string] = ['www-authenticate', 'Bearer realm="metrics"'];
 
 /** Answers METRICS_PATH to whoever may read it. */
-export interface MetricsEndpoint {
+interface MetricsEndpoint {
   /** Whoever knows the token reads the metrics even while a crowd is kept waiting. */
   isScrape(arrival: Pick<Arrival, 'target' | 'facts'>): boolean;
   reply(method: string, authorization: string | null): Promise<Reply>;

@@ -88,7 +88,7 @@ export async function batchRows(
 }
 
 /** Number of the row that brought an entry into the log. */
-export function rowOfEntry(index: number, { sizes }: LogOutline): number {
+function rowOfEntry(index: number, { sizes }: LogOutline): number {
   return firstWhere(sizes.length - 1, (row) => defined(sizes[row], 'the size of a batch') > index);
 }
 
@@ -172,7 +172,7 @@ function levelsOf(hashes: Buffer): readonly Buffer[] {
 }
 
 /** What is said about the timestamp of a root. */
-export interface AnchorWords {
+interface AnchorWords {
   readonly ots_state: 'unstamped' | AnchorState['ots_state'];
   readonly bitcoin_height: number | null;
   readonly bitcoin_block: string | null;

@@ -236,7 +236,7 @@ interface StoredOffer {
 }
 
 /** Reads the compiled manifest of a release, whose hash was checked already. */
-export function parseOffers(manifest: Buffer): Offers {
+function parseOffers(manifest: Buffer): Offers {
   const { entries } = JSON.parse(manifest.toString('utf8')) as {
     entries: readonly StoredOffer[];
   };

@@ -29,7 +29,7 @@ export interface WatchOptions {
   readonly now?: () => number;
 }
 
-export interface ReleaseWatcher {
+interface ReleaseWatcher {
   /** Checks which release is current; a call during a check makes another one follow. */
   check(): Promise<void>;
   /** What keeps a newer release from being found at this moment; null when nothing does. */

@@ -37,7 +37,7 @@ const NO_SUM = '1';
 /** Digits of a price that can be named, in atomic units of USDC. */
 const PRICE_DIGITS_MAX = 16;
 
-export const BASKET_PATH = '/gauge/basket';
+const BASKET_PATH = '/gauge/basket';
 
 /** A body that was read. */
 interface Basket {
@@ -75,7 +75,7 @@ function replied(reply: Reply): Answered {
 }
 
 /** What a body asks for, or why it is no basket. */
-export function readBasket(body: Buffer | null): Basket | Reply {
+function readBasket(body: Buffer | null): Basket | Reply {
   if (body === null) throw new TypeError('Cannot sell a basket: no body was read');
   if (body.length > BASKET_BODY_BYTES_MAX) {
     return refused(413, `the body is longer than ${BASKET_BODY_BYTES_MAX} bytes`);

@@ -116,7 +116,7 @@ const CACHE = {
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /** What a reply says of a file of this hash. */
-export function sentAs(
+function sentAs(
   { contentType, cache, site }: Pick<StaticRow, 'contentType' | 'cache' | 'site'>,
   sha256: string,
 ): { headers: readonly Header[]; etag: string } {
@@ -132,7 +132,7 @@ export function sentAs(
 }
 
 /** The refusal of any other method than that of a file; null for one that it answers. */
-export function wrongMethod(path: string, method: string): StaticFile | null {
+function wrongMethod(path: string, method: string): StaticFile | null {
   if (METHODS.includes(method)) return null;
   const error = `${method} is not a method of ${path.slice(0, 200)}; send GET`;
   const reply = jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);

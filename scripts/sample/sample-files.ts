@@ -170,7 +170,7 @@ function dropSince(batches: SampleBatches, entity: string, firstBatch: string): 
 }
 
 /** Cases that a compile has to handle and an even sample would not hold, by signal. */
-export const SAMPLE_EXCEPTIONS: Readonly<Record<string, (batches: SampleBatches) => void>> = {
+const SAMPLE_EXCEPTIONS: Readonly<Record<string, (batches: SampleBatches) => void>> = {
   // a revision: the stage of the day before comes again, one tenth higher
   'hydrology.river-level': (batches) => {
     const before = batches.get(batchAgo(batches, 1));

@@ -242,7 +242,7 @@ const CHAINS = {
 } as const;
 
 /** One document for each operation that is served from documents. */
-export function sampleDocuments({ sources }: LegRow, day: string): LegRow[] {
+function sampleDocuments({ sources }: LegRow, day: string): LegRow[] {
   const legs = (chain: keyof typeof CHAINS, entity: string): LegRow[] =>
     CHAINS[chain].map(([leg, measures, metric], index) => ({
       leg,

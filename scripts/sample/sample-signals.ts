@@ -8,7 +8,7 @@ export type MetricValue = number | string | null;
 export type MetricValues = Record<string, MetricValue>;
 
 /** From the mildest to the worst value, and the rounding: 10 keeps one decimal, 0.1 keeps tens. */
-export type MetricSpan = readonly [mild: number, worst: number, scale: number];
+type MetricSpan = readonly [mild: number, worst: number, scale: number];
 
 /** What a recipe knows: how bad it is (0 to 1) and stable numbers from 0 to 1 by name. */
 export interface Situation {
@@ -86,7 +86,7 @@ function milestone({ severity, fixed }: Situation): MetricValues {
 }
 
 /** How to generate the legs of the life-cycle lines: from a healthy subject to one that is over. */
-export const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
+const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
   'climate-policy.distress-events': {
     ranges: { distress_events_90d_count: [0, 9, 1] },
     bandAt: [1, 3, 6],

@@ -61,7 +61,7 @@ interface ListOf {
   readonly collected_at: string;
 }
 
-export const EDGAR_SOURCE = { source: 'sec-edgar', source_tier: 'T1' } as const;
+const EDGAR_SOURCE = { source: 'sec-edgar', source_tier: 'T1' } as const;
 
 const ACCESSION = /^\d{10}-\d{2}-\d{6}$/;
 const FORM = /^[A-Z0-9][A-Z0-9 /.-]{0,39}$/;
