@@ -36,14 +36,17 @@ import { renewTip } from './release/log-tip.ts';
 import { earlierWhole, keepNewest, provenHeads, refuseOlder } from './release/newest-served.ts';
 import { DamagedReleaseError, openPlace, type PlaceTerms } from './release/open-release.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
-import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
-import { subscriptionWarnings } from './release/release-source.ts';
+import {
+  type ReleasePlace,
+  type ReleaseSource,
+  subscriptionWarnings,
+} from './release/release-source.ts';
 import { watchRelease } from './release/watch-release.ts';
 import { openSource, type SourceOptions } from './remote/open-source.ts';
 import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
 import { ServiceState } from './state/service-state.ts';
-import { isLoopback } from './system/loopback.ts';
+import { isLoopback } from './system/listen.ts';
 import { messageOf } from './system/message-of.ts';
 import { readOwnFile } from './system/plain-file.ts';
 import { StartError } from './system/start-error.ts';

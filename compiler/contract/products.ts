@@ -1,7 +1,6 @@
 import type { Signal, SignalEntry } from './catalog/line.ts';
 import { pricesOf, SIGNAL_PRODUCTS, type SignalPrices } from './catalog/signal-terms.ts';
 import type { Endpoint } from './endpoints.ts';
-
 /** Signals of the two city add-ons, in the order of their readings. */
 export const CITY_ADD_ONS = {
   air: ['airquality.aqi', 'airquality.pm25'],
@@ -83,4 +82,9 @@ export function signalPrices(signals: readonly Signal[]): ReadonlyMap<string, Si
     }
   }
   return byPath;
+}
+
+/** Whether an operation sells a subscription token or is opened by one. */
+export function needsTokens({ token, answer }: Endpoint): boolean {
+  return token || answer === 'mint';
 }

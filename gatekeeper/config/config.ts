@@ -1,6 +1,6 @@
 import type { LoggedRequests } from '../log/line-log.ts';
 import type { Network } from '../money/networks.ts';
-import { isLoopback } from '../system/loopback.ts';
+import { isLoopback } from '../system/listen.ts';
 import { isPostgresUrl, shownPlace } from './postgres-url.ts';
 import { addressText, isRemote, type MetricsSettings } from './settings.ts';
 

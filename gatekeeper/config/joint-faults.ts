@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { confirmationsMax, depthMs, type Network } from '../money/networks.ts';
-import { isLoopback } from '../system/loopback.ts';
+import { isLoopback } from '../system/listen.ts';
 import { type Config, paidNetworks, testPaymentsFault } from './config.ts';
 import {
   addressText,

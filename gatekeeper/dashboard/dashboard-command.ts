@@ -8,8 +8,7 @@ import { type RunStatus, runStatusSchema } from '../../compiler/contract/run-sta
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
 import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-journal.ts';
-import { listen } from '../system/listen.ts';
-import { isLoopbackHost } from '../system/loopback.ts';
+import { isLoopbackHost, listen } from '../system/listen.ts';
 import { messageOf } from '../system/message-of.ts';
 import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';

@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { addressText } from '../config/settings.ts';
 import { HEALTH_PATH } from '../http/request.ts';
 import { trustedProxies } from '../limits/client-address.ts';
-import { type ListeningServer, listen } from '../system/listen.ts';
-import { isLoopback } from '../system/loopback.ts';
+import { isLoopback, type ListeningServer, listen } from '../system/listen.ts';
 import { messageOf } from '../system/message-of.ts';
 import {
   type Examined,

@@ -14,7 +14,7 @@ import {
   type OpenSummary,
   type Review,
 } from '../money/journal.ts';
-import { citationOf } from '../release/citation-text.ts';
+import { citationOf } from '../release/read-body.ts';
 
 /** A body with its encoding, or neither once it was cleaned up. */
 const storedBody = z.union([

@@ -18,7 +18,7 @@ import {
   tooMany,
   UNLIMITED,
 } from '../http/request.ts';
-import { isLoopback } from '../system/loopback.ts';
+import { isLoopback } from '../system/listen.ts';
 import {
   clientAddress,
   type Surroundings,

@@ -8,7 +8,7 @@ import {
 } from '../../compiler/contract/strict-json.ts';
 import type { HeaderFacts, RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
-import { isLoopback } from '../system/loopback.ts';
+import { isLoopback } from '../system/listen.ts';
 
 /** Codes of JSON-RPC 2.0, and those that revision 2026-07-28 adds. */
 const RPC_ERRORS = {

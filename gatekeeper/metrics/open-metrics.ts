@@ -9,8 +9,7 @@ import {
   plainResponse,
   type Responder,
 } from '../http/request.ts';
-import { listen } from '../system/listen.ts';
-import { isLoopbackHost } from '../system/loopback.ts';
+import { isLoopbackHost, listen } from '../system/listen.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { type Instruments, type InstrumentsOptions, instruments } from './instruments.ts';

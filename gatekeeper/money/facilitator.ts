@@ -1,5 +1,5 @@
 import type { RequestTrace } from '../http/request.ts';
-import { isLoopback } from '../system/loopback.ts';
+import { isLoopback } from '../system/listen.ts';
 import type { Network } from './networks.ts';
 import type { Authorization, Listing, Payment, Requirements, X402Version } from './payment.ts';
 

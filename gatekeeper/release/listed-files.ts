@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/lists.ts';
 import { FILES_NAME, type FileEntry, publicStretches } from '../../compiler/contract/release.ts';
-import { inTurns } from '../system/in-turns.ts';
 
 const [NEWLINE, SPACE, ZERO, SLASH, DOT] = [0x0a, 0x20, 0x30, 0x2f, 0x2e];
 const HASH_CHARS = 64;
@@ -206,4 +207,25 @@ function run(bytes: Buffer, from: number, allowed: Uint8Array): number {
   let at = from;
   while (at < bytes.length && allowed[bytes[at] ?? 0] === 1) at += 1;
   return at;
+}
+
+/** Bytes that are worked on before others have their turn: some milliseconds of the serving thread. */
+const TURN_BYTES = 1024 * 1024;
+
+/** Goes through something long in stretches, each told from where up to where, with turns for others between them. */
+export async function inTurns(
+  length: number,
+  use: (from: number, to: number) => void,
+): Promise<void> {
+  for (let from = 0; from < length; from += TURN_BYTES) {
+    if (from > 0) await setImmediate();
+    use(from, Math.min(from + TURN_BYTES, length));
+  }
+}
+
+/** The SHA-256 of long bytes in hex. */
+export async function hexInTurns(bytes: Buffer): Promise<string> {
+  const hash = createHash('sha256');
+  await inTurns(bytes.length, (from, to) => hash.update(bytes.subarray(from, to)));
+  return hash.digest('hex');
 }

@@ -25,10 +25,9 @@ import {
 } from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
-import { hexInTurns } from '../system/in-turns.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { ListedFiles } from './listed-files.ts';
+import { hexInTurns, ListedFiles } from './listed-files.ts';
 import { DamagedFileError, UnreachableFileError } from './read-body.ts';
 import { type ReadOptions, ReleaseIndex } from './release-index.ts';
 import type { Offer, Offers, ReleasePlace, ReleaseSource } from './release-source.ts';

@@ -20,11 +20,11 @@ import { costOfSending } from '../http/cost.ts';
 import { type Header, jsonReply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { codedFile } from '../release/coded-file.ts';
+import { hexInTurns } from '../release/listed-files.ts';
 import { isOfTip, logTip } from '../release/log-tip.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import { DamagedFileError } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { hexInTurns } from '../system/in-turns.ts';
 import { SITE_POLICY } from './pages.ts';
 
 /**

@@ -3,10 +3,10 @@ import { legEntity } from '../../compiler/contract/catalog/line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
-import { needsTokens } from '../../compiler/contract/for-sale.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 import { grouped } from '../../compiler/contract/lists.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
+import { needsTokens } from '../../compiler/contract/products.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import {

@@ -25,9 +25,9 @@ import {
 import { pricedRow } from '../../compiler/contract/route.ts';
 import type { Service } from '../answers/service.ts';
 import { costOfParsing } from '../http/cost.ts';
-import { citationOf } from '../release/citation-text.ts';
 import { findEntries, linesFrom } from '../release/log-index.ts';
 import { oncePerRelease } from '../release/per-release.ts';
+import { citationOf } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 
 /** Fewest hex digits of a hash that are looked up. */

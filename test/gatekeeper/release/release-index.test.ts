@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import { formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { citationText } from '../../../gatekeeper/release/citation-text.ts';
 import { acceptedCoding } from '../../../gatekeeper/release/coded-file.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { linesFrom } from '../../../gatekeeper/release/log-index.ts';
@@ -19,7 +18,7 @@ import {
   openRelease,
 } from '../../../gatekeeper/release/open-release.ts';
 import { perRelease } from '../../../gatekeeper/release/per-release.ts';
-import { DamagedFileError, readBody } from '../../../gatekeeper/release/read-body.ts';
+import { citationText, DamagedFileError, readBody } from '../../../gatekeeper/release/read-body.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
 import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';

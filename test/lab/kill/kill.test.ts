@@ -32,7 +32,8 @@ describe('the kill campaign, its short form', () => {
     expect(tally.broken).toEqual([]);
     expect(tally.killed).toBe(3);
     expect(tally.finished).toBeGreaterThan(1);
-    expect(tally.reads).toBeGreaterThan(10);
+    // Readers looked at it all the while: at least one after each kill.
+    expect(tally.reads).toBeGreaterThan(tally.killed);
     expect(tally.verified).toBeGreaterThan(1);
   });
 

@@ -2,10 +2,9 @@ import type { Catalog } from '../../../contract/catalog/catalog.ts';
 import type { Line, SignalEntry } from '../../../contract/catalog/line.ts';
 import { defined } from '../../../contract/defined.ts';
 import type { Endpoint } from '../../../contract/endpoints.ts';
-import { needsTokens } from '../../../contract/for-sale.ts';
 import { decodeSegment, encodeSegment } from '../../../contract/path.ts';
 import { otherPrices, priceBySignal, priceOf } from '../../../contract/price.ts';
-import { productsOf } from '../../../contract/products.ts';
+import { needsTokens, productsOf } from '../../../contract/products.ts';
 import {
   SITE_SUBJECTS_MAX,
   type SiteBundle,
