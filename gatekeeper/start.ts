@@ -267,7 +267,6 @@ async function openServer(
   const { host, port, drainSeconds, rateLimit: perSecond, logRequests: requests } = config;
   const { log, meters, times = {}, fd = null } = by;
   const proxies = trustedProxies(config.trustedProxy);
-  const origin = new URL(baseUrl);
   const toLog = requestLog({ ...by, random: randomBytes, requests, proxies });
   const server = await startServer({
     ...answers,
@@ -279,7 +278,7 @@ async function openServer(
     limits: openLimits({
       perSecond,
       proxies,
-      publicHost: isLoopback(origin.hostname) ? null : origin.host,
+      isPublic: !isLoopback(new URL(baseUrl).hostname),
       isRepeat: (arrival, client) => isRepeat(arrival, client, purchases, challenger.catalog()),
       isMonitor: (arrival) =>
         isHealth(arrival.target) || metrics?.endpoint?.isScrape(arrival) === true,

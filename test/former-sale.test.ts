@@ -6,6 +6,7 @@ import type { SettleOutcome } from '../gatekeeper/money/facilitator.ts';
 import { askFrom } from './gatekeeper/chain-reader.ts';
 import { DOUBT, SETTLED, scripted } from './gatekeeper/scripted-facilitator.ts';
 import { message } from './gatekeeper/sign-in-message.ts';
+import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
 import { sampleGate, servedShop } from './sample-gate.ts';
 import { compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
 import {
@@ -38,7 +39,7 @@ async function soldBefore(target: string, outcome: SettleOutcome, less: TideTerm
   await compileFolder(snapshots, { data, acceptCatalogChanges: true });
   const { facilitator, calls } = scripted(SETTLED);
   const gate = await sampleGate(data, { ...plain, facilitator });
-  const headers = { 'x-payment': paid.header };
+  const headers = { ...BUYER_ADDRESS, 'x-payment': paid.header };
   const repeat = (asked = target) => fetch(gate.url + asked, { headers });
   return { gate, terms, paid, repeat, calls };
 }

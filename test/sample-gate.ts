@@ -38,7 +38,14 @@ export function sampleGate(
 ): Promise<Gatekeeper> {
   const { clock = () => NOW_MS } = known;
   const state = known.state ?? mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const usual = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
+  const usual = {
+    data,
+    state,
+    port: '0',
+    rate_limit: '0',
+    test_payments: '1',
+    trusted_proxy: '127.0.0.0/8',
+  };
   const options = { ...usual, ...(furtherTokens === undefined ? {} : { tokens: furtherTokens }) };
   const env = {
     ...(tokens ? { SIGNALPRESS_TOKEN_SECRET: SECRET } : {}),

@@ -6,6 +6,7 @@ import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
 import { payer } from './gatekeeper/payer.ts';
+import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
 import { sampleGate } from './sample-gate.ts';
 
 /** What of the full form the short one may have. Its citation alone has some 440 tokens, hashes and a signature. */
@@ -68,7 +69,8 @@ describe('a payment is for one form', () => {
   afterAll(() => gate.close());
 
   async function ask(target: string, payment?: string) {
-    const headers = payment === undefined ? {} : { 'x-payment': payment };
+    const headers =
+      payment === undefined ? BUYER_ADDRESS : { ...BUYER_ADDRESS, 'x-payment': payment };
     const answer = await fetch(gate.url + target, { headers });
     return { status: answer.status, text: await answer.text() };
   }

@@ -3,6 +3,7 @@ import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
 import { payer } from './gatekeeper/payer.ts';
+import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
 import { ndjson, reading, type SnapshotFiles } from './snapshot-folder.ts';
 import { HARBOUR_RULER, LEVEL_SIGNAL, type SignalRow, WAVES_SIGNAL } from './tide-catalog.ts';
 
@@ -75,6 +76,6 @@ export async function askPrice(url: string): Promise<RequirementsV1> {
 export async function pay(url: string, terms: RequirementsV1, priceAtomic?: string) {
   const signed = priceAtomic === undefined ? terms : { ...terms, maxAmountRequired: priceAtomic };
   const header = await payer(NETWORKS['base-sepolia']).header(signed);
-  const sold = await fetch(url, { headers: { 'x-payment': header } });
+  const sold = await fetch(url, { headers: { ...BUYER_ADDRESS, 'x-payment': header } });
   return { status: sold.status, text: await sold.text(), header };
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { addressText } from '../config/settings.ts';
+import { headerFacts } from '../http/header-facts.ts';
 import { HEALTH_PATH } from '../http/request.ts';
-import { trustedProxies } from '../limits/client-address.ts';
+import { surelyClient, trustedProxies } from '../limits/client-address.ts';
 import { isLoopback, type ListeningServer, listen } from '../system/listen.ts';
 import { messageOf } from '../system/message-of.ts';
 import {
@@ -145,17 +146,18 @@ function wayFindings(
 const SHARED = 'they all share one rate limit, and no buyer is known by its address';
 
 /** Whether the client that a proxy names will be believed. */
-function proxyFinding({ headers, socket }: IncomingMessage, { config }: Examined): Finding {
+function proxyFinding({ rawHeaders, socket }: IncomingMessage, { config }: Examined): Finding {
   const from = socket.remoteAddress ?? '';
-  const isTrusted = trustedProxies(config.trustedProxy).has(from);
-  const names = headers['x-forwarded-for'] !== undefined;
+  const proxies = trustedProxies(config.trustedProxy);
+  const isTrusted = proxies.has(from);
+  const facts = headerFacts(rawHeaders);
+  const names = facts.forwardedFor !== null;
   if (names && isTrusted) return ok(`the proxy at ${from} is trusted and names its clients`);
   const trust = `set SIGNALPRESS_TRUSTED_PROXY=${from}`;
   if (names)
     return warning(`a proxy at ${from} names its clients, but is not trusted: ${SHARED}`, trust);
-  // Whoever asks a public address from this machine and comes back from it came through a proxy on it.
-  const isProxy = isTrusted || isLoopback(from) || (headers.via ?? headers.forwarded) !== undefined;
-  if (!isProxy) return ok(`requests come from ${from}, without X-Forwarded-For`);
+  if (surelyClient(from, facts, { proxies, isPublic: true }) !== null)
+    return ok(`requests come from ${from}, without X-Forwarded-For`);
   return warning(
     `${isTrusted ? 'the trusted' : 'a'} proxy at ${from} names no client: ${SHARED}`,
     `let it add X-Forwarded-For${isTrusted ? '' : `, and ${trust}`}`,

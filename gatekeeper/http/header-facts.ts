@@ -48,7 +48,7 @@ export interface HeaderFacts {
   readonly requestId: string | null;
   /** Addresses that proxies say they forwarded for; believed of trusted ones alone. */
   readonly forwardedFor: string | null;
-  /** What else proxies left on the way: `Via` and `Forwarded`. */
+  /** What else proxies left on the way, such as `Via`, `Forwarded` or `X-Real-IP`; it only shows that there is one. */
   readonly via: string | null;
   /** A body follows, so the connection must not be used again unless it is read. */
   readonly hasBody: boolean;
@@ -105,6 +105,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   'x-forwarded-for': joining('forwardedFor'),
   forwarded: joining('via'),
   via: joining('via'),
+  'x-real-ip': joining('via'),
+  'cf-connecting-ip': joining('via'),
+  'true-client-ip': joining('via'),
   'content-length': (seen, value) => {
     seen.hasBody ||= value !== '0';
   },

@@ -61,8 +61,8 @@ export function clientAddress(
 /** What stands between clients and this process. */
 export interface Surroundings {
   readonly proxies: TrustedProxies;
-  /** Host of the public address; null where only this machine is asked. */
-  readonly publicHost: string | null;
+  /** Whether the service has a public address; else only this machine asks it. */
+  readonly isPublic: boolean;
 }
 
 /** Addresses that nobody of the web has. */
@@ -72,16 +72,16 @@ const INNER = trustedProxies(
 
 /**
  * The address of the client itself; null where a proxy stands before it that no setting trusts, or a trusted one does not
- * name it: then everybody behind the proxy has one address. A proxy shows by its headers, or because the public address was
- * asked from an address that nobody of the web has.
+ * name it: then everybody behind the proxy has one address. A proxy shows by its headers, or because a public service is asked
+ * from an address that nobody of the web has; it may say anything as `Host`.
  */
 export function surelyClient(
   socketAddress: string,
-  { forwardedFor, via, host }: Pick<HeaderFacts, 'forwardedFor' | 'via' | 'host'>,
-  { proxies, publicHost }: Surroundings,
+  { forwardedFor, via }: Pick<HeaderFacts, 'forwardedFor' | 'via'>,
+  { proxies, isPublic }: Surroundings,
 ): string | null {
   const isForwarded = forwardedFor !== null || via !== null;
-  const isInner = host === publicHost && INNER.has(socketAddress);
+  const isInner = isPublic && INNER.has(socketAddress);
   if (!proxies.has(socketAddress)) return isForwarded || isInner ? null : socketAddress;
   const client = clientAddress(socketAddress, forwardedFor, proxies);
   return proxies.has(client) ? null : client;

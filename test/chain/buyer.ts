@@ -6,6 +6,7 @@ import {
   type X402Version,
 } from '../../gatekeeper/money/payment.ts';
 import { headerOf, payer, type SignedPayment } from '../gatekeeper/payer.ts';
+import { BUYER_ADDRESS } from '../gatekeeper/tiny-gate.ts';
 
 /** What a client holds after it signed: it may send it as often as it likes. */
 export interface Purchase {
@@ -62,6 +63,7 @@ export async function send(
     const response = await fetch(url, {
       ...init,
       headers: {
+        ...BUYER_ADDRESS,
         [name]: header,
         ...(identifier === undefined ? {} : { 'payment-identifier': identifier }),
       },

@@ -136,9 +136,10 @@ describe('any other answer', () => {
     const target = `/gauge/census?signal_id=${sold?.slice('census/'.length, -'.json'.length)}`;
     const { accepts } = JSON.parse((await get(target, ALL)).bytes.toString('utf8'));
     const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
-    const bought = await get(target, { ...ALL, 'x-payment': header });
+    const paid = { 'x-payment': header, 'payment-identifier': 'pay_0123456789abcdef' };
+    const bought = await get(target, { ...ALL, ...paid });
     expect([bought.status, bought.header('content-encoding')]).toEqual([200, undefined]);
-    expect((await get(target, { 'x-payment': header })).bytes).toEqual(bought.bytes);
+    expect((await get(target, paid)).bytes).toEqual(bought.bytes);
     const free = /^((all|mcp|a2a)\/)?(well-known|site|free\/preview)\/|^catalog\.json\./;
     const packed = listed().filter(({ path }) => /\.(br|gz)$/.test(path));
     expect(packed.length).toBeGreaterThan(10);

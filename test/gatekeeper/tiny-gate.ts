@@ -37,6 +37,12 @@ export function tinyConfig(dataDir: string): Config {
   return loadConfig({ options, env: {}, fileText: null });
 }
 
+/** A public service is asked from this machine by a proxy alone. */
+export const BEHIND_PROXY = { trustedProxy: '127.0.0.0/8' };
+
+/** What the proxy says where a test wants its buyer to have an address. */
+export const BUYER_ADDRESS = { 'x-forwarded-for': '203.0.113.9' };
+
 export async function tinyGate({
   config,
   release,
@@ -46,7 +52,7 @@ export async function tinyGate({
   const root = writeTinyRelease(dataDir, release);
   const logged: Readonly<Record<string, unknown>>[] = [];
   const time = { now: TINY_NOW };
-  const settings = { ...tinyConfig(dataDir), ...config };
+  const settings = { ...tinyConfig(dataDir), ...BEHIND_PROXY, ...config };
   const { stateDir } = settings;
   const gatekeeper = await startGatekeeper(settings, {
     clock: () => time.now,

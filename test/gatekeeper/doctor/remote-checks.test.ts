@@ -277,6 +277,7 @@ describe('addressCheck()', () => {
     ],
     [{}, /warning: a proxy at 127.0.0.1 names no client: .*no buyer is known by its address/],
     [{ headers: { via: '1.1 p' } }, /warning: a proxy at 127.0.0.1 names no client/],
+    [{ headers: { 'x-real-ip': '203.0.113.9' } }, /warning: a proxy at 127.0.0.1 names no client/],
   ])('names what a proxy does wrong: %j', async (change, expected) => {
     expect(reported(await behind(change)).join('\n')).toMatch(expected);
   });

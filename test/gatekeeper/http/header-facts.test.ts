@@ -52,6 +52,17 @@ describe('headerFacts()', () => {
     });
   });
 
+  it.each(['Via', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP'])(
+    'I59: takes %s for the sign of a proxy, and no other word about a client',
+    (name) => {
+      expect(headerFacts(['Host', 'gate', name, '203.0.113.9'])).toMatchObject({
+        via: '203.0.113.9',
+        forwardedFor: null,
+      });
+      expect(headerFacts(['Host', 'gate', `${name}s`, '203.0.113.9']).via).toBeNull();
+    },
+  );
+
   it.each([
     [[]],
     [['Host', '']],

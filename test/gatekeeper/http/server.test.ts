@@ -6,7 +6,7 @@ import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { payer } from '../payer.ts';
 import { halfClosed, rawAnswers, rawHttp, rawRequest } from '../raw-http.ts';
-import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { BUYER_ADDRESS, type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { tinyBytesAt, tinyFiles } from '../tiny-release.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
@@ -173,7 +173,7 @@ describe('a purchase over the wire', () => {
   it('is a 402, then the body with its receipt, then the same again', async () => {
     const header = await paymentFor(PAID);
     const buy = (): Promise<Response> =>
-      fetch(gate.url + PAID, { headers: { 'x-payment': header } });
+      fetch(gate.url + PAID, { headers: { ...BUYER_ADDRESS, 'x-payment': header } });
     const first = await buy();
     expect(first.status).toBe(200);
     expect(first.headers.get('cache-control')).toBe('private, no-store');
@@ -328,7 +328,8 @@ describe('I42: framing', () => {
   });
 
   it('answers a client that closes its side behind its request, also what it pays for', async () => {
-    const paid = `GET ${PAID} HTTP/1.1\r\nHost: gate\r\nX-PAYMENT: ${await paymentFor(PAID)}\r\n\r\n`;
+    const from = 'X-Forwarded-For: 203.0.113.9';
+    const paid = `GET ${PAID} HTTP/1.1\r\nHost: gate\r\n${from}\r\nX-PAYMENT: ${await paymentFor(PAID)}\r\n\r\n`;
     const statuses = async (bytes: string): Promise<readonly number[]> =>
       (await halfClosed(gate.port, bytes)).statuses;
     expect(await statuses(`${get}\r\n`)).toEqual([200]);
@@ -393,7 +394,7 @@ describe('I24: a damaged file', () => {
 
 describe('I46: a rate limit', () => {
   it('answers 429 with Retry-After and believes no forwarding header', async () => {
-    const limited = await tinyGate({ config: { rateLimit: 5 } });
+    const limited = await tinyGate({ config: { rateLimit: 5, trustedProxy: '' } });
     const answers: Response[] = [];
     for (let at = 0; at < 30; at += 1) {
       const headers = { 'x-forwarded-for': `10.0.0.${at}`, 'x-payment': 'AAAA' };

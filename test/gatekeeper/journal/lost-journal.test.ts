@@ -139,7 +139,10 @@ describe('a shop that sold, and lost its journal', () => {
       writeTinyRelease(data);
       const gate = await shippedGate({ data });
       const { accepts } = JSON.parse((await gate.get(PAID)).text);
-      const headers = { 'x-payment': await paymentFor(accepts[0]) };
+      const headers = {
+        'x-payment': await paymentFor(accepts[0]),
+        'payment-identifier': 'pay_0123456789abcdef',
+      };
       const first = await fetch(gate.url + PAID, { headers });
       expect([first.status, gate.settled()]).toEqual([200, 1]);
       for (const side of ['', '-wal', '-shm']) rmSync(join(gate.state, JOURNAL_NAME + side));

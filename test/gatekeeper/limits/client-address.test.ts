@@ -51,15 +51,14 @@ describe('trustedProxies()', () => {
 });
 
 describe('surelyClient()', () => {
-  const PLAIN = { forwardedFor: null, via: null, host: '127.0.0.1:4021' };
-  const NONE = { proxies: trustedProxies(''), publicHost: 'shop.example' };
+  const PLAIN = { forwardedFor: null, via: null };
+  const NONE = { proxies: trustedProxies(''), isPublic: true };
+  const LOCAL = { ...NONE, isPublic: false };
   const FRONT = { ...NONE, proxies: trustedProxies('10.0.0.1') };
 
   it.each<[string, Parameters<typeof surelyClient>[1], Surroundings, string]>([
     ['203.0.113.9', PLAIN, NONE, '203.0.113.9'],
-    ['203.0.113.9', { ...PLAIN, host: 'shop.example' }, NONE, '203.0.113.9'],
-    ['127.0.0.1', PLAIN, NONE, '127.0.0.1'],
-    ['127.0.0.1', { ...PLAIN, host: 'shop.example' }, { ...NONE, publicHost: null }, '127.0.0.1'],
+    ['127.0.0.1', PLAIN, LOCAL, '127.0.0.1'],
     ['10.0.0.1', { ...PLAIN, forwardedFor: '203.0.113.9' }, FRONT, '203.0.113.9'],
     ['10.0.0.1', { ...PLAIN, forwardedFor: 'a, 203.0.113.9', via: '1.1 x' }, FRONT, '203.0.113.9'],
   ])('I59: knows the client of %s with %j', (socket, ...[facts, around, client]) => {
@@ -69,9 +68,10 @@ describe('surelyClient()', () => {
   it.each([
     ['203.0.113.9', { ...PLAIN, forwardedFor: '198.51.100.7' }, NONE],
     ['203.0.113.9', { ...PLAIN, via: '1.1 proxy' }, NONE],
-    ['127.0.0.1', { ...PLAIN, host: 'shop.example' }, NONE],
-    ['::ffff:172.17.0.1', { ...PLAIN, host: 'shop.example' }, NONE],
-    ['fd00::1', { ...PLAIN, host: 'shop.example' }, NONE],
+    ['127.0.0.1', { ...PLAIN, via: '1.1 proxy' }, LOCAL],
+    ['127.0.0.1', PLAIN, NONE],
+    ['::ffff:172.17.0.1', PLAIN, NONE],
+    ['fd00::1', PLAIN, NONE],
     ['10.0.0.1', PLAIN, FRONT],
     ['10.0.0.1', { ...PLAIN, forwardedFor: '10.0.0.1' }, FRONT],
     ['10.0.0.1', { ...PLAIN, forwardedFor: 'nobody' }, FRONT],

@@ -29,7 +29,7 @@ const options = (perSecond: number) => ({
   limit: rateLimit(perSecond),
   repeats: rateLimit(perSecond, 30),
   proxies: NOBODY,
-  publicHost: null,
+  isPublic: false,
   isMonitor: ({ target }: Arrival) => target === '/monitor',
   isRepeat: ({ facts }: Arrival) => facts.paymentHeaders[0]?.text === 'paid',
 });

@@ -10,12 +10,13 @@ import { UNKNOWN_RETRY_S } from '../../../gatekeeper/purchase/purchase-reply.ts'
 import { NOW_MS, payer } from '../payer.ts';
 import { alice, bench, expectRefused, freshJournal, json, v1 } from '../payment-bench.ts';
 import { rawAnswers, rawHttp, rawRequest } from '../raw-http.ts';
-import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { BUYER_ADDRESS, type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW, tinyFiles, writeTinyRelease } from '../tiny-release.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
 const STORED = 'record/airquality.aqi/us-chicago.json';
 const CANARY = 'paid words';
+const FORWARDED = Object.entries(BUYER_ADDRESS).flat().join(': ');
 /** Rounds of 50 copies each; COPY_ROUNDS=2000 for a long run. */
 const ROUNDS = Number(process.env.COPY_ROUNDS ?? 4);
 const ROUND_TIMEOUT_MS = 2000;
@@ -71,7 +72,7 @@ describe('one payment over the wire', () => {
     const header = await freshPayment();
     const before = calls.settle;
     const uses = Array.from({ length: 50 }, () =>
-      fetch(gate.url + PAID, { headers: { 'x-payment': header } }),
+      fetch(gate.url + PAID, { headers: { ...BUYER_ADDRESS, 'x-payment': header } }),
     );
     const answers = await Promise.all(uses);
     const bodies = await Promise.all(answers.map((answer) => answer.text()));
@@ -91,7 +92,9 @@ describe('one payment over the wire', () => {
         const uses = Array.from({ length: 50 }, async (_, at) => {
           await setTimeout(at % 12);
           const header = forms[(at + round) % forms.length] ?? '';
-          const answer = await fetch(gate.url + PAID, { headers: { 'x-payment': header } });
+          const answer = await fetch(gate.url + PAID, {
+            headers: { ...BUYER_ADDRESS, 'x-payment': header },
+          });
           return [answer.status, await answer.text()] as const;
         });
         const answers = await Promise.all(uses);
@@ -107,7 +110,7 @@ describe('one payment over the wire', () => {
   it('I3: 20 pipelined uses are one settlement', async () => {
     const header = await freshPayment();
     const before = calls.settle;
-    const one = `GET ${PAID} HTTP/1.1\r\nHost: gate\r\nX-PAYMENT: ${header}\r\n\r\n`;
+    const one = `GET ${PAID} HTTP/1.1\r\nHost: gate\r\n${FORWARDED}\r\nX-PAYMENT: ${header}\r\n\r\n`;
     const { text, statuses } = await rawAnswers(gate.port, one.repeat(20), 20);
     expect(statuses).toEqual(Array(20).fill(200));
     expect(new Set(bodiesOf(text)).size).toBe(1);
@@ -119,7 +122,7 @@ describe('one payment over the wire', () => {
     const before = calls.verify;
     const nowhere = gate.url + PAID.replace('us-chicago', 'us-nowhere');
     const uses = Array.from({ length: 20 }, () =>
-      fetch(nowhere, { headers: { 'x-payment': header } }),
+      fetch(nowhere, { headers: { ...BUYER_ADDRESS, 'x-payment': header } }),
     );
     const answers = await Promise.all(uses);
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(422));
@@ -137,7 +140,7 @@ describe('one payment over the wire', () => {
     const header = await freshPayment();
     const before = calls.verify;
     const uses = Array.from({ length: 20 }, () =>
-      fetch(broken.url + PAID, { headers: { 'x-payment': header } }),
+      fetch(broken.url + PAID, { headers: { ...BUYER_ADDRESS, 'x-payment': header } }),
     );
     const answers = await Promise.all(uses);
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(503));
@@ -147,7 +150,7 @@ describe('one payment over the wire', () => {
 
   it('I5: opens no other resource, query or method, before and after it is spent', async () => {
     const header = await freshPayment();
-    const lines = [`X-PAYMENT: ${header}`];
+    const lines = [`${FORWARDED}\r\nX-PAYMENT: ${header}`];
     const others: [string, string, number][] = [
       [PAID.replace('us-chicago', 'us-denver'), 'GET', 402],
       [PAID.replace('us-chicago', 'us-nowhere'), 'GET', 422],
@@ -172,7 +175,7 @@ describe('one payment over the wire', () => {
 
   it('I6: is answered whole whatever Range, condition or encoding is asked for, and to HTTP/1.0', async () => {
     const header = await freshPayment();
-    const pay = `X-PAYMENT: ${header}`;
+    const pay = `${FORWARDED}\r\nX-PAYMENT: ${header}`;
     const whole = await rawHttp(gate.port, rawRequest(PAID, [pay]));
     const asked = [
       ['Range: bytes=0-3'],
@@ -196,9 +199,9 @@ describe('one payment over the wire', () => {
     const header = await freshPayment();
     const get = (lines: string) => `GET ${PAID} HTTP/1.1\r\nHost: gate\r\n${lines}\r\n`;
     const bytes =
-      get(`X-PAYMENT: ${header}\r\n`) +
+      get(`${FORWARDED}\r\nX-PAYMENT: ${header}\r\n`) +
       get('') +
-      get(`X-PAYMENT: ${header}\r\nX-PAYMENT: ${header}\r\n`);
+      get(`${FORWARDED}\r\nX-PAYMENT: ${header}\r\nX-PAYMENT: ${header}\r\n`);
     const { text, statuses } = await rawAnswers(gate.port, bytes, 3);
     expect(statuses).toEqual([200, 402, 402]);
     expect(bodiesOf(text).map((body) => body.includes(CANARY))).toEqual([true, false, false]);
@@ -209,7 +212,8 @@ describe('I46: a rate limit and what is paid', () => {
   it('costs no facilitator call, and never turns away who fetches again', async () => {
     const limited = await tinyGate({ facilitator: counting, config: { rateLimit: 4 } });
     const header = await freshPayment(limited);
-    const buy = (value: string) => fetch(limited.url + PAID, { headers: { 'x-payment': value } });
+    const buy = (value: string) =>
+      fetch(limited.url + PAID, { headers: { ...BUYER_ADDRESS, 'x-payment': value } });
     expect((await buy(header)).status).toBe(200);
     const others = await Promise.all(Array.from({ length: 8 }, () => freshPayment()));
     const before = { ...calls };
@@ -226,7 +230,8 @@ describe('I46: a rate limit and what is paid', () => {
     const limited = await tinyGate({ facilitator: counting, config: { rateLimit: 4 } });
     const header = await freshPayment(limited);
     const get = async (target: string, value: string) =>
-      (await fetch(limited.url + target, { headers: { 'x-payment': value } })).status;
+      (await fetch(limited.url + target, { headers: { ...BUYER_ADDRESS, 'x-payment': value } }))
+        .status;
     expect(await get(PAID, header)).toBe(200);
     const { payload, ...rest } = JSON.parse(Buffer.from(header, 'base64').toString());
     const garbage = { ...rest, payload: { ...payload, signature: `0x${'11'.repeat(65)}` } };
@@ -266,7 +271,9 @@ describe('I19: what was bought', () => {
     };
     const shop = await tinyGate({ facilitator: { ...counting, settle } });
     const buy = async (header: string): Promise<[number, string]> => {
-      const answer = await fetch(shop.url + PAID, { headers: { 'x-payment': header } });
+      const answer = await fetch(shop.url + PAID, {
+        headers: { ...BUYER_ADDRESS, 'x-payment': header },
+      });
       return [answer.status, await answer.text()];
     };
     const [paid, doubtful] = [await freshPayment(shop), await freshPayment(shop)];
@@ -296,7 +303,7 @@ describe('two gatekeepers on one state folder, as while one takes over from anot
     const second = await tinyGate({ facilitator: counting, config: { stateDir } });
     const header = await freshPayment(first);
     const buy = (at: TinyGate, target = PAID): Promise<Response> =>
-      fetch(at.url + target, { headers: { 'x-payment': header } });
+      fetch(at.url + target, { headers: { ...BUYER_ADDRESS, 'x-payment': header } });
     const bought = await (await buy(first)).text();
     const before = calls.settle;
     const other = await buy(second, PAID.replace('us-chicago', 'us-denver'));
@@ -306,9 +313,13 @@ describe('two gatekeepers on one state folder, as while one takes over from anot
     ]);
     const third = await tinyGate({ facilitator: counting, config: { stateDir } });
     const late = await freshPayment(first);
-    const soldLate = await fetch(first.url + PAID, { headers: { 'x-payment': late } });
+    const soldLate = await fetch(first.url + PAID, {
+      headers: { ...BUYER_ADDRESS, 'x-payment': late },
+    });
     third.now = TINY_NOW + 400_000;
-    const again = await fetch(third.url + PAID, { headers: { 'x-payment': late } });
+    const again = await fetch(third.url + PAID, {
+      headers: { ...BUYER_ADDRESS, 'x-payment': late },
+    });
     expect([again.status, await again.text()]).toEqual([200, await soldLate.text()]);
     const same = await buy(second);
     expect([same.status, await same.text()]).toEqual([200, bought]);
@@ -370,7 +381,9 @@ describe('I47: a stop with payments under way', () => {
     const hung: Facilitator = { ...counting, settle: () => new Promise(() => {}) };
     const stopping = await tinyGate({ facilitator: hung, times: { drainTimeout: 100 } });
     const header = await freshPayment(stopping);
-    const asked = fetch(stopping.url + PAID, { headers: { 'x-payment': header } });
+    const asked = fetch(stopping.url + PAID, {
+      headers: { ...BUYER_ADDRESS, 'x-payment': header },
+    });
     await setTimeout(100);
     await Promise.all([stopping.close(), expect(asked).rejects.toThrow()]);
     const before = calls.settle;
@@ -381,7 +394,9 @@ describe('I47: a stop with payments under way', () => {
     // I51: a start only looks.
     await setTimeout(100);
     expect(calls.settle).toBe(before);
-    const answer = await fetch(again.url + PAID, { headers: { 'x-payment': header } });
+    const answer = await fetch(again.url + PAID, {
+      headers: { ...BUYER_ADDRESS, 'x-payment': header },
+    });
     expect([answer.status, (await answer.text()).includes(CANARY)]).toEqual([200, true]);
     expect(calls.settle - before).toBe(1);
     await again.close();
@@ -398,7 +413,9 @@ describe('I47: a stop with payments under way', () => {
     };
     const stopping = await tinyGate({ facilitator: slow });
     const header = await freshPayment(stopping);
-    const asked = fetch(stopping.url + PAID, { headers: { 'x-payment': header } });
+    const asked = fetch(stopping.url + PAID, {
+      headers: { ...BUYER_ADDRESS, 'x-payment': header },
+    });
     await setTimeout(100);
     const closed = stopping.close();
     await setTimeout(50);

@@ -40,7 +40,7 @@ import {
   v1,
   v2,
 } from '../payment-bench.ts';
-import { tinyConfig } from '../tiny-gate.ts';
+import { BEHIND_PROXY, BUYER_ADDRESS, tinyConfig } from '../tiny-gate.ts';
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 const PURCHASES_PER_PAYER_MAX = 2000;
@@ -373,7 +373,10 @@ beforeAll(async () => {
   snapshots = writeSnapshots({ [`2026-11-20/${SIGNAL}.ndjson`]: batch('09', [STEADY, MOVING]) });
   data = (await compileFolder(snapshots)).data;
   did = readJson(join(data, 'current'), 'release.json').issuer_did;
-  gate = await startGatekeeper(tinyConfig(data), { clock: () => NOW_MS, log: () => undefined });
+  gate = await startGatekeeper(
+    { ...tinyConfig(data), ...BEHIND_PROXY },
+    { clock: () => NOW_MS, log: () => undefined },
+  );
 });
 afterAll(async () => {
   await gate.close();
@@ -388,7 +391,9 @@ async function signed(path: string): Promise<string> {
 }
 
 async function send(path: string, payment: string) {
-  const response = await fetch(gate.url + path, { headers: { 'x-payment': payment } });
+  const response = await fetch(gate.url + path, {
+    headers: { ...BUYER_ADDRESS, 'x-payment': payment },
+  });
   return { status: response.status, text: await response.text() };
 }
 
@@ -431,7 +436,10 @@ describe('a purchase with its proof', () => {
       .map((one) => join(one.parentPath, one.name));
     const whole = files.map((file) => readFileSync(file));
     await gate.close();
-    gate = await startGatekeeper(tinyConfig(data), { clock: () => NOW_MS, log: () => undefined });
+    gate = await startGatekeeper(
+      { ...tinyConfig(data), ...BEHIND_PROXY },
+      { clock: () => NOW_MS, log: () => undefined },
+    );
     for (const file of files) writeFileSync(file, 'damaged');
     const payment = await signed(target(STEADY));
     const refused = await send(target(STEADY), payment);

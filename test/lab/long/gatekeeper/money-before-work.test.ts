@@ -84,8 +84,11 @@ async function open(): Promise<{ gate: TinyGate; terms: RequirementsV1 }> {
   return { gate, terms: accepts[0] };
 }
 
-const pay = (gate: TinyGate, header: string, localAddress: string) =>
-  askFrom(gate.url, PAID, { headers: { 'x-payment': header }, localAddress });
+const pay = (gate: TinyGate, header: string, localAddress: string) => {
+  // As the proxy of the shop names it.
+  const forwarded = { 'x-forwarded-for': localAddress.replace('127', '203') };
+  return askFrom(gate.url, PAID, { headers: { ...forwarded, 'x-payment': header }, localAddress });
+};
 
 /** Like a client that comes again when it is told to. */
 async function buys(gate: TinyGate, header: string, from: string): Promise<number> {
