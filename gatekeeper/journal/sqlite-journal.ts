@@ -128,7 +128,8 @@ export function sqliteJournal(options: {
     ...foundIn(db, filter),
     useOnce: (message, untilMs) =>
       commit.run(() => {
-        forgetUsed.run([clock(), PURGE_ROWS_MAX]);
+        // By a time that has certainly come: what is forgotten works again.
+        forgetUsed.run([passedMs() ?? 0, PURGE_ROWS_MAX]);
         return use.run([message, untilMs]).changes === 1;
       }),
     async claim(claim) {

@@ -182,6 +182,26 @@ export function journalSuite(engine: Engine): void {
       expect(await again.useOnce('0xa|nonce', now)).toBe(true);
     });
 
+    it(`I59: ${name}() forgets no used message by a clock that jumps ahead and back`, async () => {
+      let [now, passed] = [NOW_MS, NOW_MS as number | null];
+      const journal = await opened(
+        await engine.fresh(),
+        () => now,
+        () => passed,
+      );
+      const untilMs = NOW_MS + 3_600_000;
+      expect(await journal.useOnce('0xa|nonce', untilMs)).toBe(true);
+      for (const trusted of [NOW_MS, null]) {
+        [now, passed] = [NOW_MS + YEAR_MS, trusted];
+        expect(await journal.useOnce(`0xb|${trusted}`, now)).toBe(true);
+        now = NOW_MS;
+        expect(await journal.useOnce('0xa|nonce', untilMs)).toBe(false);
+      }
+      passed = untilMs + 1;
+      await journal.useOnce('0xc|nonce', NOW_MS + YEAR_MS);
+      expect(await journal.useOnce('0xa|nonce', untilMs)).toBe(true);
+    });
+
     it(`I59: ${name}() has one secret for all who share it, over a reopening, and another elsewhere`, async () => {
       const place = await engine.fresh();
       const [one, two] = [await opened(place), await opened(place)];
