@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { LockedError, lockData } from '../../../compiler/stages/publish/data-lock.ts';
 import { built } from '../../built.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
@@ -104,17 +111,69 @@ describe('lockData()', () => {
     expect(readdirSync(data)).toEqual([]);
   });
 
-  it('I20: leaves the lock of another machine, which it cannot judge, and says how to remove it', () => {
+  const FOREIGN = JSON.stringify({ pid: 1, host: 'elsewhere', boot: 'another-kernel' });
+  const foreignLock = (data: string, ageMs: number): string => {
+    const path = join(data, '.lock');
+    writeFileSync(path, FOREIGN);
+    const at = new Date(Date.now() - ageMs);
+    utimesSync(path, at, at);
+    return path;
+  };
+
+  it.each([
+    ['just now', 0],
+    ['a while ago', 14 * 60_000],
+    ['in the future', -86_400_000],
+  ])(
+    'I20: leaves the lock that another machine touched %s, and says when it takes it over',
+    (_, ageMs) => {
+      const data = makeFolder();
+      const path = foreignLock(data, ageMs);
+      const end = new Date(statSync(path).mtimeMs + 15 * 60_000).toISOString();
+      expect(() => lockData(data)).toThrow(
+        `Cannot write into "${data}": another command (process 1 on "elsewhere") took the lock there, and whether it ` +
+          `still runs cannot be seen from this machine; nothing was changed; run this again when it has ended, or after ` +
+          `${end}, when it is taken over unless that machine touches it again; if it runs no more, you may remove ` +
+          `"${path}" before`,
+      );
+      expect(readFileSync(path, 'utf8')).toBe(FOREIGN);
+      expect(readdirSync(data)).toEqual(['.lock']);
+    },
+  );
+
+  it('I20: takes over the lock that a machine left which has not touched it for 15 minutes, and says so', () => {
     const data = makeFolder();
-    const text = JSON.stringify({ pid: 1, host: 'elsewhere', boot: 'another-kernel' });
-    writeFileSync(join(data, '.lock'), text);
-    expect(() => lockData(data)).toThrow(
-      `Cannot write into "${data}": another command (process 1 on "elsewhere") took the lock there, and whether it ` +
-        `still runs cannot be seen from this machine; nothing was changed; run this again when it has ended, or remove ` +
-        `"${join(data, '.lock')}" if it runs no more`,
-    );
-    expect(readFileSync(join(data, '.lock'), 'utf8')).toBe(text);
-    expect(readdirSync(data)).toEqual(['.lock']);
+    foreignLock(data, 16 * 60_000);
+    const warned: string[] = [];
+    const unlock = lockData(data, '.lock', (text) => warned.push(text));
+    expect(textIn(data)).toEqual(HERE);
+    expect(warned).toEqual([
+      `Took over "${data}" from process 1 on "elsewhere": it has not touched its lock for 15 minutes`,
+    ]);
+    unlock();
+    expect(readdirSync(data)).toEqual([]);
+  });
+
+  it('I20: touches its own lock while it holds it, and never that of who took it over', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const data = makeFolder();
+      const path = join(data, '.lock');
+      const unlock = lockData(data);
+      const old = new Date(Date.now() - 3_600_000);
+      utimesSync(path, old, old);
+      vi.advanceTimersByTime(31_000);
+      expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(600_000);
+      expect(textIn(data)).toEqual(HERE);
+      const leftMs = statSync(foreignLock(data, 600_000)).mtimeMs;
+      vi.advanceTimersByTime(31_000);
+      expect(statSync(path).mtimeMs).toBe(leftMs);
+      unlock();
+      expect(readFileSync(path, 'utf8')).toBe(FOREIGN);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it.each([String(process.ppid), '', 'a word', '{"pid":1}', '-1'])(
