@@ -1,6 +1,7 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,6 +17,19 @@ const BUYERS = 4;
 interface Answer {
   readonly status: number;
   readonly body: string;
+}
+
+function askAt({ url, ca }: Pick<Balancer, 'url' | 'ca'>, target: string, headers = {}) {
+  return new Promise<Answer>((resolve, reject) => {
+    const send = url.startsWith('https:') ? request : plainRequest;
+    const asked = send(url + target, { headers, ca }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => pieces.push(piece));
+      const body = (): string => Buffer.concat(pieces).toString('utf8');
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: body() }));
+    });
+    asked.on('error', reject).end();
+  });
 }
 
 const KINDS = (['nginx', 'haproxy'] as const).map((kind) => ({
@@ -55,16 +69,7 @@ describe.each(KINDS)('$kind in front of two gatekeepers', ({ kind, missing }) =>
   });
 
   const ask = (target: string, headers = {}, url = balancer.url): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      const send = url.startsWith('https:') ? request : plainRequest;
-      const asked = send(url + target, { headers, ca: balancer.ca }, (response) => {
-        const pieces: Buffer[] = [];
-        response.on('data', (piece: Buffer) => pieces.push(piece));
-        const body = (): string => Buffer.concat(pieces).toString('utf8');
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: body() }));
-      });
-      asked.on('error', reject).end();
-    });
+    askAt({ url, ca: balancer.ca }, target, headers);
 
   it('passes on long payment headers, and no longer ones than the gatekeeper reads', async () => {
     const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
@@ -125,6 +130,57 @@ describe.each(KINDS)('$kind in front of two gatekeepers', ({ kind, missing }) =>
     expect(failures.at(-1)).toMatch(/50[234]/);
     if (kind !== 'haproxy') return;
     const { status, body } = await ask('/gauge/sample');
-    expect([status, JSON.parse(body)]).toMatchObject([503, { retryable: true }]);
+    expect(status).toBe(503);
+    expectNoPromise(body);
   });
+});
+
+/** A gatekeeper that went away may have settled the payment before. */
+function expectNoPromise(body: string): void {
+  const { error, retryable } = JSON.parse(body);
+  expect(retryable).toBe(true);
+  expect(error).toContain('send the same one again; do not sign a new one');
+  expect(error).not.toMatch(/(not|nothing|never|nobody)\b[^.]*\bcharged/i);
+}
+
+describe.skipIf(missingBalancer('haproxy') !== null)(
+  'haproxy where a gatekeeper breaks off',
+  () => {
+    it('I9: says in JSON to send the same payment again, and never that nothing was charged', async () => {
+      const broken = createServer((socket) => {
+        socket.once('data', (bytes) => {
+          const isCheck = String(bytes).includes('/healthz');
+          socket.end(isCheck ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : 'half an ans');
+        });
+        socket.on('error', () => undefined);
+      });
+      await new Promise<void>((done) => broken.listen(0, '127.0.0.1', done));
+      const { port } = broken.address() as AddressInfo;
+      const balancer = await startBalancer({ kind: 'haproxy', ports: [port, port] });
+      try {
+        const headers = { 'x-payment': 'AAAA' };
+        await expect
+          .poll(async () => (await askAt(balancer, '/gauge/sample', headers)).status)
+          .toBe(502);
+        expectNoPromise((await askAt(balancer, '/gauge/sample', headers)).body);
+      } finally {
+        await balancer.close();
+        broken.close();
+      }
+    });
+
+    it('I9: says the same whatever went wrong', () => {
+      const text = readFileSync('gatekeeper/deploy/haproxy.cfg', 'utf8');
+      const said = [...text.matchAll(/http-error status (\d+) .* string '([^']*)'/g)];
+      expect(said.map(([, status]) => status)).toEqual(['502', '503', '504']);
+      for (const [, , body = ''] of said) expectNoPromise(body);
+      expect(() => expectNoPromise(UNTRUE)).toThrow();
+    });
+  },
+);
+
+/** What is true only of a request that no gatekeeper ever got. */
+const UNTRUE = JSON.stringify({
+  error: 'Nothing was charged; send the same one again; do not sign a new one.',
+  retryable: true,
 });
