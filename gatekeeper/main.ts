@@ -182,7 +182,7 @@ async function serve(
   if (role === null) announce(config, gatekeeper.url);
   else (await ON_DEMAND.workers()).joinWorkers(gatekeeper.url, stop);
   if (place > 0) return;
-  const slow = await slowSignatures();
+  const slow = slowSignatures();
   if (slow !== null) warn(slow);
   const warning = await gatekeeper.facilitatorWarning;
   for (const line of warning?.split('\n') ?? []) warn(line);

@@ -1,5 +1,5 @@
-import secp256k1 from 'secp256k1';
 import { checksumAddress, keccak256 } from '../money/address.ts';
+import { CURVE } from '../money/curve.ts';
 import {
   authorizationKey,
   type Facilitator,
@@ -280,8 +280,8 @@ export function canary({
 }): Canary {
   let key = Uint8Array.from(random(32));
   // Fewer than one in 2^128 random texts is an invalid key.
-  while (!secp256k1.privateKeyVerify(key)) key = Uint8Array.from(random(32));
-  const publicKey = secp256k1.publicKeyCreate(key, false);
+  while (!CURVE.isPrivateKey(key)) key = Uint8Array.from(random(32));
+  const publicKey = CURVE.publicKeyOf(key);
   const from = checksumAddress(hex(keccak256(publicKey.subarray(1)).slice(12)));
   return (like) => {
     const { x402Version, paymentPayload, paymentRequirements } = like;
@@ -298,8 +298,8 @@ export function canary({
       nonce: hex(random(32)),
     };
     const digest = transferDigest(network, authorization);
-    const { signature: rs, recid } = secp256k1.ecdsaSign(digest, key);
-    const signature = hex(Uint8Array.from([...rs, recid + V_OFFSET]));
+    const { rs, recovery } = CURVE.sign(digest, key);
+    const signature = hex(Uint8Array.from([...rs, recovery + V_OFFSET]));
     const payload = { signature, authorization };
     // Not under the name of the request that it is like: it is another payment.
     return {

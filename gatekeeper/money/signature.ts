@@ -1,11 +1,7 @@
-import secp256k1 from 'secp256k1';
 import { keccak256 } from './address.ts';
+import { CURVE, type Curve } from './curve.ts';
 import type { Network } from './networks.ts';
 import type { Authorization } from './payment.ts';
-
-// Its package brings an install script, which nothing here needs, and `elliptic`, which has an open advisory and is loaded only
-// where the native part is not. The fastest in WebAssembly takes 145 µs for 50, and a purchase then costs 1.24 to 1.31 times as
-// much: more than the 1.15 that a library without both may cost.
 
 /** Hex characters of a plain 65-byte signature with its `0x`; wallets with code may send more. */
 export const SIGNATURE_CHARS = 132;
@@ -96,16 +92,12 @@ export function recoverPayer(digest: Uint8Array, signature: string): string | nu
 }
 
 /** The same for a signature in bytes. */
-export function recoverSigner(digest: Uint8Array, bytes: Buffer): string | null {
+export function recoverSigner(digest: Uint8Array, bytes: Buffer, curve = CURVE): string | null {
   const v = bytes[64];
   if (bytes.length !== 65 || (v !== 27 && v !== 28)) return null;
   if (bytes.compare(HALF_ORDER, 0, 32, 32, 64) > 0) return null;
-  return addressOf(bytes.subarray(0, 64), v - 27, digest);
-}
-
-function addressOf(rs: Uint8Array, recovery: number, digest: Uint8Array): string | null {
   try {
-    const publicKey = secp256k1.ecdsaRecover(rs, recovery, digest, false);
+    const publicKey = curve.recover(bytes.subarray(0, 64), v - 27, digest);
     const hash = keccak256(publicKey.subarray(1));
     return `0x${Buffer.from(hash.buffer, hash.byteOffset + 12, 20).toString('hex')}`;
   } catch {
@@ -146,21 +138,12 @@ function hashText(text: string): Uint8Array {
   return keccak256(Buffer.from(text, 'utf8'));
 }
 
-/** What secp256k1 loads first; where it cannot, it goes on without a word in plain JavaScript. */
-const NATIVE_PART: string = 'secp256k1/bindings.js';
-
 /** What the operator should know where signatures are checked without native code; null where they are not. */
-export async function slowSignatures(
-  load: () => Promise<unknown> = () => import(NATIVE_PART),
-): Promise<string | null> {
-  try {
-    await load();
-    return null;
-  } catch {
-    const system = `${process.platform}-${process.arch}`;
-    return (
-      `Payments are checked 17 times slower than they could be: the package secp256k1 has no native part for ${system}. ` +
-      'Install a C++ compiler and run "npm rebuild secp256k1"'
-    );
-  }
+export function slowSignatures({ isNative }: Pick<Curve, 'isNative'> = CURVE): string | null {
+  if (isNative) return null;
+  const system = `${process.platform}-${process.arch}`;
+  return (
+    `Payments are checked more than 20 times slower than they could be: the package secp256k1 has no native part for ${system}. ` +
+    'Install a C++ compiler and run "npm rebuild secp256k1"'
+  );
 }

@@ -1,8 +1,10 @@
+import { createRequire } from 'node:module';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import fc from 'fast-check';
 import { getAddress, hashTypedData, verifyTypedData } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { checksumAddress, keccak256 } from '../../../gatekeeper/money/address.ts';
+import { CURVE, openCurve } from '../../../gatekeeper/money/curve.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import {
   type Authorization,
@@ -11,6 +13,7 @@ import {
 } from '../../../gatekeeper/money/payment.ts';
 import {
   recoverPayer,
+  recoverSigner,
   slowSignatures,
   transferDigest,
 } from '../../../gatekeeper/money/signature.ts';
@@ -196,13 +199,74 @@ describe('parseSignedText()', () => {
   });
 });
 
-it('is silent where the native part of secp256k1 loads, as it does here', async () => {
-  expect(await slowSignatures()).toBeNull();
+const missing = (): Promise<never> => Promise.reject(new Error('No native build was found'));
+
+it('is silent where the native part of secp256k1 loads, as it does here', () => {
+  expect(slowSignatures()).toBeNull();
 });
 
 it('names the system and what to do where it does not load', async () => {
-  const missing = (): Promise<never> => Promise.reject(new Error('No native build was found'));
-  const warning = await slowSignatures(missing);
+  const warning = slowSignatures(await openCurve(missing));
   expect(warning).toContain(`no native part for ${process.platform}-${process.arch}`);
   expect(warning).toContain('npm rebuild secp256k1');
+});
+
+describe('openCurve()', () => {
+  const bytes32 = (value: bigint): Buffer =>
+    Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+  const key = Buffer.alloc(32, 7);
+  const digest = Uint8Array.from(keccak256(Buffer.from('a transfer')));
+  const { rs, recovery } = CURVE.sign(digest, key);
+  const [r, s] = [Buffer.from(rs.subarray(0, 32)), Buffer.from(rs.subarray(32))];
+  const high = bytes32(ORDER - BigInt(`0x${s.toString('hex')}`));
+  const signer = (): string =>
+    `0x${Buffer.from(keccak256(CURVE.publicKeyOf(key).subarray(1)).slice(12)).toString('hex')}`;
+  const v = 27 + recovery;
+
+  it.each<[string, readonly [Buffer, Buffer, number], boolean]>([
+    ['a good one', [r, s, v], true],
+    ['s in the upper half', [r, high, 55 - recovery - 1], false],
+    ['s in the upper half, v as it was', [r, high, v], false],
+    ['v 0', [r, s, recovery], false],
+    ['v 29', [r, s, v + 2], false],
+    ['r zero', [bytes32(0n), s, v], false],
+    ['s zero', [r, bytes32(0n), v], false],
+    ['both zero', [bytes32(0n), bytes32(0n), v], false],
+    ['r the order', [bytes32(ORDER), s, v], false],
+    ['r on no point', [bytes32(5n), s, v], false],
+    ['r beyond the field', [bytes32(2n ** 256n - 1n), s, v], false],
+  ])('I14: both give one verdict on %s', async (_, [one, two, three], isGood) => {
+    const plain = await openCurve(missing);
+    expect([CURVE.isNative, plain.isNative]).toEqual([true, false]);
+    const signature = Buffer.concat([one, two, Buffer.from([three])]);
+    const verdicts = [CURVE, plain].map((curve) => recoverSigner(digest, signature, curve));
+    expect(verdicts).toEqual(isGood ? [signer(), signer()] : [null, null]);
+  });
+
+  it('both agree on any signature, and on any key', async () => {
+    const plain = await openCurve(missing);
+    const word = fc.oneof(
+      fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+      fc.constantFrom(ORDER - 1n, 1n),
+    );
+    fc.assert(
+      fc.property(word, word, fc.constantFrom(27, 28), (one, two, three) => {
+        const signature = Buffer.concat([bytes32(one), bytes32(two), Buffer.from([three])]);
+        expect(recoverSigner(digest, signature, plain)).toBe(recoverSigner(digest, signature));
+        const given = bytes32(one);
+        expect(plain.isPrivateKey(given)).toBe(CURVE.isPrivateKey(given));
+        if (!plain.isPrivateKey(given)) return;
+        expect([...plain.publicKeyOf(given)]).toEqual([...CURVE.publicKeyOf(given)]);
+        const [own, other] = [plain.sign(digest, given), CURVE.sign(digest, given)];
+        expect([[...own.rs], own.recovery]).toEqual([[...other.rs], other.recovery]);
+      }),
+    );
+  });
+
+  it('never loads what has an open advisory', async () => {
+    await openCurve(missing);
+    const loaded = Object.keys(createRequire(import.meta.url).cache);
+    expect(loaded.some((path) => path.includes('/secp256k1/bindings.js'))).toBe(true);
+    expect(loaded.filter((path) => /\/elliptic(\/|\.js$)/.test(path))).toEqual([]);
+  });
 });
