@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokenNode } from '../../gatekeeper/chain/chain-node.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import type { Examined } from '../../gatekeeper/doctor/check.ts';
-import { chainCheck } from '../../gatekeeper/doctor/payment-checks.ts';
-import { tokenNode } from '../../gatekeeper/doctor/token-node.ts';
+import { chainCheck } from '../../gatekeeper/doctor/remote-checks.ts';
 import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
 import { ledgerRows } from '../../gatekeeper/journal/ledger.ts';
 import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
@@ -185,7 +185,7 @@ describe('two tokens in one challenge', () => {
 describe('a token that is not as it is written', () => {
   const examined = (tokens: string) => {
     const config = configOf('doctor', { tokens, facilitator_url: facilitator.url });
-    const node: Examined['node'] = async ({ network }) => tokenNode(chain.url, network);
+    const node: Examined['node'] = async ({ network }) => tokenNode({ url: chain.url, network });
     return chainCheck({ config, node, clock: () => Date.now() } as unknown as Examined);
   };
 
