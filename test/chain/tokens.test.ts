@@ -7,10 +7,10 @@ import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import type { Examined } from '../../gatekeeper/doctor/check.ts';
 import { chainCheck } from '../../gatekeeper/doctor/remote-checks.ts';
 import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
-import { ledgerRows } from '../../gatekeeper/journal/ledger.ts';
 import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send, termsOn } from './buyer.ts';
@@ -170,10 +170,10 @@ describe('two tokens in one challenge', () => {
     expect(paid).toEqual({ usdc: 3n * PRICES.usdc, euro: 3n * PRICES.euro });
   });
 
-  it('are in the ledger with their own amounts and the same USD', () => {
+  it('are in the ledger with their own amounts and the same USD', async () => {
     for (const shop of SHOPS) {
       const db = readJournalFile(join(folder, shop, 'payments.db'));
-      const rows = [...ledgerRows(db, { time: 'created_at', state: 'settled' })];
+      const rows = await ledgerRows(db, { time: 'created_at', state: 'settled' });
       db.close();
       expect(new Set(rows.map(({ asset, value, usd }) => `${asset} ${value} ${usd}`))).toEqual(
         new Set(NAMES.map((one) => `${TOKENS[one].asset.toLowerCase()} ${PRICES[one]} 0.01`)),
