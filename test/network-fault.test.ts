@@ -9,7 +9,7 @@ import { askWitness } from '../compiler/witness/witness-client.ts';
 import { nodeFailure } from '../gatekeeper/chain/chain-evidence.ts';
 import { chainNode } from '../gatekeeper/chain/chain-node.ts';
 import { ask } from '../gatekeeper/doctor/check.ts';
-import { silence } from '../gatekeeper/doctor/payment-checks.ts';
+import { silence } from '../gatekeeper/doctor/remote-checks.ts';
 import { remoteFacilitator } from '../gatekeeper/facilitator/remote-facilitator.ts';
 import { openJournal } from '../gatekeeper/journal/open-journal.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';

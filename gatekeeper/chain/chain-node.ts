@@ -10,7 +10,14 @@ import {
   parseAbi,
   TimeoutError,
 } from 'viem';
-import { getBlock, getChainId, getCode, getTransactionReceipt, readContract } from 'viem/actions';
+import {
+  getBalance,
+  getBlock,
+  getChainId,
+  getCode,
+  getTransactionReceipt,
+  readContract,
+} from 'viem/actions';
 import type { AccountStanding } from '../money/evidence.ts';
 import { remoteUrl } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
@@ -21,7 +28,10 @@ export const TOKEN_ABI = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
   'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
+  'function name() view returns (string)',
+  'function version() view returns (string)',
   'function decimals() view returns (uint8)',
+  'function isBlacklisted(address account) view returns (bool)',
   'function balanceOf(address account) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -130,6 +140,33 @@ export function chainNode(options: ChainNodeOptions): ChainNode {
       });
       return logs.map((log) => formatLog(log));
     }),
+  };
+}
+
+export type TokenNode = ReturnType<typeof tokenNode>;
+
+/** A chain node with the questions that only a check before the start asks; every one may throw. */
+export function tokenNode(options: ChainNodeOptions) {
+  const { check, block, client } = chainNode(options);
+  const token = { address: options.network.asset as Hex, abi: TOKEN_ABI } as const;
+  return {
+    check,
+    block,
+    /** What the token says of itself. */
+    async facts() {
+      const [name, version, decimals] = await Promise.all([
+        readContract(client, { ...token, functionName: 'name' }),
+        readContract(client, { ...token, functionName: 'version' }),
+        readContract(client, { ...token, functionName: 'decimals' }),
+      ]);
+      return { name, version, decimals };
+    },
+    /** Whether the issuer of the token has barred an account from receiving it. */
+    isBarred: (account: string) =>
+      readContract(client, { ...token, functionName: 'isBlacklisted', args: [account as Hex] }),
+    /** Undefined for a plain account. */
+    codeOf: (account: string) => getCode(client, { address: account as Hex }),
+    wei: (account: string) => getBalance(client, { address: account as Hex }),
   };
 }
 

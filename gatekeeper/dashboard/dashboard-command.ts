@@ -7,7 +7,7 @@ import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { type RunStatus, runStatusSchema } from '../../compiler/contract/run-status.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
-import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-journal.ts';
+import { dayStart, placeOf, STATE_OPTION, withBooks } from '../journal/with-journal.ts';
 import { isLoopbackHost, listen } from '../system/listen.ts';
 import { messageOf } from '../system/message-of.ts';
 import { readOwnFile, replaceFile } from '../system/plain-file.ts';
@@ -93,7 +93,7 @@ async function pageOf(
   return dashboardPage({
     nowMs,
     period,
-    sales: await withLedger(placeOf(state, by.place), (ledger) => readSales(ledger, period)),
+    sales: await withBooks(placeOf(state, by.place), (books) => readSales(books, period)),
     answers: log.length === 0 ? null : readAnswers(log, { period, catalog: catalogAt(catalog) }),
     status: status === undefined ? null : readRunStatus(status),
   });

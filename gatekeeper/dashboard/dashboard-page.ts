@@ -3,7 +3,7 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { Html, type HtmlPart, html } from '../../compiler/contract/html.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import type { RunStatus, SourceStatus } from '../../compiler/contract/run-status.ts';
-import type { LedgerRow, RevenueRow } from '../journal/ledger.ts';
+import type { RevenueRow } from '../journal/ledger.ts';
 import type { LoggedAnswers, OpenPayments, Period, Sales } from './sales.ts';
 
 /** Everything that the page shows. */
@@ -91,6 +91,12 @@ function figures({ sales, answers, status, nowMs }: DashboardFacts): Html {
   const { total, buyers, latency, open, refused } = sales;
   const payments = total.rows.reduce((sum, row) => sum + row.payments, 0);
   const revenue = total.rows.map((row) => html`${moneyText(row)}<small>${currency(row)}</small>`);
+  const sources = Object.values(status?.sources ?? {});
+  const well = sources.filter((source) => healthOf(source, nowMs) === 'healthy').length;
+  const healthy =
+    status === null
+      ? html`?<small>give a status file with --status</small>`
+      : html`${well} of ${sources.length}<small>as of ${status.updated_at ?? 'never'}</small>`;
   const shown = [
     figure('Revenue', revenue.length === 0 ? '$0.00' : revenue),
     figure(
@@ -103,7 +109,7 @@ function figures({ sales, answers, status, nowMs }: DashboardFacts): Html {
       'Settlement takes',
       html`${durationText(latency.medianMs)}<small>half of ${latency.count}; 95 % within ${durationText(latency.p95Ms)}, the longest ${durationText(latency.maxMs)}</small>`,
     ),
-    figure('Healthy sources', healthCount(status, nowMs)),
+    figure('Healthy sources', healthy),
   ];
   return section('The period at a glance', html`<dl class="figures">${shown}</dl>`);
 }
@@ -179,29 +185,19 @@ const CHART_DAYS_MAX = 92;
 /** Units of a chart: bars of 10 a day, up to 100 high. */
 const [STEP, BAR, HEIGHT] = [10, 8, 100];
 
-/** One chart for each currency: what was settled day by day. */
-function revenueCharts(byDay: readonly RevenueRow[], period: Period): Html[] {
-  const currencies = [...new Set(byDay.map(currencyOf))].sort();
-  return currencies.map((currency) => {
-    const rows = byDay.filter((row) => currencyOf(row) === currency);
-    return chart(rows, daysOf(period));
-  });
-}
-
-function currencyOf({ network, asset }: RevenueRow): string {
-  return `${network}|${asset}`;
-}
-
-/** Calendar days of a period in UTC, the last CHART_DAYS_MAX of them. */
-function daysOf({ sinceMs, untilMs }: Period): string[] {
+/** One chart for each currency: what was settled on each of the last CHART_DAYS_MAX days of a period, in UTC. */
+function revenueCharts(byDay: readonly RevenueRow[], { sinceMs, untilMs }: Period): Html[] {
   const last = Math.floor((untilMs - 1) / DAY_MS);
   const first = Math.max(Math.floor(sinceMs / DAY_MS), last - CHART_DAYS_MAX + 1);
   const count = Math.max(0, last - first + 1);
-  return Array.from({ length: count }, (_, at) => dayName((first + at) * DAY_MS));
-}
-
-function dayName(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  const days = Array.from({ length: count }, (_, at) => dayOf((first + at) * DAY_MS));
+  const currencies = [...new Set(byDay.map(currency))].sort();
+  return currencies.map((name) =>
+    chart(
+      byDay.filter((row) => currency(row) === name),
+      days,
+    ),
+  );
 }
 
 function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {
@@ -209,27 +205,19 @@ function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {
   const most = [...values.values()].reduce((left, right) => (left > right ? left : right), 1n);
   const bars = days.flatMap((day, at) => {
     const value = values.get(day);
-    return value === undefined ? [] : [bar(at, heightOf(value, most))];
+    if (value === undefined) return [];
+    // One decimal; a sale is never invisible.
+    const height = Math.max(1, Number((value * BigInt(HEIGHT) * 10n) / most) / 10);
+    const y = (HEIGHT - height).toFixed(1);
+    return [html`<rect x="${at * STEP + 1}" y="${y}" width="${BAR}" height="${height}"/>`];
   });
   const { network } = defined(rows[0], 'a sale');
   const from = defined(days[0], 'a day');
+  const top = rows.find(({ value }) => BigInt(value) === most);
+  const highest = top === undefined ? '0' : moneyText(top);
   // The table below says the same in text.
   return html`<figure><svg aria-hidden="true" viewBox="0 0 ${days.length * STEP} ${HEIGHT}" preserveAspectRatio="none">${bars}</svg>
-<figcaption>Revenue per day on ${network}, ${from} to ${days.at(-1) ?? from}; the highest bar is ${highest(rows, most)}.</figcaption></figure>`;
-}
-
-function bar(at: number, height: number): Html {
-  return html`<rect x="${at * STEP + 1}" y="${(HEIGHT - height).toFixed(1)}" width="${BAR}" height="${height}"/>`;
-}
-
-/** Height in units, one decimal; a sale is never invisible. */
-function heightOf(value: bigint, most: bigint): number {
-  return Math.max(1, Number((value * BigInt(HEIGHT) * 10n) / most) / 10);
-}
-
-function highest(rows: readonly RevenueRow[], most: bigint): string {
-  const row = rows.find(({ value }) => BigInt(value) === most);
-  return row === undefined ? '0' : moneyText(row);
+<figcaption>Revenue per day on ${network}, ${from} to ${days.at(-1) ?? from}; the highest bar is ${highest}.</figcaption></figure>`;
 }
 
 /** An amount as people read it; in units of the asset where it is too large for dollars. */
@@ -238,17 +226,17 @@ function moneyText({ usd, value }: Pick<RevenueRow, 'usd' | 'value'>): string {
 }
 
 /** Delivered answers for a hundred told prices, one decimal; null where no price was told. */
-function conversionPercent({
-  priced,
-  delivered,
-}: Omit<LoggedAnswers['products'][number], 'path'>): string | null {
+function conversionPercent(priced: number, delivered: number): string | null {
   return priced === 0 ? null : ((delivered * 100) / priced).toFixed(1);
 }
 
 /** Sales by product; with a log, also how often its price was told. */
 function productSection({ byProduct }: Sales, answers: LoggedAnswers | null): Html {
   const asked = new Map(answers?.products.map((row) => [row.path, row]));
-  const sold = byProduct.rows.map((row) => soldRow(row, asked.get(row.group)));
+  const sold = byProduct.rows.map((row) => {
+    const { group, network, payments } = row;
+    return [group, network, payments, moneyText(row), ...askedCells(asked.get(group))];
+  });
   const names = new Set(byProduct.rows.map(({ group }) => group));
   const unsold = [...asked.values()].filter(({ path }) => !names.has(path));
   const unsoldRows = unsold.map((row) => [row.path, '', 0, '', ...askedCells(row)]);
@@ -264,28 +252,19 @@ function productSection({ byProduct }: Sales, answers: LoggedAnswers | null): Ht
 
 const ASKED = ['Answered 402', 'Answered 200', 'Conversion'];
 
-type AskedProduct = LoggedAnswers['products'][number];
-
-function soldRow(row: RevenueRow, asked: AskedProduct | undefined): HtmlPart[] {
-  return [row.group, row.network, row.payments, moneyText(row), ...askedCells(asked)];
-}
-
-function askedCells(asked: AskedProduct | undefined): HtmlPart[] {
+function askedCells(asked: LoggedAnswers['products'][number] | undefined): HtmlPart[] {
   if (asked === undefined) return ['', '', ''];
-  const percent = conversionPercent(asked);
+  const percent = conversionPercent(asked.priced, asked.delivered);
   return [asked.priced, asked.delivered, percent === null ? '' : `${percent} %`];
 }
 
 /** Conversion over all products. */
 function conversionText(answers: LoggedAnswers | null): HtmlPart {
   if (answers === null) return html`?<small>give a log with --log</small>`;
-  const sum = { priced: 0, delivered: 0 };
-  for (const { priced, delivered } of answers.products) {
-    sum.priced += priced;
-    sum.delivered += delivered;
-  }
-  const percent = conversionPercent(sum);
-  const small = html`<small>${sum.delivered} answers 200, ${sum.priced} answers 402</small>`;
+  const priced = answers.products.reduce((sum, row) => sum + row.priced, 0);
+  const delivered = answers.products.reduce((sum, row) => sum + row.delivered, 0);
+  const percent = conversionPercent(priced, delivered);
+  const small = html`<small>${delivered} answers 200, ${priced} answers 402</small>`;
   return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
 }
 
@@ -293,7 +272,13 @@ function conversionText(answers: LoggedAnswers | null): HtmlPart {
 function openSection({ total, listed }: OpenPayments, nowMs: number): Html {
   const title = 'Open payments';
   if (total === 0) return section(title, html`<p>None: the end of every payment is known.</p>`);
-  const rows = listed.map((row) => openRow(row, nowMs));
+  const rows = listed.map((row) => {
+    // Only the path: a query may hold a token.
+    const { created_at, state, path, network, payer, detail } = row;
+    const at = Date.parse(created_at);
+    const age = durationText(Math.max(0, nowMs - at));
+    return [isoTime(at), age, state, moneyText(row), path, network, payer, detail];
+  });
   const columns = [
     'Taken',
     'Age',
@@ -308,22 +293,6 @@ function openSection({ total, listed }: OpenPayments, nowMs: number): Html {
     html`<p>The gatekeeper asks about them every 30 s. If one stays, set a chain node (SIGNALPRESS_RPC_URL). It is closed once its authorization is dead.</p>`,
     table({ caption: `The oldest ${listed.length} of ${total}`, columns, rows }),
   ]);
-}
-
-/** Only the path: a query may hold a token. */
-function openRow(row: LedgerRow, nowMs: number): HtmlPart[] {
-  const { created_at, state, path, network, payer, detail } = row;
-  const at = Date.parse(created_at);
-  return [
-    isoTime(at),
-    durationText(Math.max(0, nowMs - at)),
-    state,
-    moneyText(row),
-    path,
-    network,
-    payer,
-    detail,
-  ];
 }
 
 const UNITS = [
@@ -361,14 +330,6 @@ const CLASSES: Readonly<Record<HealthWord, string>> = {
   healthy: 'good',
 };
 
-/** How many sources are healthy. */
-function healthCount(status: RunStatus | null, nowMs: number): HtmlPart {
-  if (status === null) return html`?<small>give a status file with --status</small>`;
-  const all = Object.values(status.sources);
-  const healthy = all.filter((source) => healthOf(source, nowMs) === 'healthy').length;
-  return html`${healthy} of ${all.length}<small>as of ${status.updated_at ?? 'never'}</small>`;
-}
-
 /** Each source with its health, the worst first. */
 function sourcesSection(status: RunStatus | null, nowMs: number): Html {
   const title = 'Sources';
@@ -385,7 +346,12 @@ function sourcesSection(status: RunStatus | null, nowMs: number): Html {
     const worse = HEALTH_WORDS.indexOf(left.health) - HEALTH_WORDS.indexOf(right.health);
     return worse === 0 ? (left.name < right.name ? -1 : 1) : worse;
   });
-  const rows = sources.map(sourceRow);
+  const rows = sources.map(({ name, source, health }) => {
+    const { last_success, last_change, next_due, consecutive_failures, waiting } = source;
+    const word = html`<span class="${CLASSES[health]}">${health}</span>`;
+    const times = [last_success, last_change, next_due].map((time) => time ?? 'never');
+    return [name, word, ...times, consecutive_failures, waiting, source.last_error ?? ''];
+  });
   const columns = [
     'Source',
     'Health',
@@ -404,21 +370,6 @@ function sourcesSection(status: RunStatus | null, nowMs: number): Html {
   ]);
 }
 
-function sourceRow({
-  name,
-  source,
-  health,
-}: {
-  name: string;
-  source: SourceStatus;
-  health: HealthWord;
-}): HtmlPart[] {
-  const { last_success, last_change, next_due, consecutive_failures, waiting, last_error } = source;
-  const word = html`<span class="${CLASSES[health]}">${health}</span>`;
-  const times = [last_success, last_change, next_due].map((time) => time ?? 'never');
-  return [name, word, ...times, consecutive_failures, waiting, last_error ?? ''];
-}
-
 function compileText({ release, last_success, last_error, is_due }: RunStatus['compile']): Html {
   const published =
     release === null
@@ -433,33 +384,33 @@ function compileText({ release, last_success, last_error, is_due }: RunStatus['c
 /** Heading of a column: of text, or of numbers. */
 type TableColumn = string | { readonly number: string };
 
-interface PageTable {
-  readonly caption?: string;
-  readonly columns: readonly TableColumn[];
-  /** Cells by column; the first one names the row. */
-  readonly rows: readonly (readonly HtmlPart[])[];
-}
-
 /** A table that scrolls within itself where it is wider than the page. */
-function table({ caption, columns, rows }: PageTable): Html {
-  const heads = columns.map((column) => {
-    return typeof column === 'string'
+function table({
+  caption,
+  columns,
+  rows,
+}: {
+  caption?: string;
+  columns: readonly TableColumn[];
+  /** Cells by column; the first one names the row. */
+  rows: readonly (readonly HtmlPart[])[];
+}): Html {
+  const heads = columns.map((column) =>
+    typeof column === 'string'
       ? html`<th scope="col">${column}</th>`
-      : html`<th scope="col" class="n">${column.number}</th>`;
-  });
+      : html`<th scope="col" class="n">${column.number}</th>`,
+  );
   const body = rows.map(([name, ...cells]) => {
-    const rest = cells.map(
-      (cell, at) => html`${cellOf(cell, defined(columns[at + 1], 'the column'))}`,
+    const rest = cells.map((cell, at) =>
+      typeof columns[at + 1] === 'string'
+        ? html`<td>${cell}</td>`
+        : html`<td class="n">${cell}</td>`,
     );
     return html`<tr><th scope="row">${defined(name, 'a name')}</th>${rest}</tr>\n`;
   });
   const title = caption === undefined ? null : html`<caption>${caption}</caption>`;
   return html`<div class="wide" tabindex="0" role="group" aria-label="${caption ?? 'Details'}"><table>${title}<thead><tr>${heads}</tr></thead><tbody>
 ${body}</tbody></table></div>`;
-}
-
-function cellOf(cell: HtmlPart, column: TableColumn): Html {
-  return typeof column === 'string' ? html`<td>${cell}</td>` : html`<td class="n">${cell}</td>`;
 }
 
 /** A part of the page under its own heading. */

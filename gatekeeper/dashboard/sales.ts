@@ -5,8 +5,13 @@ import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { findRow } from '../../compiler/contract/route.ts';
-import { type LedgerRow, type Revenue, RevenueSum, settledDay } from '../journal/ledger.ts';
-import type { Ledger } from '../journal/with-journal.ts';
+import {
+  type Books,
+  type LedgerRow,
+  type Revenue,
+  RevenueSum,
+  settledDay,
+} from '../journal/ledger.ts';
 import { messageOf } from '../system/message-of.ts';
 import { openOwnFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
@@ -44,14 +49,14 @@ export interface OpenPayments {
 }
 
 /** Sums up a journal; amounts are added exactly. */
-export async function readSales(ledger: Ledger, period: Period): Promise<Sales> {
+export async function readSales(books: Books, period: Period): Promise<Sales> {
   const total = new RevenueSum(() => '');
   const byDay = new RevenueSum(settledDay);
   const byProduct = new RevenueSum((row) => row.path);
   const byDayAndProduct = new RevenueSum((row) => `${settledDay(row)} ${row.path}`);
   const buyers = new Set<string>();
   const durations = new Map<number, number>();
-  for await (const row of ledger.rows({ ...period, time: 'settled_at', state: 'settled' })) {
+  for await (const row of books.rows({ ...period, time: 'settled_at', state: 'settled' })) {
     for (const sum of [total, byDay, byProduct, byDayAndProduct]) sum.add(row);
     buyers.add(`${row.network}|${row.payer}`);
     // A clock that was set back in between counts as 0.
@@ -59,7 +64,7 @@ export async function readSales(ledger: Ledger, period: Period): Promise<Sales> 
     durations.set(ms, (durations.get(ms) ?? 0) + 1);
   }
   let refused = 0;
-  for await (const _ of ledger.rows({ ...period, time: 'created_at', state: 'refused' }))
+  for await (const _ of books.rows({ ...period, time: 'created_at', state: 'refused' }))
     refused += 1;
   return {
     total: total.revenue(),
@@ -69,16 +74,16 @@ export async function readSales(ledger: Ledger, period: Period): Promise<Sales> 
     buyers: buyers.size,
     latency: summaryOf(durations),
     refused,
-    open: await openPayments(ledger),
+    open: await openPayments(books),
   };
 }
 
-async function openPayments(ledger: Ledger): Promise<OpenPayments> {
+async function openPayments(books: Books): Promise<OpenPayments> {
   const oldest: LedgerRow[] = [];
   let total = 0;
   for (const state of ['settling', 'unknown']) {
     let known = 0;
-    for await (const row of ledger.rows({ time: 'created_at', state })) {
+    for await (const row of books.rows({ time: 'created_at', state })) {
       known += 1;
       if (known <= OPEN_LISTED_MAX) oldest.push(row);
     }
@@ -123,19 +128,16 @@ const answerLine = z.object({
   payer: z.string().optional(),
 });
 
-/** How often the price of a product was told, and how often the product was delivered. */
-interface ProductAnswers {
-  readonly path: string;
-  /** Answers 402. */
-  readonly priced: number;
-  /** Answers 200. */
-  readonly delivered: number;
-}
-
 /** What a log of the gatekeeper says about a period. */
 export interface LoggedAnswers {
   /** Products that were asked for, by path. */
-  readonly products: readonly ProductAnswers[];
+  readonly products: readonly {
+    readonly path: string;
+    /** Answers 402. */
+    readonly priced: number;
+    /** Answers 200. */
+    readonly delivered: number;
+  }[];
   /** Lines that are no answers, other lines of the gatekeeper among them. */
   readonly otherLines: number;
   /** First and last answer of the period, RFC 3339; null when there is none. */
@@ -153,8 +155,10 @@ export function readAnswers(
   let first: string | null = null;
   let last: string | null = null;
   const add = (line: string): void => {
-    const answer = answerOf(line);
-    if (answer === null) {
+    let answer: z.infer<typeof answerLine>;
+    try {
+      answer = answerLine.parse(JSON.parse(line));
+    } catch {
       otherLines += Number(line !== '');
       return;
     }
@@ -193,14 +197,6 @@ function countProduct(
   const isGiven = payer === undefined && Object.values(row.signalPrices ?? {}).includes(null);
   if (status === 402) counts.priced += 1;
   if (status === 200 && !isGiven) counts.delivered += 1;
-}
-
-function answerOf(line: string): z.infer<typeof answerLine> | null {
-  try {
-    return answerLine.safeParse(JSON.parse(line)).data ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** Lines of a file; one that is too long comes as a piece that is no JSON. */

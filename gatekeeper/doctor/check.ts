@@ -1,9 +1,9 @@
 import { request } from 'undici';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
+import type { TokenNode } from '../chain/chain-node.ts';
 import type { Config, PaidNetwork } from '../config/config.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { messageOf } from '../system/message-of.ts';
-import type { TokenNode } from './token-node.ts';
 
 /** What the checks look at. Nothing of it is written to, and no payment is sent. */
 export interface Examined {
@@ -21,26 +21,30 @@ export interface Examined {
   readonly space: (path: string) => { free: number; total: number; isLasting: boolean };
 }
 
-/** How a check can end; `skipped` when the settings leave nothing to check. */
+/** `skipped`: the settings leave nothing to check. */
 export const STATES = ['ok', 'warning', 'failed', 'skipped'] as const;
 
 /** One thing that a check found. */
 export interface Finding {
   readonly state: (typeof STATES)[number];
-  /** What was seen. */
   readonly detail: string;
-  /** What to do about it; only warnings and failures have one. */
   readonly remedy?: string;
 }
 
-const finding =
-  <Rest extends [remedy?: string]>(state: Finding['state']) =>
-  (detail: string, ...[remedy]: Rest): Finding =>
-    remedy === undefined ? { state, detail } : { state, detail, remedy };
-export const ok = finding<[]>('ok');
-export const skipped = finding<[]>('skipped');
-export const warning = finding<[remedy: string]>('warning');
-export const failed = finding<[remedy: string]>('failed');
+/** A finding; the remedy is for warnings and failures alone. */
+export function finding(state: Finding['state'], detail: string, remedy: string): Finding {
+  return state === 'warning' || state === 'failed' ? { state, detail, remedy } : { state, detail };
+}
+export const ok = (detail: string): Finding => ({ state: 'ok', detail });
+export const skipped = (detail: string): Finding => ({ state: 'skipped', detail });
+export const warning = (detail: string, remedy: string) => finding('warning', detail, remedy);
+export const failed = (detail: string, remedy: string) => finding('failed', detail, remedy);
+
+/** Judges a measure that should be small. */
+export function graded(measure: number, okUpTo: number, failedAbove: number): Finding['state'] {
+  if (measure <= okUpTo) return 'ok';
+  return measure > failedAbove ? 'failed' : 'warning';
+}
 
 /** An error as a finding: after the last semicolon of its message stands what to do. */
 export function failure(error: unknown): Finding {

@@ -16,7 +16,6 @@ import { ServiceState } from '../state/service-state.ts';
 import { inTime } from '../system/in-time.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { addressCheck } from './address-check.ts';
 import { ask, type Examined, type Finding, failed, failure, STATES } from './check.ts';
 import {
   clockCheck,
@@ -26,7 +25,7 @@ import {
   secretsCheck,
   settingsCheck,
 } from './local-checks.ts';
-import { chainCheck, facilitatorCheck, payeeCheck } from './payment-checks.ts';
+import { addressCheck, chainCheck, facilitatorCheck, payeeCheck } from './remote-checks.ts';
 
 const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
 
@@ -62,17 +61,14 @@ const CHECK_TIMEOUT_MS = 60_000;
 /** File systems of Linux by their numbers (statfs(2)): the layer of a container, and memory. */
 const PASSING = [0x794c7630, 0x01021994];
 
-interface DoctorOptions extends Pick<ConfigSources, 'env' | 'fileText'> {
-  readonly write: (text: string) => unknown;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
-
 /** A finding with the check that made it. */
 type Reported = Finding & { readonly check: string };
 
 /** `signalpress-gate doctor`: returns the exit code; throws a StartError for arguments that it does not know. */
-export async function doctorCommand(args: readonly string[], by: DoctorOptions): Promise<number> {
+export async function doctorCommand(
+  args: readonly string[],
+  by: Omit<ConfigSources, 'options'> & { clock: () => number; write: (text: string) => unknown },
+): Promise<number> {
   const rest = args.flatMap((arg) =>
     arg.startsWith('--format=') ? ['--format', arg.slice('--format='.length)] : [arg],
   );
@@ -111,12 +107,12 @@ async function findingsOf(
   // What is fetched from a host goes into a folder of its own: the cache is left alone.
   const cacheDir = mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));
   const own = { ...config, cacheDir };
-  let opened: Promise<ReleaseIndex> | null = null;
   const open = async (): Promise<ReleaseIndex> => {
     const by = { clock, log: () => undefined };
     const source = await openSource(own, { ...by, state: new ServiceState(by) });
     return openRelease({ ...own, source });
   };
+  let opened: Promise<ReleaseIndex> | null = null;
   try {
     return await examine({
       config: own,
@@ -129,7 +125,9 @@ async function findingsOf(
       },
       // Only who names a node waits for the libraries of the chain to load.
       node: async ({ rpcUrl, network }) =>
-        rpcUrl === null ? null : (await import('./token-node.ts')).tokenNode(rpcUrl, network),
+        rpcUrl === null
+          ? null
+          : (await import('../chain/chain-node.ts')).tokenNode({ url: rpcUrl, network }),
       space(path) {
         const { bavail, blocks, bsize, type } = statfsSync(path);
         return { free: bavail * bsize, total: blocks * bsize, isLasting: !PASSING.includes(type) };

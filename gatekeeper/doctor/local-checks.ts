@@ -1,4 +1,3 @@
-import { subscriptionWarnings } from '../release/release-source.ts';
 // What a start finds on this machine: settings, secrets, release, journal, disk and clock.
 
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
@@ -19,19 +18,31 @@ import { journalFacts } from '../journal/with-journal.ts';
 import { relayerKey } from '../money/address.ts';
 import { clockFailure } from '../money/clock-guard.ts';
 import { refuseOlder } from '../release/newest-served.ts';
+import { subscriptionWarnings } from '../release/release-source.ts';
 import { messageOf } from '../system/message-of.ts';
-import { type Examined, type Finding, failed, failure, ok, skipped, warning } from './check.ts';
+import {
+  type Examined,
+  type Finding,
+  failed,
+  failure,
+  finding,
+  graded,
+  ok,
+  skipped,
+  warning,
+} from './check.ts';
 
 /** The settings could be read, or there would be nothing to examine; this says what they amount to. */
 export async function settingsCheck({ config, ignored }: Examined): Promise<Finding[]> {
   const { payTo, host, port } = config;
   const networks = paidNetworks(config).map(({ network }) => network.name);
   const settlement = settlementOf(config);
-  const isTest = settlement === 'test';
-  const paid = isTest ? 'payments are simulated' : `${settlement} settles, paid to ${payTo}`;
-  const remedy = isTest
-    ? 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY'
-    : 'set SIGNALPRESS_RPC_URL to an https URL';
+  let paid = `${settlement} settles, paid to ${payTo}`;
+  let remedy = 'set SIGNALPRESS_RPC_URL to an https URL';
+  if (settlement === 'test') {
+    paid = 'payments are simulated';
+    remedy = 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY';
+  }
   return [
     ok(`${host}:${port}, network ${networks.join(', ')}; ${paid}`),
     ...ignored.map((text) => warning(text, 'correct its name or remove it')),
@@ -61,8 +72,8 @@ export async function secretsCheck({ config }: Examined): Promise<Finding[]> {
   ] as const;
   for (const [path, bits, word, to] of rights) {
     if (path === null || !existsSync(path) || (statSync(path).mode & bits) === 0) continue;
-    const tell = bits === WRITE ? failed : warning;
-    findings.push(tell(`others may ${word} "${path}"`, `run: chmod ${to} "${path}"`));
+    const state = bits === WRITE ? 'failed' : 'warning';
+    findings.push(finding(state, `others may ${word} "${path}"`, `run: chmod ${to} "${path}"`));
   }
   return findings.length > 0 ? findings : [ok('files with secrets are for their owner alone')];
 }
@@ -149,8 +160,7 @@ export async function diskCheck({ config: { stateDir }, space }: Examined): Prom
   const [left, all] = [free, total].map((bytes) => (bytes / 1e9).toFixed(1));
   const text = `${left} of ${all} GB are free for "${stateDir}"`;
   const remedy = 'free some space, or set SIGNALPRESS_STATE to a folder on a larger disk';
-  if (free >= FREE_BYTES_WANTED) findings.push(ok(text));
-  else findings.push(free < FREE_BYTES_MIN ? failed(text, remedy) : warning(text, remedy));
+  findings.push(finding(graded(-free, -FREE_BYTES_WANTED, -FREE_BYTES_MIN), text, remedy));
   if (!isLasting) {
     const volume =
       'mount a volume there: without its journal, what was sold could be charged again';
@@ -166,32 +176,30 @@ const SKEW_S_OK = 5;
 const SKEW_S_MAX = 60;
 
 /** Compares the clock with the newest time in the journal, and with those whom the settings name. */
-export async function clockCheck(examined: Examined): Promise<Finding[]> {
-  const { config, clock } = examined;
+export async function clockCheck({ config, clock, ask }: Examined): Promise<Finding[]> {
   const facts = await journalFacts(config);
   const wrong = facts === null ? null : clockFailure(clock(), facts.newestMs);
-  const now = new Date(clock()).toISOString();
-  const own =
-    facts === null
-      ? skipped('no journal to compare the clock with')
-      : ok(`${now} is not before the newest time in the journal`);
+  let own = skipped('no journal to compare the clock with');
+  if (facts !== null)
+    own = ok(`${new Date(clock()).toISOString()} is not before the newest time in the journal`);
+  if (wrong !== null) own = failure(wrong);
   const nodes = paidNetworks(config).flatMap(({ rpcUrl }) => rpcUrl ?? []);
   const lists = config.facilitatorUrls.map((url) => `${url.replace(/\/$/, '')}/supported`);
-  const others = [...lists, ...nodes].map((url) => skewFinding(url, examined));
-  return [wrong === null ? own : failure(wrong), ...(await Promise.all(others))];
-}
-
-async function skewFinding(url: string, { ask, clock }: Examined): Promise<Finding> {
-  const { host } = new URL(url);
-  const before = clock();
-  const answer = await ask(url);
-  const date = 'code' in answer ? Number.NaN : Date.parse(String(answer.headers.date));
-  if (Number.isNaN(date)) return skipped(`${host} told no time`);
-  // The answer was made between two readings of the clock.
-  const ahead = Math.round((Math.max(before - date, 0) - Math.max(date - clock(), 0)) / 1000);
-  const seconds = Math.abs(ahead);
-  if (seconds <= SKEW_S_OK) return ok(`within ${SKEW_S_OK} s of ${host}`);
-  const text = `${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${host}`;
-  const remedy = 'set the clock of this machine, for example with chrony or systemd-timesyncd';
-  return seconds > SKEW_S_MAX ? failed(text, remedy) : warning(text, remedy);
+  const others = [...lists, ...nodes].map(async (url) => {
+    const { host } = new URL(url);
+    const before = clock();
+    const answer = await ask(url);
+    const date = 'code' in answer ? Number.NaN : Date.parse(String(answer.headers.date));
+    if (Number.isNaN(date)) return skipped(`${host} told no time`);
+    // The answer was made between two readings of the clock.
+    const ahead = Math.round((Math.max(before - date, 0) - Math.max(date - clock(), 0)) / 1000);
+    const seconds = Math.abs(ahead);
+    if (seconds <= SKEW_S_OK) return ok(`within ${SKEW_S_OK} s of ${host}`);
+    return finding(
+      graded(seconds, SKEW_S_OK, SKEW_S_MAX),
+      `${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${host}`,
+      'set the clock of this machine, for example with chrony or systemd-timesyncd',
+    );
+  });
+  return [own, ...(await Promise.all(others))];
 }

@@ -28,9 +28,9 @@ import {
   dayStart,
   placeOf,
   STATE_OPTION,
+  withBooks,
   withDatabase,
   withJournal,
-  withLedger,
 } from './with-journal.ts';
 
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
@@ -101,7 +101,15 @@ function addReaders(command: Command, { place, write, note }: LedgerOptions): vo
     .description('list the last payments, one per line')
     .option('--limit <n>', 'how many to list', wholeNumber, LIST_ROWS)
     .action(async (options: FilterOptions & { limit: number }) => {
-      const last = await read(place, options, (rows) => lastOf(rows, options.limit));
+      const { limit } = options;
+      const last = await read(place, options, async (rows) => {
+        const newest: LedgerRow[] = [];
+        for await (const row of rows) {
+          newest.push(row);
+          if (newest.length >= 2 * limit) newest.splice(0, newest.length - limit);
+        }
+        return newest.slice(-limit);
+      });
       for (const row of last) write(`${listLine(row)}\n`);
       if (last.length === 0) note('no payments\n');
     });
@@ -192,12 +200,10 @@ function wholeNumber(text: string): number {
   );
 }
 
-type LedgerRows = Iterable<LedgerRow> | AsyncIterable<LedgerRow>;
-
 function read<T>(
   place: JournalPlace,
   options: FilterOptions,
-  use: (rows: LedgerRows) => Promise<T>,
+  use: (rows: AsyncIterable<LedgerRow>) => Promise<T>,
 ): Promise<T> {
   const { since, until, only, time = 'created_at' } = options;
   const filter: LedgerFilter = {
@@ -206,16 +212,7 @@ function read<T>(
     ...(until === undefined ? {} : { untilMs: until }),
     ...(only === undefined ? {} : { state: only }),
   };
-  return withLedger(placeOf(options.state, place), (ledger) => use(ledger.rows(filter)));
-}
-
-async function lastOf(rows: LedgerRows, limit: number): Promise<readonly LedgerRow[]> {
-  const last: LedgerRow[] = [];
-  for await (const row of rows) {
-    last.push(row);
-    if (last.length >= 2 * limit) last.splice(0, last.length - limit);
-  }
-  return last.slice(-limit);
+  return withBooks(placeOf(options.state, place), (books) => use(books.rows(filter)));
 }
 
 async function backedUp({ journal, stateDir }: JournalPlace, file: string): Promise<void> {

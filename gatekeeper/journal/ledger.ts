@@ -11,13 +11,9 @@ const USD_DIGITS_MAX = 30;
 /** Decimal places of an atomic unit of USDC. */
 const USD_PLACES = 6;
 /** Rows that are read at once: a reader that stays in one place would keep the write-ahead log from shrinking. */
-export const LEDGER_PAGE_ROWS = 1000;
+const PAGE_ROWS = 1000;
 
-const selectBy = (time: LedgerTime): string => `
-SELECT * FROM payment
-WHERE id > ? AND ${time} >= ? AND ${time} < ? AND (? IS NULL OR state = ?) ORDER BY id LIMIT ?`;
-
-export const ledgerRow = z.object({
+const ledgerRow = z.object({
   id: z.number(),
   key: z.string(),
   state: z.enum(['settling', 'settled', 'refused', 'unknown']),
@@ -74,23 +70,7 @@ export interface LedgerFilter {
   readonly state?: string;
 }
 
-/** Reads payments in the order in which they were taken, page by page. */
-export function* ledgerRows(db: Database.Database, filter: LedgerFilter): Generator<LedgerRow> {
-  const { time, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, state = null } = filter;
-  const select = db.prepare(selectBy(time));
-  let after = 0;
-  for (;;) {
-    const rows = select.all([after, sinceMs, untilMs, state, state, LEDGER_PAGE_ROWS]);
-    for (const row of rows) {
-      const parsed = ledgerRow.parse(row);
-      after = parsed.id;
-      yield ledgerRowOf(parsed);
-    }
-    if (rows.length < LEDGER_PAGE_ROWS) return;
-  }
-}
-
-export function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
+function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
   const [network = '', asset = '', payer = '', nonce = ''] = row.key.split('|');
   const [method, target] = row.resource.split(' ');
   const [path, query = ''] = defined(target, 'a target').split('?');
@@ -148,7 +128,7 @@ export interface Revenue {
 
 /** Sums what was settled, per network and asset; the day is that of the settlement, UTC. */
 export async function revenueBy(
-  rows: Iterable<LedgerRow> | AsyncIterable<LedgerRow>,
+  rows: AsyncIterable<LedgerRow> | Iterable<LedgerRow>,
   by: RevenueBy,
 ): Promise<Revenue> {
   const sum = new RevenueSum((row) => (by === 'day' ? settledDay(row) : row[by]));
@@ -212,6 +192,7 @@ export function backUpJournal(db: Database.Database, file: string): void {
   }
 }
 
+const idRow = z.object({ id: z.number() });
 const bookRow = ledgerRow.extend({
   signed: z.string(),
   claim_block: z.custom<ChainHead>((text) => typeof text === 'string').nullish(),
@@ -235,31 +216,48 @@ const OWED_MAX = 10_000;
 /** Runs one statement of either engine, whose values are `?1`, `?2` and so on, and answers its rows. */
 export type AskBooks = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
 
-/** What is read of a journal to compare it with the chain, in a file or in PostgreSQL. */
+/** What commands read of a journal beside the gatekeepers that write it, in a file or in PostgreSQL. */
 export class Books {
   readonly #ask: AskBooks;
+  readonly #isDatabase: boolean;
   /** In front of the names of tables. */
   readonly #schema: string;
 
-  constructor(ask: AskBooks, schema: '' | 'signalpress.') {
+  constructor(ask: AskBooks, place: 'file' | 'database') {
     this.#ask = ask;
-    this.#schema = schema;
+    this.#isDatabase = place === 'database';
+    this.#schema = this.#isDatabase ? 'signalpress.' : '';
   }
 
-  /** Payments that were claimed within a span, page by page, in the order in which they were taken. */
+  /** Payments as an accountant reads them, in the order in which they were taken; of a database as they stand now. */
+  async *rows(filter: LedgerFilter): AsyncGenerator<LedgerRow> {
+    const { time, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, state = null } = filter;
+    const where = `${time} >= ?3 AND ${time} < ?4 AND (CAST(?5 AS text) IS NULL OR state = ?5)`;
+    if (this.#isDatabase) await this.#ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
+    try {
+      for await (const row of this.#pages(where, [sinceMs, untilMs, state])) {
+        yield ledgerRowOf(ledgerRow.parse(row));
+      }
+    } finally {
+      if (this.#isDatabase) await this.#ask('COMMIT', []);
+    }
+  }
+
+  /** Payments that were claimed within a span, in the order in which they were taken. */
   async *claimed(fromMs: number, untilMs: number): AsyncGenerator<BookRow> {
+    const where = 'created_at >= ?3 AND created_at < ?4';
+    for await (const row of this.#pages(where, [fromMs, untilMs])) yield bookRow.parse(row);
+  }
+
+  async *#pages(where: string, values: readonly unknown[]): AsyncGenerator<unknown> {
     const text = `
-SELECT * FROM ${this.#schema}payment
-WHERE id > ?1 AND created_at >= ?2 AND created_at < ?3 ORDER BY id LIMIT ?4`;
+SELECT * FROM ${this.#schema}payment WHERE id > ?1 AND ${where} ORDER BY id LIMIT ?2`;
     let after = 0;
     for (;;) {
-      const rows = await this.#ask(text, [after, fromMs, untilMs, LEDGER_PAGE_ROWS]);
-      for (const row of rows) {
-        const parsed = bookRow.parse(row);
-        after = parsed.id;
-        yield parsed;
-      }
-      if (rows.length < LEDGER_PAGE_ROWS) return;
+      const rows = await this.#ask(text, [after, PAGE_ROWS, ...values]);
+      yield* rows;
+      if (rows.length < PAGE_ROWS) return;
+      after = idRow.parse(rows.at(-1)).id;
     }
   }
 

@@ -19,7 +19,7 @@ import {
   refuseLost,
   traceOfShop,
 } from './journal-file.ts';
-import { type AskBooks, Books, type LedgerFilter, type LedgerRow, ledgerRows } from './ledger.ts';
+import { type AskBooks, Books } from './ledger.ts';
 import type { JournalPlace } from './open-journal.ts';
 
 /** Lets a command use the journal of a state folder, beside the gatekeeper that writes it. */
@@ -61,26 +61,7 @@ export function placeOf(state: string | undefined, settings: JournalPlace): Jour
   return state === undefined ? settings : { stateDir: state, journal: 'sqlite' };
 }
 
-/** What a command reads of a journal, wherever it lies. */
-export interface Ledger {
-  rows(filter: LedgerFilter): Iterable<LedgerRow> | AsyncIterable<LedgerRow>;
-}
-
-/** Lets a command read a journal beside the gatekeepers that write it. */
-export async function withLedger<T>(
-  place: JournalPlace,
-  use: (ledger: Ledger) => Promise<T>,
-): Promise<T> {
-  if (isPostgresUrl(place.journal)) {
-    const { postgresLedgerRows } = await import('./postgres/postgres-ledger.ts');
-    return withDatabase(place.journal, (client) =>
-      use({ rows: (filter) => postgresLedgerRows(client, filter) }),
-    );
-  }
-  return withJournal(place.stateDir, (db) => use({ rows: (filter) => ledgerRows(db, filter) }));
-}
-
-/** Lets a command compare a journal with the chain, beside the gatekeepers that write it; `open` decides about a file. */
+/** Lets a command read a journal, wherever it lies, beside the gatekeepers that write it; `open` decides about a file. */
 export async function withBooks<T>(
   place: JournalPlace,
   use: (books: Books) => Promise<T>,
@@ -90,11 +71,11 @@ export async function withBooks<T>(
     return withDatabase(place.journal, (client) => {
       const ask: AskBooks = async (text, values) =>
         (await client.query(text.replaceAll('?', '$'), [...values])).rows;
-      return use(new Books(ask, 'signalpress.'));
+      return use(new Books(ask, 'database'));
     });
   }
   const used = (db: Database.Database): Promise<T> =>
-    use(new Books(async (text, values) => db.prepare(text).all([...values]), ''));
+    use(new Books(async (text, values) => db.prepare(text).all([...values]), 'file'));
   return withJournal(place.stateDir, used, open);
 }
 

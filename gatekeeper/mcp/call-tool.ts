@@ -10,7 +10,6 @@ import {
   type Route,
   route,
 } from '../../compiler/contract/route.ts';
-import { findStaticFile } from '../../compiler/contract/static-files.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import {
   SEARCH_OPERATION,
@@ -58,20 +57,25 @@ const CALLS: Readonly<
 > = {
   search: ({ query }, shop) => searched(String(query), shop),
   quote,
-  verify_citation: verifyCitation,
+  async verify_citation(given, { ask }, tool) {
+    const hash = String(given.record_hash);
+    const reply = await ask(target('/gauge/verify', { hash }));
+    if (reply.status === 200) return succeeded(reply);
+    if (reply.status !== 400) return failed(reply.body.toString());
+    // The path uses another parameter name, so its usage error would name an argument that does not exist.
+    const legal = tool.inputSchema.properties.record_hash?.description;
+    return refused(tool, `argument "record_hash" is ${shown(hash)}; send ${legal}`);
+  },
   find_signal: findSignal,
-  get_official_record: getOfficialRecord,
+  async get_official_record({ signal_id, entity, dim }, { ask }) {
+    const asked = target('/gauge', { signal_id, entity, dim });
+    const reply = await ask(asked);
+    // The 402 is the success: the very challenge that the paid URL answers.
+    if (reply.status === 402) return succeeded(reply);
+    const free = `Not for sale, it is free: send GET ${asked} over HTTP`;
+    return failed(reply.status === 200 ? free : reply.body.toString());
+  },
 };
-
-/** The path uses another parameter name, so its usage error would name an argument that does not exist. */
-async function verifyCitation(given: JsonObject, { ask }: Shop, tool: Tool): Promise<ToolResult> {
-  const hash = String(given.record_hash);
-  const reply = await ask(target('/gauge/verify', { hash }));
-  if (reply.status === 200) return succeeded(reply);
-  if (reply.status !== 400) return failed(reply.body.toString());
-  const legal = tool.inputSchema.properties.record_hash?.description;
-  return refused(tool, `argument "record_hash" is ${shown(hash)}; send ${legal}`);
-}
 
 /** Words to ids; no result is an answer too, which says why. */
 async function searched(words: string, { ask }: Shop): Promise<ToolResult> {
@@ -89,47 +93,35 @@ async function findSignal(given: JsonObject, shop: Shop): Promise<ToolResult> {
   const form = full === true ? { page } : { summary: '1' };
   const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...form }));
   if (reply.status !== 200) return failed(reply.body.toString());
-  if (isEmpty(reply)) return failed(nothingFound(given, catalog));
+  // Inside of a text the marks of an empty list would be escaped.
+  const { body } = reply;
+  if (body.length < EMPTY_BYTES_MAX && body.includes('"signals":[]')) {
+    return failed(nothingFound(given, catalog));
+  }
   const isNarrow = NARROWING.some((name) => given[name] !== undefined);
   if (isNarrow || full === true) return succeededAgain(reply);
   return printedOnce(reply, (whole) => overview(whole, baseUrl));
 }
 
-/** A coverage of nothing; inside of a text its marks would be escaped. */
-function isEmpty({ body }: Reply): boolean {
-  return body.length < EMPTY_BYTES_MAX && body.includes('"signals":[]');
-}
-
 /** More than a coverage without signals is long. */
 const EMPTY_BYTES_MAX = 10_000;
-
-/** The 402 is the success: the very challenge that the paid URL answers. */
-async function getOfficialRecord(given: JsonObject, { ask }: Shop): Promise<ToolResult> {
-  const { signal_id, entity, dim } = given;
-  const asked = target('/gauge', { signal_id, entity, dim });
-  const reply = await ask(asked);
-  if (reply.status === 200) return failed(`Not for sale, it is free: send GET ${asked} over HTTP`);
-  return reply.status === 402 ? succeeded(reply) : failed(reply.body.toString());
-}
 
 function target(
   path: EndpointPath,
   given: Readonly<Record<string, JsonValue | undefined>>,
 ): string {
-  const texts = Object.entries(given).filter((pair): pair is [string, string] => {
-    return typeof pair[1] === 'string';
-  });
+  const texts = Object.entries(given).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
   return canonicalTarget(path, Object.fromEntries(texts));
 }
 
-/** What tools and resources work with: a service that is asked, and what it can sell. */
+/** What tools work with: a service that is asked, and what it can sell. */
 export interface Shop {
   /** What this service answers to a GET of a target without any payment. */
   readonly ask: (target: string) => Promise<Reply>;
   readonly catalog: Catalog;
   readonly offers: Offers;
-  /** Whether a file of the release stands at a path beside the operations. */
-  readonly hasFile: (path: string) => boolean;
   /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   /** Charges the caller units of the rate limit, beside what is asked. */
@@ -147,11 +139,7 @@ export function shopOf({ spend, trace }: Question, service: Service): Shop {
     const asked = { method: 'GET', target, facts: PLAIN_FACTS, spend, readBody, trace };
     return (await respond(asked, service)).reply;
   };
-  const hasFile = (path: string): boolean => {
-    const found = findStaticFile(path);
-    return found !== null && release.has(found.path);
-  };
-  return { ask, catalog: release.catalog, offers: release.offers, hasFile, baseUrl, spend };
+  return { ask, catalog: release.catalog, offers: release.offers, baseUrl, spend };
 }
 
 /** Longest piece of a stranger's text that an error repeats. */
@@ -200,7 +188,9 @@ export function nothingFound(
 ): string {
   const industries = industriesOf(catalog);
   if (typeof industry === 'string' && !industries.includes(industry)) {
-    return `No industry ${shown(industry)}${meant(industry, industries)}; send one of ${industries.join(', ')}`;
+    const best = nearest(industry, industries);
+    const meant = best === null ? '' : ` (did you mean "${best}"?)`;
+    return `No industry ${shown(industry)}${meant}; send one of ${industries.join(', ')}`;
   }
   if (typeof signal_id === 'string' && !catalog.entryById.has(signal_id)) {
     const words = catalog.operationByPath.has(SEARCH_OPERATION) ? 'send its words as query; ' : '';
@@ -220,11 +210,6 @@ const industriesOf = oncePer(({ lines }: Catalog) =>
   [...new Set(lines.map(({ industry }) => industry))].sort(),
 );
 
-function meant(text: string, legal: readonly string[]): string {
-  const best = nearest(text, legal);
-  return best === null ? '' : ` (did you mean "${best}"?)`;
-}
-
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
 interface ToolResult {
   readonly members: string;
@@ -234,13 +219,11 @@ interface ToolResult {
 
 /** A result that repeats a JSON body, as text and as data. */
 function succeeded({ body }: Reply): ToolResult {
-  const json = body.toString();
-  return result(`${content(json)},"structuredContent":${json}`, false);
+  return succeededWith(body.toString());
 }
 
-/** A result of members of its own. */
-function succeededWith(members: object): ToolResult {
-  const json = JSON.stringify(members);
+function succeededWith(members: object | string): ToolResult {
+  const json = typeof members === 'string' ? members : JSON.stringify(members);
   return result(`${content(json)},"structuredContent":${json}`, false);
 }
 
@@ -320,7 +303,11 @@ const SIGNED_FROM = [
 
 /** What an operation costs, how it is paid and what comes back; asks what is paid as anybody could, and buys nothing. */
 async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
-  const asked = targetIn(String(request), shop.baseUrl);
+  // A model may send it with a method before it, or with the address of this service.
+  const bare = String(request)
+    .trim()
+    .replace(/^(GET|POST) +/i, '');
+  const asked = bare.startsWith(`${shop.baseUrl}/`) ? bare.slice(shop.baseUrl.length) : bare;
   const found = routeOf(asked, shop);
   const offer = found === undefined ? undefined : shop.offers.get(found.endpoint.path);
   if (found === undefined || offer === undefined) {
@@ -354,12 +341,6 @@ function exampleMembers(endpoint: Endpoint): object {
   if (endpoint.priceUsd === null) return {};
   const isOne = endpoint.signalPrices === undefined;
   return { is_example: true, ...(isOne ? {} : { price_range_usd: priceRange(endpoint) }) };
-}
-
-/** The target in what a model may send: with a method before it, or with the address of this service. */
-function targetIn(request: string, baseUrl: string): string {
-  const target = request.trim().replace(/^(GET|POST) +/i, '');
-  return target.startsWith(`${baseUrl}/`) ? target.slice(baseUrl.length) : target;
 }
 
 /** What is quoted: the request that was asked for, or the example of a path alone. */

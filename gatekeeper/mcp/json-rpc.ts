@@ -16,8 +16,6 @@ const RPC_ERRORS = {
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
-  /** Of the handshake era; the stateless revision takes it for a wrong parameter. */
-  noResource: -32002,
   headerMismatch: -32020,
   unsupportedVersion: -32022,
 } as const;
@@ -108,11 +106,6 @@ export const STATELESS_REVISION = '2026-07-28';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
-/** Member of the parameters that `Mcp-Name` repeats. */
-const NAMED_BY: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'resources/read': 'uri',
-};
 const BASE64_HEADER = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
 /** The protocol rules that a request is answered by. */
@@ -123,7 +116,8 @@ export function eraOf(request: RpcRequest, headers: RpcHeaders): Era | RpcAnswer
   const meta = request.params._meta;
   const claim = isObject(meta) && Object.hasOwn(meta, VERSION_KEY) ? meta : null;
   // Only a claim of the stateless revision turns `initialize` into an unknown method.
-  if (claim !== null && (request.method !== 'initialize' || isStateless(claim[VERSION_KEY]))) {
+  const isStateless = claim?.[VERSION_KEY] === STATELESS_REVISION;
+  if (claim !== null && (request.method !== 'initialize' || isStateless)) {
     return statelessRefusal(request, claim, headers) ?? 'stateless';
   }
   const { version } = headers;
@@ -137,10 +131,6 @@ export function eraOf(request: RpcRequest, headers: RpcHeaders): Era | RpcAnswer
     return refusal(request, 'invalidParams', message);
   }
   return unsupported(request, version, [STATELESS_REVISION, ...HANDSHAKE_REVISIONS]);
-}
-
-function isStateless(version: JsonValue | undefined): boolean {
-  return version === STATELESS_REVISION;
 }
 
 function refusal(request: RpcRequest, name: RpcErrorName, message: string): RpcAnswer {
@@ -179,12 +169,10 @@ function statelessRefusal(
   if (claimed !== STATELESS_REVISION) return unsupported(request, claimed, [STATELESS_REVISION]);
   if (version === null) return mismatch(request, 'MCP-Protocol-Version', 'params._meta');
   if (method === null) return mismatch(request, 'Mcp-Method', 'method');
-  const { name } = headers;
-  const member = Object.hasOwn(NAMED_BY, request.method) ? NAMED_BY[request.method] : undefined;
-  const sent = member === undefined ? undefined : request.params[member];
+  const sent = request.params.name;
   // A value that is not a string is refused with the parameters.
-  if (member === undefined || typeof sent !== 'string') return null;
-  return headerText(name) === sent ? null : mismatch(request, 'Mcp-Name', `params.${member}`);
+  if (request.method !== 'tools/call' || typeof sent !== 'string') return null;
+  return headerText(headers.name) === sent ? null : mismatch(request, 'Mcp-Name', 'params.name');
 }
 
 function mismatch(request: RpcRequest, header: string, member: string): RpcAnswer {

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../compiler/contract/strict-json.ts';
-import { isObject, type JsonObject } from '../../compiler/contract/strict-json.ts';
+import { FORMAT_URL } from '../../compiler/contract/static-files.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../compiler/contract/strict-json.ts';
 import { toolsOf } from '../../compiler/contract/tools.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { RpcHeaders } from '../http/header-facts.ts';
@@ -22,7 +22,6 @@ import {
   rpcText,
   STATELESS_REVISION,
 } from './json-rpc.ts';
-import { readResource, resourceList, resourceTemplates } from './resources.ts';
 
 /** Messages of one batch. */
 const BATCH_MESSAGES_MAX = 20;
@@ -39,7 +38,7 @@ function instructions({ baseUrl }: Service): string {
     'prices and requests out. quote says what any request costs, how it is paid and what comes back. To buy, send the request ' +
     `as GET to ${baseUrl} over HTTP, sign accepts[0] of the 402, and send the same GET with X-PAYMENT; sent again, it ` +
     'fetches the same bytes and is not charged twice. To verify, give record_hash to verify_citation, or POST the body to ' +
-    '/verify, or read the resource format and check it without us.'
+    `/verify, or read ${baseUrl}${FORMAT_URL} and check it without us.`
   );
 }
 
@@ -130,7 +129,6 @@ async function answerTo(value: JsonValue, talk: Talk): Promise<StatusAnswer | nu
       if (era === 'handshake') return answer;
       // Every result of the stateless revision says that it is whole and who speaks.
       if ('name' in answer) {
-        if (answer.name === 'noResource') return { ...answer, name: 'invalidParams' };
         return answer.name === 'methodNotFound' ? { ...answer, status: 404 } : answer;
       }
       const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(talk.service) };
@@ -179,73 +177,25 @@ async function stateless(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
     return { id, result: { supportedVersions: [STATELESS_REVISION], ...abilities, ...KEPT } };
   }
   const answer = await shared(request, talk);
-  if (answer === null)
+  if (answer === null) {
     return unknownMethod(request, `server/discover, ${SHARED_METHODS.join(', ')}`);
-  return KEPT_METHODS.includes(request.method) ? keptAnswer(answer) : answer;
+  }
+  // A list says how long it may be kept.
+  const isList = request.method === 'tools/list' && 'members' in answer;
+  return isList ? { ...answer, members: `${answer.members},${KEPT_MEMBERS}` } : answer;
 }
 
-/** An answer that says how long it may be kept. */
-function keptAnswer(answer: RpcAnswer): RpcAnswer {
-  if ('members' in answer) return { ...answer, members: `${answer.members},${KEPT_MEMBERS}` };
-  return 'result' in answer ? { ...answer, result: { ...answer.result, ...KEPT } } : answer;
-}
-
-type SharedMethod = (request: RpcRequest, talk: Talk) => RpcAnswer | Promise<RpcAnswer>;
-
-/** A list of one page. */
-const listed =
-  (members: (talk: Talk) => object): SharedMethod =>
-  (request, talk) =>
-    cursorRefusal(request) ?? { id: request.id, result: members(talk) };
-
-/** What both eras know. */
-const SHARED: Readonly<Record<string, SharedMethod>> = {
-  'tools/list': (request, { service }) =>
-    cursorRefusal(request) ?? { id: request.id, members: toolList(service.release).member },
-  'tools/call': toolAnswer,
-  'resources/list': listed(({ shop }) => resourceList(shop)),
-  'resources/templates/list': listed(({ shop }) => resourceTemplates(shop)),
-  'resources/read': resourceAnswer,
-};
-const SHARED_METHODS = Object.keys(SHARED);
-/** Whose answers a client may keep for a while. */
-const KEPT_METHODS: readonly string[] = SHARED_METHODS.filter(
-  (name) => name.endsWith('/list') || name === 'resources/read',
-);
-
+/** What both eras know; null for any other method. */
 async function shared(request: RpcRequest, talk: Talk): Promise<RpcAnswer | null> {
-  const { method } = request;
-  const answer = Object.hasOwn(SHARED, method) ? SHARED[method] : undefined;
-  return answer === undefined ? null : answer(request, talk);
+  const { id, method, params } = request;
+  if (method === 'tools/call') return toolAnswer(request, talk);
+  if (method !== 'tools/list') return null;
+  if (params.cursor === undefined) return { id, members: toolList(talk.service.release).member };
+  // The list has one page, so this server issues no cursor.
+  const message = 'cursor was not issued by this server; leave it out';
+  return { id, name: 'invalidParams', message };
 }
-
-async function resourceAnswer({ id, params }: RpcRequest, talk: Talk): Promise<RpcAnswer> {
-  const { uri } = params;
-  if (typeof uri !== 'string') {
-    return { id, name: 'invalidParams', message: 'uri is not a string; resources/list has them' };
-  }
-  const result = await readResource(uri, talk.shop);
-  if (result === null) {
-    const message = 'No such resource; send a uri of resources/list';
-    return {
-      id,
-      name: 'noResource',
-      message,
-      data: { uri: uri.slice(0, URI_CHARS_SHOWN).toWellFormed() },
-    };
-  }
-  const members = JSON.stringify(result).slice(1, -1);
-  const bytes = Buffer.byteLength(members);
-  if (bytes > talk.room) {
-    const message = `Resource of ${bytes} bytes is too long for this batch; send it alone`;
-    return { id, name: 'invalidParams', message };
-  }
-  talk.room -= bytes;
-  return { id, members };
-}
-
-/** Of an address that is not known, so much is repeated. */
-const URI_CHARS_SHOWN = 200;
+const SHARED_METHODS = ['tools/list', 'tools/call'];
 
 const KEPT = { ttlMs: DESCRIPTION_TTL_MS, cacheScope: 'public' };
 /** The tools of a release, and the member of a result that lists them, printed once. */
@@ -256,23 +206,12 @@ const toolList = oncePerRelease(({ catalog }) => {
 const KEPT_MEMBERS = JSON.stringify(KEPT).slice(1, -1);
 
 function abilitiesOf(service: Service): object {
-  const capabilities = { tools: {}, resources: {} };
-  return { capabilities, instructions: instructions(service) };
+  return { capabilities: { tools: {} }, instructions: instructions(service) };
 }
 
 function serverInfo({ release }: Service): object {
   const { issuer_name, contract_version } = release.head;
   return { name: issuer_name, version: `${contract_version}.0.0` };
-}
-
-/** The list has one page, so this server issues no cursor. */
-function cursorRefusal({ id, params }: RpcRequest): RpcAnswer | null {
-  if (params.cursor === undefined) return null;
-  return {
-    id,
-    name: 'invalidParams',
-    message: 'cursor was not issued by this server; leave it out',
-  };
 }
 
 async function toolAnswer({ id, params }: RpcRequest, talk: Talk): Promise<RpcAnswer> {

@@ -57,22 +57,19 @@ interface Basket {
 export async function basket(question: Question, service: Service): Promise<Answered> {
   const read = readBasket(question.body);
   if ('status' in read) return { kind: 'reply', reply: read };
+  const by = { question, service };
   const [header, ...others] = question.paymentHeaders;
-  if (header === undefined) return replied(await quoted(read, { question, service }));
-  const only = others.length > 0 ? ONE_PAYMENT : null;
-  if (only !== null || header.kind !== 'payment') {
-    return replied(await quoted(read, { question, service }, only ?? NO_PAYMENT));
-  }
-  return replied(await bought(read, header, { question, service }));
+  let reply: Reply;
+  if (header === undefined) reply = await quoted(read, by);
+  else if (others.length > 0) reply = await quoted(read, by, ONE_PAYMENT);
+  else if (header.kind !== 'payment') reply = await quoted(read, by, NO_PAYMENT);
+  else reply = await bought(read, header, by);
+  return { kind: 'reply', reply };
 }
 
 const ONE_PAYMENT = 'invalid_payload: send only one of X-PAYMENT and PAYMENT-SIGNATURE';
 const NO_PAYMENT =
   'invalid_payload: receipts and sign-ins are for single requests; send X-PAYMENT or PAYMENT-SIGNATURE, of a known payment too';
-
-function replied(reply: Reply): Answered {
-  return { kind: 'reply', reply };
-}
 
 /** What a body asks for, or why it is no basket. */
 function readBasket(body: Buffer | null): Basket | Reply {
@@ -189,7 +186,8 @@ async function bought(
   if (BigInt(price) === BigInt(value) && isQuoted) {
     return opened.sell({ body: bodyOf(answered), contentType: JSON_MEDIA_TYPE });
   }
-  return quoteOf(answered, { basket, question, error: changed(value) }, service);
+  const error = `basket_changed: what can be sold of this basket is not what was quoted, or costs another sum than the ${value} that was signed; nothing was charged, sign for exactly the sum of this quote`;
+  return quoteOf(answered, { basket, question, error }, service);
 }
 
 /** Every answer in hand, with its bytes, or why there is none. */
@@ -212,10 +210,6 @@ async function gathered(
   } finally {
     state.gathering -= 1;
   }
-}
-
-function changed(value: string): string {
-  return `basket_changed: what can be sold of this basket is not what was quoted, or costs another sum than the ${value} that was signed; nothing was charged, sign for exactly the sum of this quote`;
 }
 
 /** What a service remembers of baskets, over all of its releases. */
@@ -243,18 +237,13 @@ function salesIn({ parts }: AnsweredBasket): string {
 /** The parts in their order, each answer with the bytes that it is sold as alone. */
 function bodyOf({ parts, sum }: AnsweredBasket): Buffer {
   const total = JSON.stringify(usdAmount(String(sum)));
-  const chunks = parts.flatMap((part, at) => [
-    Buffer.from(at === 0 ? '' : ','),
-    ...partBytes(part),
-  ]);
+  const chunks = parts.flatMap((part, at) => {
+    const text = `${at === 0 ? '' : ','}${JSON.stringify(shownPart(part))}`;
+    if (!isSold(part)) return [Buffer.from(text)];
+    return [Buffer.from(`${text.slice(0, -1)},"answer":`), part.body, Buffer.from('}')];
+  });
   const head = Buffer.from(`{"endpoint":"gauge/basket","total_usd":${total},"parts":[`);
   return Buffer.concat([head, ...chunks, Buffer.from(']}')]);
-}
-
-function partBytes(part: BasketPart): readonly Buffer[] {
-  const text = JSON.stringify(shownPart(part));
-  if (!isSold(part)) return [Buffer.from(text)];
-  return [Buffer.from(`${text.slice(0, -1)},"answer":`), part.body, Buffer.from('}')];
 }
 
 /** A request of a basket that has an answer. */
@@ -284,12 +273,6 @@ interface AnsweredBasket {
   sum: bigint;
 }
 
-/** Answers of a basket that are longer together than one body may be. */
-interface TooLong {
-  /** From 1, the request that did not fit any more. */
-  tooLongAt: number;
-}
-
 function isSold(part: BasketPart): part is SoldPart {
   return 'priceUsd' in part;
 }
@@ -303,12 +286,13 @@ interface Reading {
 /**
  * Answers the requests one after the other, each at the cost of a request of its own. A request that is alike an earlier
  * one, that has no answer, or that is not sold in baskets is named and costs nothing. Whatever throws is a failure of ours.
+ * `tooLongAt` is the number, from 1, of the request whose answer makes one body too long.
  */
 async function answeredBasket(
   requests: readonly string[],
   { question, keepsBodies }: Reading,
   service: Service,
-): Promise<AnsweredBasket | TooLong> {
+): Promise<AnsweredBasket | { tooLongAt: number }> {
   const parts: BasketPart[] = [];
   const places = new Map<string, number>();
   let [bytes, sum] = [0, 0n];
@@ -328,14 +312,10 @@ async function answeredBasket(
 
 const NO_BYTES = Buffer.alloc(0);
 
-interface Place extends Reading {
-  /** Numbers of the requests that are sold, from 1, by canonical target. */
-  places: ReadonlyMap<string, number>;
-}
-
 async function partOf(
   sent: string,
-  { question, places, keepsBodies }: Place,
+  // Numbers of the requests that are sold, from 1, by canonical target.
+  { question, places, keepsBodies }: Reading & { places: ReadonlyMap<string, number> },
   service: Service,
 ): Promise<BasketPart> {
   const { release, rooms } = service;
@@ -343,7 +323,9 @@ async function partOf(
   if ('status' in request) return { request: sent, fault: request.error };
   const routed = route(request, release.catalog);
   if (routed === undefined) return { request: sent, fault: NO_OPERATION };
-  const fault = unsoldInBaskets(routed) ?? repeated(places.get(routed.target));
+  const at = places.get(routed.target);
+  const repeated = at === undefined ? null : `the same as request ${at}, which is sold once`;
+  const fault = unsoldInBaskets(routed) ?? repeated;
   if (fault !== null) return { request: sent, fault };
   const { endpoint, target } = routed;
   if (routed.fault !== null) return missed(sent, rooms.noCharge(routed, release));
@@ -375,10 +357,6 @@ function unsoldInBaskets({ endpoint, target }: Route): string | null {
   return isJson ? null : 'a table is sold alone; ask for format=json';
 }
 
-function repeated(at: number | undefined): string | null {
-  return at === undefined ? null : `the same as request ${at}, which is sold once`;
-}
-
 /** What a refusal of one request alone says. */
 function missed(request: string, reply: Reply): UnsoldPart {
   const { error, example_request: example } = JSON.parse(reply.body.toString()) as {
@@ -399,16 +377,12 @@ export async function formerSale(asked: HttpRequest, service: Service): Promise<
   if (paymentHeader === undefined || others.length > 0) return null;
   const { purchases } = service;
   if (method === 'GET') return purchases.openFormer({ target, method, paymentHeader, trace });
-  if (!isFormerBasket(asked, service)) return null;
+  const request = canonicalRequest(target);
+  const isBasket = method === 'POST' && !('status' in request) && request.path === BASKET_PATH;
+  if (!isBasket || service.release.catalog.operationByPath.has(BASKET_PATH)) return null;
   const body = await asked.readBody();
   if (!Buffer.isBuffer(body)) return body;
   const basket = readBasket(body);
   if ('status' in basket) return null;
   return purchases.openFormer({ target: basket.target, method, paymentHeader, trace });
-}
-
-function isFormerBasket({ method, target }: HttpRequest, { release }: Service): boolean {
-  const request = canonicalRequest(target);
-  const isBasket = !('status' in request) && request.path === BASKET_PATH;
-  return method === 'POST' && isBasket && !release.catalog.operationByPath.has(BASKET_PATH);
 }

@@ -152,19 +152,14 @@ function readBody(
   const { value, expect } = unwrapped(sent);
   if (expect !== undefined && typeof expect !== 'string') return refuse(400, NO_REQUEST);
   const weight = checkCost(value);
-  const excess = excessOf(weight);
-  if (excess !== null) return refuse(413, `Cannot be judged here: ${excess}`);
+  const isMany = weight.citations > CHECKED_CITATIONS_MAX;
+  if (isMany || weight.cost > CHECK_COST_MAX) {
+    const excess = isMany
+      ? `${weight.citations} citations, more than ${CHECKED_CITATIONS_MAX}`
+      : 'too much content for one request';
+    return refuse(413, `Cannot be judged here: ${excess}; use signalpress verify`);
+  }
   return { value, expect, cost: judgingCost(weight) };
-}
-
-/** What makes a body cost more than one request may; null for a body that is judged. */
-function excessOf({ citations, cost }: CheckCost): string | null {
-  const many = citations > CHECKED_CITATIONS_MAX;
-  if (!many && cost <= CHECK_COST_MAX) return null;
-  const what = many
-    ? `${citations} citations, more than ${CHECKED_CITATIONS_MAX}`
-    : 'too much content for one request';
-  return `${what}; use signalpress verify`;
 }
 
 function refuse(status: number, error: string): { reply: Reply } {
@@ -223,6 +218,12 @@ function checkBody(
   const of = (...names: readonly string[]): HashOutcome =>
     outcomeOf(checks.filter((one) => names.includes(one.check)));
   const isCovered = verdict !== 'issuer_unknown' || coversContent({ checks });
+  // The age is for the reader's own clock to say.
+  let signed: CheckBody['about'] = null;
+  if (about !== null) {
+    const { age_hours: _, ...ageless } = about;
+    signed = ageless;
+  }
   const worstFirst = [...checks].sort((a, b) => rank(a.status) - rank(b.status));
   return {
     endpoint: 'verify',
@@ -244,18 +245,11 @@ function checkBody(
       inclusion,
       ...(checks.some(({ check: name }) => name === 'expect') ? { expect: of('expect') } : {}),
     },
-    about: signedAbout(about),
+    about: signed,
     details: worstFirst.slice(0, CHECK_DETAILS_MAX),
     details_count: checks.length,
     statement: STATEMENTS[isCovered ? verdict : 'partly_verified'],
   };
-}
-
-/** Its age is for the reader's own clock to say. */
-function signedAbout(about: DemandedReport['about']): CheckBody['about'] {
-  if (about === null) return null;
-  const { age_hours: _, ...signed } = about;
-  return signed;
 }
 
 const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
@@ -322,19 +316,18 @@ export function judgingCost({ citations, cost }: CheckCost): number {
 /** Bytes of a table that cost one unit to read: several times what JSON costs, also where it is refused then. */
 const TABLE_BYTES_A_UNIT = 500;
 
-interface Weight extends CheckCost {
-  /** Values read once. */
-  size: number;
-}
-
 /** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. */
 export function checkCost(value: JsonValue): CheckCost {
   const { citations, cost } = weightOf(value);
   return { citations, cost };
 }
 
-function weightOf(value: JsonValue): Weight {
-  if (typeof value !== 'object' || value === null) return plainWeight(value);
+/** The same with `size`, the values read once. */
+function weightOf(value: JsonValue): CheckCost & { size: number } {
+  if (typeof value !== 'object' || value === null) {
+    const size = 1 + (typeof value === 'string' ? value.length / CHARS_A_VALUE : 0);
+    return { citations: 0, cost: size, size };
+  }
   let [citations, cost, size] = [0, 0, OBJECT_COST];
   for (const [name, member] of Object.entries<JsonValue>(value as JsonObject)) {
     const inside = weightOf(member);
@@ -350,11 +343,6 @@ function weightOf(value: JsonValue): Weight {
   };
 }
 
-function plainWeight(value: JsonValue): Weight {
-  const size = 1 + (typeof value === 'string' ? value.length / CHARS_A_VALUE : 0);
-  return { citations: 0, cost: size, size };
-}
-
 function cites(value: object): boolean {
   return Object.hasOwn(value, '_citation');
 }
@@ -362,18 +350,13 @@ function cites(value: object): boolean {
 /** Hashes of one body that are looked up. */
 const LOOK_UPS_MAX = 64;
 
-interface OwnLog extends ReleaseReader {
-  /** Epoch milliseconds. */
-  now: number;
-}
-
 /**
  * Which hashes of a body, whose key has ended, are in the log of this service: no key of the past puts an entry there. Of any
  * other body nothing is looked up. Throws when the log cannot be read.
  */
 async function loggedOfPast(
   { signer, value }: { signer: string | null; value: JsonValue },
-  { now, ...reader }: OwnLog,
+  { now, ...reader }: ReleaseReader & { now: number },
 ): Promise<ReadonlySet<string>> {
   const logged = new Set<string>();
   if (signer === null || !hasEnded(reader.release.keys, signer, now)) return logged;

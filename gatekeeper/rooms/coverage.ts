@@ -91,19 +91,15 @@ async function coveredBy(
   const { entity } = values;
   const stored =
     entity === undefined ? await stocks(release) : await stocksOf(entity, release, spend);
+  const { signal_id: id, industry } = values;
   return stored
-    .filter((stock) => meets(stock, values))
+    .filter(({ signal }) => id === undefined || signal.id === id)
+    .filter(({ line }) => industry === undefined || line.industry === industry)
     .map((stock) => {
       const counted = counts.get(stock) ?? freshnessCounts(stock, at);
       counts.set(stock, counted);
       return { ...stock, counts: counted };
     });
-}
-
-function meets({ signal, line }: Stock, values: Values): boolean {
-  const { signal_id: id, industry } = values;
-  if (id !== undefined && signal.id !== id) return false;
-  return industry === undefined || line.industry === industry;
 }
 
 const isCompact = ({ summary }: Values): boolean => summary === '1';
@@ -119,29 +115,21 @@ function rowsOnPages({ rows }: Covered, compact: boolean): number {
   return compact ? 1 : Math.max(1, rows.length);
 }
 
-interface CoverageContext {
-  release: ReleaseIndex;
-  /** Milliseconds since the epoch. */
-  now: number;
-}
-
 /** The whole answer, without its readings where they are too many; a page of it where one is asked for or nothing else fits. */
 async function coverageBytes(
   covered: readonly Covered[],
   values: Values,
-  { release, now }: CoverageContext,
+  { release, now }: { release: ReleaseIndex; now: number },
 ): Promise<Buffer> {
   const compact = isCompact(values);
-  const head = { covered, distinct: await distinctOf(covered, values, release) };
+  const distinct = await distinctOf(covered, values, release);
   const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
   const whole = (listed: boolean): Buffer => {
     const signals = covered.map((one) => {
-      return compact
-        ? compactRow(one, now)
-        : fullRow(one, { listed: listed ? byEntity(one.rows) : null, now });
+      return compact ? compactRow(one, now) : fullRow(one, listed ? byEntity(one.rows) : null, now);
     });
     const note = listed || compact ? 'whole list' : LEFT_OUT;
-    return bytesOf(coverageBody(head, note, { signals }));
+    return coverageBody(covered, distinct, note, { signals });
   };
   if (values.page === undefined) {
     for (const listed of !compact && rows <= COVERAGE_ROWS_MAX ? [true, false] : [false]) {
@@ -149,7 +137,12 @@ async function coverageBytes(
       if (body.length <= FREE_BYTES_MAX) return body;
     }
   }
-  return bytesOf(coverageBody(head, 'a page; next leads on', pageMembers(covered, values, now)));
+  return coverageBody(
+    covered,
+    distinct,
+    'a page; next leads on',
+    pageMembers(covered, values, now),
+  );
 }
 
 const LEFT_OUT = 'readings are left out; ask by signal_id or industry, or page by page from page=1';
@@ -165,7 +158,7 @@ function pageMembers(covered: readonly Covered[], values: Values, now: number): 
     if (at <= from || first >= from + PAGE_ROWS) return [];
     if (compact) return [compactRow(one, now)];
     const listed = byEntity(one.rows).slice(Math.max(0, from - first), from + PAGE_ROWS - first);
-    return [fullRow(one, { listed, now })];
+    return [fullRow(one, listed, now)];
   });
   const next = canonicalTarget('/gauge/coverage', { ...values, page: String(page + 1) });
   return { signals, page, pages, next: page < pages ? next : null };
@@ -189,29 +182,25 @@ async function distinctOf(
   return count;
 }
 
-function bytesOf(body: object): Buffer {
-  return Buffer.from(JSON.stringify(body).slice(0, -1) + RULES_END, 'utf8');
-}
-
-interface CoverageHead {
-  covered: readonly Covered[];
-  /** Entities that the answer is about. */
-  distinct: number;
-}
-
-function coverageBody({ covered, distinct }: CoverageHead, note: string, shown: object): object {
+function coverageBody(
+  covered: readonly Covered[],
+  distinct: number,
+  note: string,
+  shown: object,
+): Buffer {
   const holding = covered.filter(({ rows }) => rows.length > 0);
-  return {
-    nature: NATURE,
-    note,
-    totals: {
-      signal_ids: holding.length,
-      industries: new Set(holding.map(({ line }) => line.industry)).size,
-      distinct_entities: distinct,
-      freshness: addedUp(covered.map(({ counts }) => counts)),
-    },
-    ...shown,
+  const sum = { fresh: 0, recent: 0, stale: 0 };
+  for (const { counts } of covered) {
+    for (const word of ['fresh', 'recent', 'stale'] as const) sum[word] += counts[word];
+  }
+  const totals = {
+    signal_ids: holding.length,
+    industries: new Set(holding.map(({ line }) => line.industry)).size,
+    distinct_entities: distinct,
+    freshness: sum,
   };
+  const body = JSON.stringify({ nature: NATURE, note, totals, ...shown });
+  return Buffer.from(body.slice(0, -1) + RULES_END, 'utf8');
 }
 
 const RULES = {
@@ -239,30 +228,19 @@ function compactRow({ signal, line, rows, counts, punctual }: Covered, now: numb
   };
 }
 
-interface FullForm {
-  /** The readings that are shown one by one; null where none are. */
-  listed: Iterable<CatalogRow> | null;
-  now: number;
-}
-
-function fullRow(covered: Covered, { listed, now }: FullForm): object {
-  const { signal, rows } = covered;
-  return {
-    ...compactRow(covered, now),
-    measures: signal.measures,
-    cadence: signal.cadence,
-    sells_now: rows.length > 0,
-    ...(listed === null
-      ? {}
-      : { entities: Array.from(listed, (row) => entityRow(row, signal, now)) }),
-  };
-}
-
-function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
-  const { entity, entity_name, observed_at } = row;
-  const fresh = freshness(cadence, observed_at, now);
-  const update_status = updateState({ ...row, official_cadence: cadence }, now);
-  return { entity, entity_name, observed_at, ...fresh, update_status };
+/** `listed` are the readings that are shown one by one; null where none are. */
+function fullRow(covered: Covered, listed: Iterable<CatalogRow> | null, now: number): object {
+  const { rows } = covered;
+  const { measures, cadence } = covered.signal;
+  const head = { ...compactRow(covered, now), measures, cadence, sells_now: rows.length > 0 };
+  if (listed === null) return head;
+  const entities = Array.from(listed, (row) => {
+    const { entity, entity_name, observed_at } = row;
+    const fresh = freshness(cadence, observed_at, now);
+    const update_status = updateState({ ...row, official_cadence: cadence }, now);
+    return { entity, entity_name, observed_at, ...fresh, update_status };
+  });
+  return { ...head, entities };
 }
 
 /** Counts by two searches, since a younger reading is never staler than an older one. */
@@ -272,14 +250,6 @@ function freshnessCounts({ signal, rows }: Stock, now: number): FreshnessCounts 
   const stale = firstWhere(rows.length, (at) => word(at) !== 'stale');
   const notFresh = firstWhere(rows.length, (at) => word(at) === 'fresh');
   return { fresh: rows.length - notFresh, recent: notFresh - stale, stale };
-}
-
-function addedUp(all: readonly FreshnessCounts[]): FreshnessCounts {
-  const sum = { fresh: 0, recent: 0, stale: 0 };
-  for (const counts of all) {
-    for (const word of ['fresh', 'recent', 'stale'] as const) sum[word] += counts[word];
-  }
-  return sum;
 }
 
 /** The worst state of all entities; nothing is known of a signal without readings. */

@@ -1,5 +1,5 @@
 import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
-import { type Html, html, type SitePage, sitePage } from '../../compiler/contract/html.ts';
+import { html, type SitePage, sitePage } from '../../compiler/contract/html.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
 import { canonicalTarget } from '../../compiler/contract/route.ts';
 import { SITE_FOLDER } from '../../compiler/contract/site.ts';
@@ -23,6 +23,22 @@ export function challengePage(reply: Reply, asked: AskedPrice, service: Service)
   // A price question names nothing in particular: the example does.
   const example = release.offers.get(endpoint.path)?.request;
   const shown = target.includes('?') ? target : (example ?? target);
+  const { networks, payTo } = service.operator;
+  const ways = networks.map(
+    (token) =>
+      html`<dt>Network</dt><dd>${token.name} (${token.caip2})</dd><dt>Asset</dt><dd>${symbolOf(token)}, <code>${token.asset}</code></dd>`,
+  );
+  // What can be seen of it before.
+  const sample = html`<a href="/gauge/sample">a whole signed record</a>`;
+  const query = new URL(target, 'http://shop').searchParams;
+  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
+  const pair = signal_id === null || entity === null ? null : { signal_id, entity };
+  const preview = pair === null ? '' : canonicalTarget('/gauge/history-preview', pair);
+  const page = `/site/#/${encodeURIComponent(signal_id ?? '')}/${encodeURIComponent(entity ?? '')}`;
+  const pictures =
+    pair === null
+      ? null
+      : html`<a href="${preview}">its last seven readings</a>, <a href="${page}">the same as a picture</a>, and `;
   const body = sitePage({
     title: `402: ${price} USD for ${endpoint.path}`,
     description: endpoint.summary,
@@ -32,38 +48,13 @@ export function challengePage(reply: Reply, asked: AskedPrice, service: Service)
     isListed: false,
     main: html`<section aria-labelledby="price"><h1 id="price">This answer costs ${price} USD</h1>
 <p class="lead">${sentence}</p>
-<p><code>${target}</code></p>${terms(service)}
-${freeBefore(target)}</section>
+<p><code>${target}</code></p><dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>
+<p>Free: ${pictures}${sample}.</p></section>
 <section id="buy" aria-labelledby="buy-title"><h2 id="buy-title">How to buy it</h2>
 <p>Programs buy here, through <strong>x402</strong>: they sign the price with a wallet that holds USDC, and send the same request again. No account, no API key. Only a 200 is ever charged.</p>
-${howToBuy({ baseUrl, target: shown, pair: pairOf(target) })}</section>`,
+${howToBuy({ baseUrl, target: shown, pair })}</section>`,
   });
   return { ...reply, headers: [HTML_TYPE, ...headers, ...SITE_POLICY], body };
-}
-
-function terms({ operator }: Service): Html {
-  const { networks, payTo } = operator;
-  const ways = networks.map(
-    (token) =>
-      html`<dt>Network</dt><dd>${token.name} (${token.caip2})</dd><dt>Asset</dt><dd>${symbolOf(token)}, <code>${token.asset}</code></dd>`,
-  );
-  return html`<dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>`;
-}
-
-function pairOf(target: string): { signal_id: string; entity: string } | null {
-  const query = new URL(target, 'http://shop').searchParams;
-  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
-  return signal_id === null || entity === null ? null : { signal_id, entity };
-}
-
-/** What can be seen of it before. */
-function freeBefore(target: string): Html {
-  const pair = pairOf(target);
-  const sample = html`<a href="/gauge/sample">a whole signed record</a>`;
-  if (pair === null) return html`<p>Free: ${sample}.</p>`;
-  const preview = canonicalTarget('/gauge/history-preview', pair);
-  const page = `/site/#/${encodeURIComponent(pair.signal_id)}/${encodeURIComponent(pair.entity)}`;
-  return html`<p>Free: <a href="${preview}">its last seven readings</a>, <a href="${page}">the same as a picture</a>, and ${sample}.</p>`;
 }
 
 /** A look-up as a page for people. */

@@ -4,7 +4,6 @@ import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, endpointAt, type TableRow } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceBySignal, priceOf } from '../../compiler/contract/price.ts';
-import type { Release } from '../../compiler/contract/release.ts';
 import { canonicalTarget } from '../../compiler/contract/route.ts';
 import { CATALOG_URL } from '../../compiler/contract/static-files.ts';
 import { storedFile } from '../answers/answers.ts';
@@ -48,13 +47,10 @@ const LIST_NAMES: Readonly<Record<string, string>> = {
  */
 export async function preview({ release }: Service): Promise<Answered> {
   const counts = await catalogCounts(release);
-  const answers = EXTENTS.map(
-    (extent) => () => jsonContent(body(release, counts, extent), KEEP_FOR_RELEASE),
-  );
   // The first answer that fits the limit of free answers, else the last.
   let shortest: Answered = MISS;
-  for (const make of answers) {
-    const answered = make();
+  for (const extent of EXTENTS) {
+    const answered = jsonContent(body(release, counts, extent), KEEP_FOR_RELEASE);
     if (answered.content.body.length <= FREE_BYTES_MAX) return answered;
     shortest = answered;
   }
@@ -66,30 +62,41 @@ function body(release: ReleaseIndex, counts: object, extent: Extent): object {
   const sold = catalog.operations.filter((row) => sellsNow(row, release));
   const priced = sold.filter((row) => row.priceUsd !== null);
   const gated = sold.filter((row) => row.token);
+  // The catalog counts the entities itself.
+  const { entities: _, ...stored } = head.counts;
   return {
     nature: 'What is sold here; descriptive official readings, no forecast, no advice',
     as_of: head.as_of,
     counts: {
-      ...stockCounts(head),
+      ...stored,
       ...counts,
       endpoints: sold.length,
       paid_endpoints: priced.length,
       token_endpoints: gated.length,
       free_endpoints: sold.length - priced.length - gated.length,
     },
-    prices: priced.slice(0, extent.prices).map((row) => priceRow(row, extent)),
-    ...bundleLists(release, extent.names),
+    prices: priced.slice(0, extent.prices).map((row) => {
+      const { path, summary, params } = row;
+      const required = Object.keys(params).filter((name) => params[name]?.required);
+      const price_usd = priceOf(row);
+      const bySignal = extent.prices === undefined ? priceBySignal(row) : null;
+      const other = bySignal === null ? {} : { price_by_signal: bySignal };
+      return {
+        path,
+        price_usd,
+        price_atomic: atomicAmount(price_usd),
+        ...other,
+        required,
+        summary,
+      };
+    }),
+    ...Object.fromEntries(catalog.lines.flatMap((row) => bundleList(row, release, extent.names))),
     ...cutNote(release, priced, extent),
     documents: documentRequests(release, extent.names),
     catalog: '/gauge/catalog',
     coverage: '/gauge/coverage?summary=1',
     sample: '/gauge/sample',
   };
-}
-
-function bundleLists(release: ReleaseIndex, max: number): object {
-  if (max === 0) return {};
-  return Object.fromEntries(release.catalog.lines.flatMap((row) => bundleList(row, release, max)));
 }
 
 /** What an answer leaves out and where that is found, each cut by itself. */
@@ -126,27 +133,12 @@ function documentFolder({ path, file }: Pick<TableRow, 'path' | 'file'>): string
   return whole.slice(0, whole.search(/\{|$/));
 }
 
-/** What is stored, beside the counts that the catalog tells too. */
-function stockCounts({ counts }: Release): object {
-  const { entities, ...others } = counts;
-  return others;
-}
-
-function priceRow(row: Endpoint, { prices }: Extent): object {
-  const { path, summary, params } = row;
-  const required = Object.keys(params).filter((name) => params[name]?.required);
-  const price = priceOf(row);
-  const bySignal = prices === undefined ? priceBySignal(row) : null;
-  const other = bySignal === null ? {} : { price_by_signal: bySignal };
-  return { path, price_usd: price, price_atomic: atomicAmount(price), ...other, required, summary };
-}
-
 function bundleList(
   row: Line,
   release: ReleaseIndex,
   max: number,
 ): (readonly [string, readonly string[]])[] {
-  if (row.bundle === undefined) return [];
+  if (row.bundle === undefined || max === 0) return [];
   const { path, param } = row.bundle;
   const name = LIST_NAMES[path] ?? `${path.slice('/gauge/'.length).replaceAll('-', '_')}s`;
   const endpoint = release.catalog.operationByPath.get(path);

@@ -20,18 +20,16 @@ const TABLE_MARK_BYTES = 2;
 const SAMPLE_PATH: TablePath = '/gauge/sample';
 const SAMPLE_START = '{"sample":';
 
-interface ProvenBody {
-  body: Buffer;
-  /** Signed note that its proof leads to. */
-  note: string | null;
-}
-
 /** Bytes of bodies that are kept for one release, without their proofs and with them. */
 const PROVEN_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Bodies with their proofs, by the bytes without: the same buffer is sold until a member of request time changes. */
+/** Bodies with their proofs and the signed notes that these lead to, by the bytes without: the same buffer is sold until a member of request time changes. */
 const provenBodies = oncePerRelease(
-  () => new BoundedMap<Buffer, ProvenBody>({ bytes: PROVEN_BYTES_MAX, isByUse: true }),
+  () =>
+    new BoundedMap<Buffer, { body: Buffer; note: string | null }>({
+      bytes: PROVEN_BYTES_MAX,
+      isByUse: true,
+    }),
 );
 
 /**
@@ -59,35 +57,24 @@ export async function proven(
 
 async function withProof(body: Buffer, endpoint: Endpoint, reader: ReleaseReader): Promise<Buffer> {
   const isSample = endpoint.path === SAMPLE_PATH;
-  const signed = isSample
-    ? {
-        json: body.subarray(SAMPLE_START.length, body.lastIndexOf('}')),
-        at: SAMPLE_START.length,
-      }
-    : { json: jsonOf(body), at: 0 };
-  const found = deliveredHashes(signed.json, isSample ? 'reading' : provenBy(endpoint));
+  const start = isSample ? SAMPLE_START.length : 0;
+  let end = isSample ? body.lastIndexOf('}') : body.length;
+  // Of a signed table the JSON is the first line.
+  if (isSignedCsv(body.toString('latin1', 0, TABLE_MARK_BYTES))) end = body.indexOf('\r\n');
+  let by: ProvenBy = isSample || hashedIn(endpoint) !== null ? 'reading' : 'statement';
+  if (endpoint.answer === 'resolve') by = 'coverage';
+  const found = deliveredHashes(body.subarray(start, end), by);
   if (found === null) return body;
   const { hashes, citationAt } = found;
   for (const hash of hashes) {
     const proof = await leafProof(hash, reader);
     if (proof !== null) {
-      const at = signed.at + citationAt;
+      const at = start + citationAt;
       const member = `"${PROOF_MEMBER}":${JSON.stringify(proof)},`;
       return Buffer.concat([body.subarray(0, at), Buffer.from(member, 'utf8'), body.subarray(at)]);
     }
   }
   return body;
-}
-
-function provenBy(endpoint: Endpoint): ProvenBy {
-  if (endpoint.answer === 'resolve') return 'coverage';
-  return hashedIn(endpoint) === null ? 'statement' : 'reading';
-}
-
-/** The JSON of a body; of a signed table it is the first line, behind the mark. */
-function jsonOf(body: Buffer): Buffer {
-  const isTable = isSignedCsv(body.toString('latin1', 0, TABLE_MARK_BYTES));
-  return isTable ? body.subarray(0, body.indexOf('\r\n')) : body;
 }
 
 // The hashes of a body of which one is in the log (contract/citation.ts), found in its bytes: nothing whole is parsed.
@@ -116,17 +103,14 @@ export function deliveredHashes(
   const citationAt = body.lastIndexOf(CITATION);
   if (citationAt === -1) return null;
   const statement = statementIn(body.subarray(citationAt + CITATION.length, body.lastIndexOf('}')));
-  const hashes =
-    by === 'coverage'
-      ? [coverageStatement(body, citationAt)]
-      : [by === 'reading' ? ownRecordHash(body) : null, statement];
+  let hashes = [by === 'reading' ? ownRecordHash(body) : null, statement];
+  if (by === 'coverage') {
+    // `…"_citation":{…}},"_citation":`: the coverage ends with its own citation.
+    const at = body.lastIndexOf(CITATION, citationAt - 1);
+    const own = body.subarray(at + CITATION.length, citationAt - 2);
+    hashes = at === -1 ? [] : [statementIn(own)];
+  }
   return { citationAt, hashes: hashes.filter((hash) => hash !== null) };
-}
-
-/** `…"_citation":{…}},"_citation":`: the coverage ends with its own citation. */
-function coverageStatement(body: Buffer, citationAt: number): string | null {
-  const at = body.lastIndexOf(CITATION, citationAt - 1);
-  return at === -1 ? null : statementIn(body.subarray(at + CITATION.length, citationAt - 2));
 }
 
 function statementIn(citation: Buffer): string | null {
@@ -139,21 +123,14 @@ function ownRecordHash(body: Buffer): string | null {
   const end = Math.min(body.length, SEARCHED_BYTES_MAX);
   let depth = 0;
   for (let at = 0; at < end; at += 1) {
+    const value = at + RECORD_HASH_MEMBER.length;
     if (body[at] !== QUOTE) depth += STEPS[body[at] ?? 0] ?? 0;
-    else if (
-      depth === 1 &&
-      body.subarray(at, at + RECORD_HASH_MEMBER.length).equals(RECORD_HASH_MEMBER)
-    )
-      return hashFrom(body, at);
-    else at = endOfString(body, at);
+    else if (depth === 1 && body.subarray(at, value).equals(RECORD_HASH_MEMBER)) {
+      const hash = body.toString('latin1', value, value + HASH_CHARS);
+      return RECORD_HASH.test(hash) ? hash : null;
+    } else at = endOfString(body, at);
   }
   return null;
-}
-
-function hashFrom(body: Buffer, member: number): string | null {
-  const at = member + RECORD_HASH_MEMBER.length;
-  const hash = body.toString('latin1', at, at + HASH_CHARS);
-  return RECORD_HASH.test(hash) ? hash : null;
 }
 
 /** Where the string ends that begins at a quotation mark. */
@@ -165,13 +142,8 @@ function endOfString(body: Buffer, start: number): number {
   return body.length;
 }
 
-type Inclusion = Pick<TlogProof, 'index' | 'hashes'>;
-
 /** The place of a hash in the log, and the text of its proof against one signed note. */
-interface KeptProof extends Inclusion {
-  note: string;
-  text: string;
-}
+type KeptProof = Pick<TlogProof, 'index' | 'hashes'> & { note: string; text: string };
 
 /** Bytes of proofs that are kept for one release. */
 const PROOFS_BYTES_MAX = 4 * 1024 * 1024;
@@ -195,56 +167,39 @@ export async function leafProof(hash: string, reader: ReleaseReader): Promise<st
   const kept = proofs(reader.release);
   const known = kept.get(hash);
   if (known === null || known?.note === newest.note) return known?.text ?? null;
+  const { note } = newest;
   // A witness may have signed the checkpoint since: the place in the tree is the same.
-  const inclusion = known ?? (await inclusionOf(hash, newest, reader));
-  const made =
-    inclusion === null
-      ? null
-      : {
-          index: inclusion.index,
-          hashes: inclusion.hashes,
-          note: newest.note,
-          text: formatTlogProof({
-            index: inclusion.index,
-            hashes: inclusion.hashes,
-            checkpoint: newest.note,
-          }),
-        };
-  const size = made === null ? 0 : made.text.length + HASH_ENTRY_BYTES * made.hashes.length;
-  kept.set(hash, made, PROOF_BYTES + size);
-  return made?.text ?? null;
-}
-
-interface SignedCheckpoint extends Checkpoint {
-  note: string;
+  let place: Pick<TlogProof, 'index' | 'hashes'> | undefined = known;
+  if (place === undefined) {
+    const leaf = await findLeaf(hash.slice('sha256:'.length), reader);
+    if (leaf.state !== 'found') {
+      kept.set(hash, null, PROOF_BYTES);
+      return null;
+    }
+    const hashes = await inclusionProof(leaf.index, newest.size, reader);
+    place = { index: leaf.index, hashes: hashes.map((one) => Buffer.from(one, 'hex')) };
+  }
+  const { index, hashes } = place;
+  const text = formatTlogProof({ index, hashes, checkpoint: note });
+  const bytes = PROOF_BYTES + text.length + HASH_ENTRY_BYTES * hashes.length;
+  kept.set(hash, { index, hashes, note, text }, bytes);
+  return text;
 }
 
 /** The checkpoint with the head of the release in it, with whatever witnesses have signed it; of a release from before the listed one. */
-async function newestCheckpoint(release: ReleaseIndex): Promise<SignedCheckpoint | null> {
+async function newestCheckpoint(
+  release: ReleaseIndex,
+): Promise<(Checkpoint & { note: string }) | null> {
   const tip = await logTip(release);
   if (tip === null) return listedCheckpoint(release);
   return { ...tip.proof.signed, note: tip.proof.checkpoint };
 }
 
-const listedCheckpoint = perRelease(
-  async (release: ReleaseIndex): Promise<SignedCheckpoint | null> => {
-    if (!release.has(CHECKPOINT_PATH)) return null;
-    const { bytes } = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);
-    const note = bytes.toString('utf8');
-    const opened = openNote(note);
-    if (opened === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
-    return { ...opened.checkpoint, note };
-  },
-);
-
-async function inclusionOf(
-  hash: string,
-  { size }: Checkpoint,
-  reader: ReleaseReader,
-): Promise<Inclusion | null> {
-  const leaf = await findLeaf(hash.slice('sha256:'.length), reader);
-  if (leaf.state !== 'found') return null;
-  const { index } = leaf;
-  const hashes = await inclusionProof(index, size, reader);
-  return { index, hashes: hashes.map((one) => Buffer.from(one, 'hex')) };
-}
+const listedCheckpoint = perRelease(async (release: ReleaseIndex) => {
+  if (!release.has(CHECKPOINT_PATH)) return null;
+  const { bytes } = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);
+  const note = bytes.toString('utf8');
+  const opened = openNote(note);
+  if (opened === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
+  return { ...opened.checkpoint, note };
+});

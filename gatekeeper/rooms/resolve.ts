@@ -60,10 +60,16 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   if (found === null) return MISS;
   if (question.isProbe) return IS_THERE;
   const answer = settledBy(found, asked);
-  const body =
-    route.endpoint.path === PROPOSER
-      ? await proposerBody(answer, reader)
-      : await resolveBody(answer, reader);
+  const isProposer = route.endpoint.path === PROPOSER;
+  const answerOf = isProposer ? proposerAnswer : resolveAnswer;
+  const { members, quoted } = answerOf(askedAs(asked), answer.settled);
+  const { rows, coverage } = await storedParts(answer, quoted, reader);
+  const body = joined(members, [
+    isProposer ? ['evidence', rows[0] ?? 'null'] : ['candidate_sources', `[${rows.join(',')}]`],
+    ['list', JSON.stringify(listed(answer))],
+    ['coverage', coverage],
+    ['_citation', citationText(rows[0] ?? coverage)],
+  ]);
   return jsonBytes(Buffer.from(body, 'utf8'), 0);
 }
 
@@ -87,15 +93,14 @@ async function askedOf(
   const cutoff = parseCutoff(defined(values.cutoff, 'the cutoff'));
   const filer = await findFiler(defined(values.entity, 'the filer'), release);
   const form = canonicalForm(defined(values.form, 'the form'));
-  if (cutoff === null || filer === undefined || !(await isForm(form, release))) return null;
-  return { filer, values, question: { form, eventClass: values.event_class ?? null, cutoff } };
-}
-
-/** A form type that is stored for any filer, or a well-known one, so that nobody pays for a misspelt one. */
-async function isForm(form: string, release: ReleaseIndex): Promise<boolean> {
+  if (cutoff === null || filer === undefined) return null;
+  // Stored for any filer, or well-known, so that nobody pays for a misspelt one.
   const { forms } = await filersOf(release);
   const family = formFamily(form);
-  return WELL_KNOWN_FORMS.includes(family) || forms.has(isAmendment(form) ? `${family}/A` : family);
+  const isForm =
+    WELL_KNOWN_FORMS.includes(family) || forms.has(isAmendment(form) ? `${family}/A` : family);
+  if (!isForm) return null;
+  return { filer, values, question: { form, eventClass: values.event_class ?? null, cutoff } };
 }
 
 /** The list that an answer follows from, and the stretch of it that is delivered. */
@@ -153,28 +158,6 @@ function askedAs({ filer, values }: FilerQuestion): AskedAs {
     cik: filer.cik,
     entity_name: filer.name,
   };
-}
-
-async function resolveBody(answer: SettledAnswer, reader: ReleaseReader): Promise<string> {
-  const { members, quoted } = resolveAnswer(askedAs(answer.asked), answer.settled);
-  const { rows, coverage } = await storedParts(answer, quoted, reader);
-  return joined(members, [
-    ['candidate_sources', `[${rows.join(',')}]`],
-    ['list', JSON.stringify(listed(answer))],
-    ['coverage', coverage],
-    ['_citation', citationText(rows[0] ?? coverage)],
-  ]);
-}
-
-async function proposerBody(answer: SettledAnswer, reader: ReleaseReader): Promise<string> {
-  const { members, quoted } = proposerAnswer(askedAs(answer.asked), answer.settled);
-  const { rows, coverage } = await storedParts(answer, quoted, reader);
-  return joined(members, [
-    ['evidence', rows[0] ?? 'null'],
-    ['list', JSON.stringify(listed(answer))],
-    ['coverage', coverage],
-    ['_citation', citationText(rows[0] ?? coverage)],
-  ]);
 }
 
 /** The stored texts of the filings that an answer quotes, and of what is stored of the filer. */

@@ -36,75 +36,71 @@ export function staticFile(
   path: string,
   service: Service,
 ): Promise<StaticFile> | null {
-  const { method, facts, spend } = asked;
-  if (path === SHOP_STYLES_URL && method === 'GET') return Promise.resolve(shopStyles(service));
+  if (path === SHOP_STYLES_URL && asked.method === 'GET') {
+    // Computed, because the pages of the release cannot know whether payments are pretended here.
+    const body = service.operator.settlement === 'test' ? SHOP_STYLES.test : SHOP_STYLES.real;
+    const headers: Header[] = [['content-type', 'text/css; charset=utf-8'], FREE_CACHE];
+    return Promise.resolve({ reply: { status: 200, headers, body }, etag: null });
+  }
   const { release } = service;
   const open = parsePublicFileUrl(path);
-  if (open !== null) return publicFile(open, asked, service);
+  if (open !== null) return publicFile(open, asked, release);
   const found = findStaticFile(path);
-  if (found === null || !isStored(found.path, release)) return null;
-  const refusal = wrongMethod(path, method);
-  if (refusal !== null) return Promise.resolve(refusal);
-  if (found.path === FILES_NAME) return listOfPublicFiles(found.row, asked, release);
-  if (found.path === RELEASE_NAME) return Promise.resolve(signedHead(found.row, release));
-  if (isOfTip(found.path, release)) return fileOfTip(found, release);
-  // Where a reader starts, an answer leads to all that describes the service.
-  const { rel, url } = found.row;
-  const links: Header[] =
-    rel === undefined && url !== '/' ? [] : [['link', serviceLinks(service.baseUrl)]];
-  return storedFile({ ...found, links }, facts.acceptEncoding, { release, spend });
+  if (found === null) return null;
+  // The head signs the list of files, and neither stands in one; the proof of the head and what follows from it neither.
+  const isStored =
+    found.path === FILES_NAME
+      ? release.head.public_files !== undefined
+      : found.path === RELEASE_NAME || release.has(found.path) || isOfTip(found.path, release);
+  if (!isStored) return null;
+  const refusal = wrongMethod(path, asked.method);
+  return refusal === null
+    ? storedFile(found.row, found.path, asked, service)
+    : Promise.resolve(refusal);
 }
 
-/** The head signs the list of files, and neither stands in one; the proof of the head and what follows from it neither. */
-function isStored(path: string, release: ReleaseIndex): boolean {
-  if (path === FILES_NAME) return release.head.public_files !== undefined;
-  return path === RELEASE_NAME || release.has(path) || isOfTip(path, release);
+async function storedFile(
+  row: StaticRow,
+  path: string,
+  asked: HttpRequest,
+  { release, baseUrl }: Service,
+): Promise<StaticFile> {
+  if (path === FILES_NAME) {
+    const lines = await publicLines(release);
+    if (lines.isSigned) return sent(lines, row, asked);
+    throw new DamagedFileError(
+      `Cannot serve "${FILES_NAME}": its public lines are not those of the head; compile again`,
+    );
+  }
+  // As it was checked, from memory.
+  if (path === RELEASE_NAME) return whole(release.place.head, headSha256(release).hex, row);
+  if (isOfTip(path, release)) {
+    // The newest checkpoint, the proof that holds it, and the tiles that they ask for.
+    const tip = await logTip(release);
+    const { bytes, sha256 } = defined(tip?.files.get(path), 'a file of the newest tree');
+    return whole(bytes, sha256, row);
+  }
+  const { place, headers: coded } = codedFile(path, asked.facts.acceptEncoding, release);
+  const { bytes, sha256 } = await release.body(place, asked.spend);
+  // Where a reader starts, an answer leads to all that describes the service.
+  const isStart = row.rel !== undefined || row.url === '/';
+  const links: Header[] = isStart ? [['link', serviceLinks(baseUrl)]] : [];
+  return whole(bytes, sha256, row, [...links, ...coded]);
+}
+
+function whole(
+  body: Buffer,
+  sha256: string,
+  row: StaticRow,
+  others: readonly Header[] = [],
+): StaticFile {
+  const { headers, etag } = sentAs(row, sha256);
+  return { reply: { status: 200, headers: [...headers, ...others], body }, etag };
 }
 
 const headSha256 = oncePerRelease(({ place }) => ({
   hex: createHash('sha256').update(place.head).digest('hex'),
 }));
-
-/** The head as it was checked, from memory. */
-function signedHead(row: StaticRow, release: ReleaseIndex): StaticFile {
-  const { headers, etag } = sentAs(row, headSha256(release).hex);
-  return { reply: { status: 200, headers, body: release.place.head }, etag };
-}
-
-/** The newest checkpoint, the proof that holds it, and the tiles that they ask for. */
-async function fileOfTip(
-  { row, path }: Pick<FoundFile, 'row' | 'path'>,
-  release: ReleaseIndex,
-): Promise<StaticFile> {
-  const tip = await logTip(release);
-  const { bytes, sha256 } = defined(tip?.files.get(path), 'a file of the newest tree');
-  const { headers, etag } = sentAs(row, sha256);
-  return { reply: { status: 200, headers, body: bytes }, etag };
-}
-
-/** Computed, because the pages of the release cannot know whether payments are pretended here. */
-function shopStyles({ operator }: Service): StaticFile {
-  const body = operator.settlement === 'test' ? SHOP_STYLES.test : SHOP_STYLES.real;
-  const headers: Header[] = [['content-type', 'text/css; charset=utf-8'], FREE_CACHE];
-  return { reply: { status: 200, headers, body }, etag: null };
-}
-
-interface FoundFile {
-  row: StaticRow;
-  path: string;
-  links: readonly Header[];
-}
-
-async function storedFile(
-  { row, path, links }: FoundFile,
-  acceptEncoding: string,
-  { release, spend }: ReleaseReader,
-): Promise<StaticFile> {
-  const { place, headers: coded } = codedFile(path, acceptEncoding, release);
-  const { bytes, sha256 } = await release.body(place, spend);
-  const { headers, etag } = sentAs(row, sha256);
-  return { reply: { status: 200, headers: [...headers, ...links, ...coded], body: bytes }, etag };
-}
 
 /** Seconds that anybody may keep a file that a later release may replace. */
 const RELEASE_MAX_AGE_S = 60;
@@ -145,26 +141,11 @@ function wrongMethod(path: string, method: string): StaticFile | null {
 /** Bytes for a program: none of them is a page of this service, whatever its path says. */
 const AS_BYTES = { contentType: 'application/octet-stream', cache: 'immutable' } as const;
 
-interface FoundBytes {
-  bytes: Buffer;
-  /** In hex. */
-  sha256: string;
-}
-
-/** The public lines of the list of files. */
-async function listOfPublicFiles(
-  row: StaticRow,
-  asked: HttpRequest,
-  release: ReleaseIndex,
-): Promise<StaticFile> {
-  return sent(await publicList(release), row, asked);
-}
-
 /** A public file of this release, or of an earlier one that is still kept. */
 async function publicFile(
   file: PublicFile,
   asked: HttpRequest,
-  { release }: Service,
+  release: ReleaseIndex,
 ): Promise<StaticFile> {
   const url = publicFileUrl(file);
   const refusal = wrongMethod(url, asked.method);
@@ -175,7 +156,7 @@ async function publicFile(
 }
 
 function sent(
-  { bytes, sha256 }: FoundBytes,
+  { bytes, sha256 }: { bytes: Buffer; sha256: string },
   as: Parameters<typeof sentAs>[0],
   { method, facts, spend }: HttpRequest,
 ): StaticFile {
@@ -183,10 +164,10 @@ function sent(
   // All of it was read and hashed, however little of it is sent.
   if (method === 'HEAD' || range !== null) spend(costOfSending(bytes.length));
   const { headers, etag } = sentAs(as, sha256);
-  const whole = { status: 200, headers, body: bytes };
+  const reply = { status: 200, headers, body: bytes };
   // A range is of the body that a GET brings (RFC 9110, section 14.2).
   const asks = { range: method === 'GET' ? range : null, ifRange };
-  return { reply: inRange(whole, etag, asks), etag };
+  return { reply: inRange(reply, etag, asks), etag };
 }
 
 /** Longest file of an earlier release that is given, whose size no list at hand says. */
@@ -197,15 +178,6 @@ const publicLines = perRelease(async ({ files, head }: ReleaseIndex) => {
   const sha256 = await hexInTurns(bytes);
   return { bytes, sha256, isSigned: `sha256:${sha256}` === head.public_files?.sha256 };
 });
-
-/** The lines of the list that anybody may have, with their sha256 in hex; throws where they are not those of the head. */
-async function publicList(release: ReleaseIndex): Promise<{ bytes: Buffer; sha256: string }> {
-  const lines = await publicLines(release);
-  if (lines.isSigned) return lines;
-  throw new DamagedFileError(
-    `Cannot serve "${FILES_NAME}": its public lines are not those of the head; compile again`,
-  );
-}
 
 /** Files that are being read, by the URL of each. */
 const reading = oncePerRelease(() => new Map<string, Promise<Buffer | null>>());
@@ -219,16 +191,14 @@ export function publicBytes(file: PublicFile, reader: ReleaseReader): Promise<Bu
   const url = publicFileUrl(file);
   const known = files.get(url);
   if (known !== undefined) return known;
-  const bytes = readPublic(file, reader).finally(() => files.delete(url));
+  const { path, sha256 } = file;
+  const { release, spend } = reader;
+  const listed = release.files.get(path);
+  const read =
+    listed?.sha256 === sha256
+      ? release.place.body(listed, spend)
+      : release.place.kept({ path, sha256, size: KEPT_BYTES_MAX }, spend);
+  const bytes = read.finally(() => files.delete(url));
   files.set(url, bytes);
   return bytes;
-}
-
-async function readPublic(
-  { path, sha256 }: PublicFile,
-  { release, spend }: ReleaseReader,
-): Promise<Buffer | null> {
-  const listed = release.files.get(path);
-  if (listed?.sha256 === sha256) return release.place.body(listed, spend);
-  return release.place.kept({ path, sha256, size: KEPT_BYTES_MAX }, spend);
 }

@@ -1,4 +1,3 @@
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { legEntity } from '../../compiler/contract/catalog/line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
@@ -172,16 +171,11 @@ function itemsOf(list: string): WatchItem[] | null {
   return [...items.values()];
 }
 
-interface WatchRequest {
-  service: Service;
-  spend: Spend;
-  note: string;
-  /** Epoch milliseconds; readings must be newer. */
-  since?: number;
-}
-
-async function watched(items: readonly WatchItem[], wanted: WatchRequest) {
-  const { service, spend, note, since } = wanted;
+/** Only readings after `since`, in epoch milliseconds, where that is set. */
+async function watched(
+  items: readonly WatchItem[],
+  { service, spend, note, since }: { service: Service; spend: Spend; note: string; since?: number },
+) {
   const { release } = service;
   // One instant for all rows: what they say of their age must agree.
   const now = service.clock();
@@ -206,13 +200,11 @@ async function watched(items: readonly WatchItem[], wanted: WatchRequest) {
   };
 }
 
-interface ReadMoment extends ReleaseReader {
-  /** Epoch milliseconds. */
-  now: number;
-}
-
 /** A row of the stored record, with its request-time members filled in as everywhere. */
-async function rowOf(row: CatalogRow, { release, spend, now }: ReadMoment): Promise<WatchRow> {
+async function rowOf(
+  row: CatalogRow,
+  { release, spend, now }: ReleaseReader & { now: number },
+): Promise<WatchRow> {
   spend(ROW_COST);
   const { signal_id, entity, entity_name, band, observed_at, record_hash } = row;
   const path = knownFilePath(endpointAt('/gauge'), { signal_id, entity });
@@ -235,7 +227,11 @@ async function sweep({ values }: Route, release: ReleaseIndex): Promise<Answered
     pages,
     total,
     next: page < pages ? `/gauge/manifest-sweep?page=${page + 1}` : null,
-    rows: rowsFrom(lists, from).map((row) => sweepRow(row, release.catalog)),
+    rows: rowsFrom(lists, from).map(({ signal_id, entity, observed_at, record_hash }) => {
+      const entry = release.catalog.entryById.get(signal_id);
+      const { industry } = defined(entry, 'the row of the signal').line;
+      return { industry, signal_id, entity, observed_at, record_hash };
+    }),
   };
   return jsonContent(body, 0);
 }
@@ -253,12 +249,6 @@ function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
     skipped += list.length;
   }
   return rows;
-}
-
-function sweepRow(row: CatalogRow, { entryById }: Catalog): object {
-  const { signal_id, entity, observed_at, record_hash } = row;
-  const { industry } = defined(entryById.get(signal_id), 'the row of the signal').line;
-  return { industry, signal_id, entity, observed_at, record_hash };
 }
 
 /** Lines by industry. */

@@ -83,29 +83,24 @@ export async function lookUpHash(digits: string, reader: LookUpReader): Promise<
   return { state: 'listed', entry, check };
 }
 
+const NO_LINES = Buffer.alloc(0);
+
 /** What a release lists now, and, of what only its log holds, what that stands for. */
 async function listed(digits: string, reader: ReleaseReader): Promise<readonly VerifyEntry[]> {
-  const current = await listedNow(digits, reader);
+  const { release, spend } = reader;
+  const shard = verifyShardPath(`sha256:${digits}`);
+  const bytes = release.has(shard) ? (await release.body(shard, spend)).bytes : NO_LINES;
+  const current = linesFrom(bytes, `["sha256:${digits}`).map(parseVerifyEntry);
   if (digits.length === HASH_DIGITS && current.length > 0) return current;
   const known = new Set(current.map(({ record_hash }) => record_hash));
   const entries = await findEntries(digits, reader);
-  const { log_index: own } = reader.release.head;
+  const { log_index: own } = release.head;
   const earlier = entries.flatMap(({ record_hash, position, facts }): VerifyEntry[] => {
     if (facts === null || known.has(record_hash)) return [];
     const state = position === own ? 'current' : 'superseded';
     return [{ record_hash, state, file: null, ...facts }];
   });
   return [...current, ...earlier];
-}
-
-async function listedNow(
-  digits: string,
-  { release, spend }: ReleaseReader,
-): Promise<readonly VerifyEntry[]> {
-  const shard = verifyShardPath(`sha256:${digits}`);
-  if (!release.has(shard)) return [];
-  const { bytes } = await release.body(shard, spend);
-  return linesFrom(bytes, `["sha256:${digits}`).map(parseVerifyEntry);
 }
 
 /** Of bodies of an earlier release only their citations, since what else they say is known under other hashes. */
@@ -218,16 +213,11 @@ async function sampleHash(
   const found = known.get(signalId);
   if (found !== undefined) return found;
   const path = filePath(endpointAt('/gauge/sample'), { signal_id: signalId });
-  const hash = release.has(path) ? hashOfSample((await release.body(path, spend)).bytes) : null;
+  const text = release.has(path) ? (await release.body(path, spend)).bytes.toString('utf8') : '{}';
+  const { sample } = JSON.parse(text) as { sample?: { record_hash?: string | null } };
+  const hash = sample?.record_hash ?? null;
   known.set(signalId, hash);
   return hash;
-}
-
-function hashOfSample(bytes: Buffer): string | null {
-  const { sample } = JSON.parse(bytes.toString('utf8')) as {
-    sample?: { record_hash?: string | null };
-  };
-  return sample?.record_hash ?? null;
 }
 
 const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(

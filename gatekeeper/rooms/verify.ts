@@ -121,7 +121,10 @@ function listedBody(
   { entry, check }: Extract<LookUp, { state: 'listed' }>,
   catalog: Catalog,
 ): HashVerification {
-  const { record_hash, state } = entry;
+  const { record_hash, kind, state } = entry;
+  // Why it was not recomputed.
+  const unchecked =
+    kind === 'release' ? HEAD_NOTE : entry.file === null ? SUPERSEDED_NOTE : LONG_NOTE;
   const facts = freeFacts(entry, catalog);
   const body = isOfReading(entry, catalog) ? (check?.body ?? {}) : {};
   return {
@@ -136,12 +139,7 @@ function listedBody(
     ...facts,
     source_ref: textOrNull(body.source_ref),
     scope: textOrNull(body.scope),
-    note:
-      check === null
-        ? uncheckedNote(entry)
-        : entry.file === null
-          ? SOLD_NOTE
-          : CURRENT_NOTES[entry.kind],
+    note: check === null ? unchecked : entry.file === null ? SOLD_NOTE : CURRENT_NOTES[kind],
     ots_status: textOrNull(body.ots_status),
     statement: statementOf(entry, check, facts),
   };
@@ -155,12 +153,6 @@ const LONG_NOTE =
 const HEAD_NOTE =
   'the log holds the hash of this head; recompute it from the release.json of that release, which /.well-known/release.json gives while it is current';
 
-/** Why a listed hash was not recomputed. */
-function uncheckedNote({ kind, file }: VerifyEntry): string {
-  if (kind === 'release') return HEAD_NOTE;
-  return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
-}
-
 const SOLD_NOTE =
   'recomputed just now: sha256 over the canonical JSON of the signed citation statement of the body as it was sold; a newer release has replaced it';
 const CURRENT_NOTES = {
@@ -173,7 +165,11 @@ const CURRENT_NOTES = {
 
 function statementOf(entry: VerifyEntry, check: Recomputed | null, facts: FreeFacts): string {
   const { record_hash, kind, state, file } = entry;
-  const what = `${ATTESTED[kind]}${subjectOf(facts)}`;
+  const { signal_id, entity, observed_at } = facts;
+  const names = [signal_id, entity].filter((name) => name !== null);
+  const of = names.length === 0 ? '' : ` of ${names.join(' at ')}`;
+  const time = observed_at === null ? '' : ` observed ${observed_at}`;
+  const what = `${ATTESTED[kind]}${of}${time}`;
   if (check === null) {
     const standing =
       state === 'current' ? 'lists in this release' : 'published and later superseded';
@@ -192,12 +188,6 @@ const ATTESTED = {
   citation: 'the signed citation',
   release: 'the signed head',
 } as const;
-
-function subjectOf({ signal_id, entity, observed_at }: FreeFacts): string {
-  const names = [signal_id, entity].filter((name) => name !== null);
-  const of = names.length === 0 ? '' : ` of ${names.join(' at ')}`;
-  return observed_at === null ? of : `${of} observed ${observed_at}`;
-}
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;

@@ -75,16 +75,9 @@ export async function candidates(sources: Sources): Promise<readonly Candidate[]
   }
   const signals = await signalsOf(sources);
   const operations = operationsOf(sources, { records, signals });
-  return ranked([...bundles, ...records, ...signals, ...operations], sources.words);
-}
-
-function ranked(
-  found: readonly FoundSubject[],
-  words: readonly QuestionWord[],
-): readonly Candidate[] {
-  const scored = found.map((one, at) => ({
+  const scored = [...bundles, ...records, ...signals, ...operations].map((one, at) => ({
     ...one,
-    score: score(one.answers, words) - at * ORDER_STEP,
+    score: score(one.answers, sources.words) - at * ORDER_STEP,
   }));
   return scored.sort((a, b) => b.score - a.score);
 }
@@ -131,16 +124,10 @@ function rowsOfPlaces(
   return ({ line, entity }) => rows.get(entity.toLowerCase())?.get(line) ?? [];
 }
 
-interface PlaceRows {
-  table: CatalogTable;
-  /** Numbers of the rows that are likely of a place. */
-  rows: readonly number[];
-}
-
 /** The latest readings of a place, by signal; those that the words are about where there are many. */
 function recordsOf(
   { place, answers }: MatchedPlace,
-  { table, rows }: PlaceRows,
+  { table, rows }: { table: CatalogTable; rows: readonly number[] },
   sources: Sources,
 ): FoundSubject[] {
   const { release } = sources;
@@ -243,22 +230,16 @@ function operationsOf(sources: Sources, readings: Readings): FoundSubject[] {
       return row === undefined || !sellsNow(row, release) ? [] : [{ row, answers }];
     })
     .slice(0, OPERATIONS_MAX);
-  const asked = subjects(sources, readings);
+  const bestOf = (found: readonly FoundSubject[]): FoundSubject[] =>
+    [...found]
+      .sort((a, b) => score(b.answers, words) - score(a.answers, words))
+      .slice(0, JOINED_MAX);
+  const asked = [...bestOf(readings.records), ...bestOf(readings.signals)];
   return touched.flatMap(({ row, answers }) => {
     const own = { row, values: null, entry: null, place: null, isExample: true, answers };
     const joined = asked.flatMap((subject) => askedOf(row, answers, { subject, release }));
     return [own, ...joined];
   });
-}
-
-/** What an operation may be asked of: the best records, signals and places. */
-function subjects(sources: Sources, { records, signals }: Readings): FoundSubject[] {
-  const { words } = sources;
-  const bestOf = (found: readonly FoundSubject[]): FoundSubject[] =>
-    [...found]
-      .sort((a, b) => score(b.answers, words) - score(a.answers, words))
-      .slice(0, JOINED_MAX);
-  return [...bestOf(records), ...bestOf(signals)];
 }
 
 /** An operation asked of a subject, if that is stored. */

@@ -1,4 +1,3 @@
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   parseTermRow,
   SEARCH_DOCUMENTS_PATH,
@@ -30,22 +29,17 @@ export const searchIndex = perRelease(
     const { bytes } = await release.body(SEARCH_DOCUMENTS_PATH, FOR_EVERYBODY);
     const documents = new DocumentTable(bytes);
     const topics = Array.from({ length: terms.head.topics }, (_, at) => documents.row(at));
-    return {
-      terms,
-      documents,
-      topicOf: new Map(topics.map(([, name], at) => [name, at])),
-      lineOfTopic: topics.map(lineIn(release.catalog)),
-    };
+    const { entryById, lines } = release.catalog;
+    const bundles = new Map<string, string>(
+      lines.flatMap(({ id, bundle }) => (bundle === undefined ? [] : [[bundle.path, id] as const])),
+    );
+    const lineOfTopic = topics.map(([kind, name]) =>
+      kind === 'signal' ? (entryById.get(name)?.line.id ?? null) : (bundles.get(name) ?? null),
+    );
+    const topicOf = new Map(topics.map(([, name], at) => [name, at]));
+    return { terms, documents, topicOf, lineOfTopic };
   },
 );
-
-function lineIn({ entryById, lines }: Catalog): (topic: SearchDocument) => string | null {
-  const bundles = new Map<string, string>(
-    lines.flatMap(({ id, bundle }) => (bundle === undefined ? [] : [[bundle.path, id] as const])),
-  );
-  return ([kind, name]) =>
-    (kind === 'signal' ? entryById.get(name)?.line.id : bundles.get(name)) ?? null;
-}
 
 /** The documents of a compiled index, each parsed when it is asked for. */
 class DocumentTable {

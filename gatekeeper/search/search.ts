@@ -40,7 +40,13 @@ export async function search(question: Question, { release }: Service): Promise<
   const found =
     index === null ? NOTHING : await foundBy(q, { release, index, spend: question.spend });
   const max = limit === undefined ? RESULTS_DEFAULT : Number(limit);
-  return jsonContent(bodyOf(q, found, { max, release }), KEEP_FOR_RELEASE);
+  const shown = found.results.slice(0, max).map((one) => resultOf(one, release));
+  const said = q.slice(0, QUESTION_CHARS_MAX).toWellFormed();
+  const body =
+    shown.length > 0
+      ? { q: said, results: shown }
+      : { q: said, results: [], unknown: found.unknown, hint: hintOf(found) };
+  return jsonContent(body, KEEP_FOR_RELEASE);
 }
 
 /** What a question leads to. */
@@ -108,20 +114,7 @@ function distinct(found: readonly Candidate[], release: ReleaseIndex): Candidate
   });
 }
 
-function bodyOf(
-  q: string,
-  { results, unknown, nearest }: SearchResult,
-  { max, release }: { max: number; release: ReleaseIndex },
-): object {
-  const shown = results.slice(0, max);
-  const said = q.slice(0, QUESTION_CHARS_MAX).toWellFormed();
-  if (shown.length > 0) {
-    return { q: said, results: shown.map((one) => resultOf(one, release)) };
-  }
-  return { q: said, results: [], unknown, hint: hintOf(unknown, nearest) };
-}
-
-function hintOf([word]: readonly string[], nearest: SignalEntry | null): string {
+function hintOf({ unknown: [word], nearest }: SearchResult): string {
   const why = word === undefined ? 'Nothing here answers this' : `Nothing here is about "${word}"`;
   if (nearest === null) return `${why}. GET /gauge/preview lists what is sold.`;
   const { id, measures } = nearest.signal;
@@ -139,24 +132,16 @@ function idOf(one: Candidate, release: ReleaseIndex): string {
 }
 
 function resultOf(one: Candidate, release: ReleaseIndex): object {
-  const row = pricedRow(one.row, one.values ?? {});
-  return {
-    id: idOf(one, release),
-    title: resultTitle(one),
-    answers: answersText(one),
-    price_usd: row.priceUsd ?? '0',
-    request: targetOf(one, release),
-  };
-}
-
-function resultTitle({ row, entry, place }: Candidate): string {
+  const { row, entry, place } = one;
   const subject = entry === null ? place?.line.title : entry.signal.measures;
   const where = place === null ? '' : `: ${place.name ?? place.entity}`;
-  return subject === undefined ? row.summary : `${subject}${where}`;
-}
-
-function answersText({ row, entry, isExample }: Candidate): string {
-  if (entry === null) return row.summary;
-  const cadence = `${row.summary}, ${entry.signal.cadence}`;
-  return isExample ? `${cadence}; the request shows one of its places` : cadence;
+  const cadence = entry === null ? '' : `, ${entry.signal.cadence}`;
+  const example = entry !== null && one.isExample ? '; the request shows one of its places' : '';
+  return {
+    id: idOf(one, release),
+    title: subject === undefined ? row.summary : `${subject}${where}`,
+    answers: `${row.summary}${cadence}${example}`,
+    price_usd: pricedRow(row, one.values ?? {}).priceUsd ?? '0',
+    request: targetOf(one, release),
+  };
 }

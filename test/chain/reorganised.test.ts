@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { JOURNAL_NAME, readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
-import { type LedgerRow, ledgerRows } from '../../gatekeeper/journal/ledger.ts';
+import type { LedgerRow } from '../../gatekeeper/journal/ledger.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { openPaymentServices } from '../../gatekeeper/payment/open-payment-services.ts';
@@ -12,6 +12,7 @@ import { purchaseService } from '../../gatekeeper/purchase/purchase-service.ts';
 import { reconcileInBackground } from '../../gatekeeper/purchase/reconcile.ts';
 import { ServiceState } from '../../gatekeeper/state/service-state.ts';
 import { builtinOperation } from '../builtin-rows.ts';
+import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
 import { buy, json, receipt } from '../gatekeeper/payment-bench.ts';
 import { type Chain, startChain } from './chain.ts';
@@ -71,10 +72,10 @@ async function seller(name: string) {
     logged,
     watch,
     pay: (header: string) => buy(purchases, { header, target: TARGET, deliver }),
-    row(): LedgerRow {
+    async row(): Promise<LedgerRow> {
       const db = readJournalFile(join(state, JOURNAL_NAME));
       try {
-        const [row] = [...ledgerRows(db, { time: 'created_at' })];
+        const [row] = await ledgerRows(db);
         if (row === undefined) throw new Error('no row');
         return row;
       } finally {
@@ -113,11 +114,11 @@ describe('a reorganisation after the sale', () => {
       sold = reply.body.toString();
     });
     expect(await chain.balanceOf(PAYEE)).toBe(before);
-    expect(one.row().state).toBe('settled');
+    expect((await one.row()).state).toBe('settled');
     const background = one.watch();
-    await expect.poll(() => one.row().state, { timeout: 20_000 }).toBe('unknown');
-    expect(one.row()).toMatchObject({ detail: expect.stringMatching(/^reorganised: 0x/) });
-    expect(one.row().reorganised_at).not.toBe('');
+    await expect.poll(async () => (await one.row()).state, { timeout: 20_000 }).toBe('unknown');
+    expect(await one.row()).toMatchObject({ detail: expect.stringMatching(/^reorganised: 0x/) });
+    expect((await one.row()).reorganised_at).not.toBe('');
     // The row is readable before its write is on the disk, and the log waits for that.
     const named = { event: 'payment_reorganised', network: network.name };
     await expect.poll(() => one.logged, { timeout: 5000 }).toContainEqual(named);
@@ -128,8 +129,10 @@ describe('a reorganisation after the sale', () => {
       .toBe(sold);
     expect((await chain.balanceOf(PAYEE)) - before).toBe(price);
     await chain.client.mine({ blocks: 2 });
-    await expect.poll(() => one.row().final_at, { timeout: LOOKED_AGAIN_MS }).not.toBe('');
-    expect(one.row()).toMatchObject({ state: 'settled', detail: '' });
+    await expect
+      .poll(async () => (await one.row()).final_at, { timeout: LOOKED_AGAIN_MS })
+      .not.toBe('');
+    expect(await one.row()).toMatchObject({ state: 'settled', detail: '' });
     background.close();
     await one.close();
   }, 90_000);
@@ -146,12 +149,14 @@ describe('a reorganisation after the sale', () => {
     await chain.submit(payment);
     await chain.client.mine({ blocks: 9 });
     const background = one.watch();
-    await expect.poll(() => one.row().final_at, { timeout: LOOKED_AGAIN_MS }).not.toBe('');
-    expect(one.row()).toMatchObject({ state: 'settled', reorganised_at: '' });
+    await expect
+      .poll(async () => (await one.row()).final_at, { timeout: LOOKED_AGAIN_MS })
+      .not.toBe('');
+    expect(await one.row()).toMatchObject({ state: 'settled', reorganised_at: '' });
     expect((await chain.balanceOf(PAYEE)) - before).toBe(price);
     const again = await one.pay(header);
     expect([again.status, json(again)]).toEqual([200, { body: 1 }]);
-    expect(receipt(again).transaction).toBe(one.row().transaction);
+    expect(receipt(again).transaction).toBe((await one.row()).transaction);
     background.close();
     await one.close();
   }, 90_000);

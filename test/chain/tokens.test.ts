@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokenNode } from '../../gatekeeper/chain/chain-node.ts';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import type { Examined } from '../../gatekeeper/doctor/check.ts';
-import { chainCheck } from '../../gatekeeper/doctor/payment-checks.ts';
-import { tokenNode } from '../../gatekeeper/doctor/token-node.ts';
+import { chainCheck } from '../../gatekeeper/doctor/remote-checks.ts';
 import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
-import { ledgerRows } from '../../gatekeeper/journal/ledger.ts';
 import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send, termsOn } from './buyer.ts';
@@ -170,10 +170,10 @@ describe('two tokens in one challenge', () => {
     expect(paid).toEqual({ usdc: 3n * PRICES.usdc, euro: 3n * PRICES.euro });
   });
 
-  it('are in the ledger with their own amounts and the same USD', () => {
+  it('are in the ledger with their own amounts and the same USD', async () => {
     for (const shop of SHOPS) {
       const db = readJournalFile(join(folder, shop, 'payments.db'));
-      const rows = [...ledgerRows(db, { time: 'created_at', state: 'settled' })];
+      const rows = await ledgerRows(db, { time: 'created_at', state: 'settled' });
       db.close();
       expect(new Set(rows.map(({ asset, value, usd }) => `${asset} ${value} ${usd}`))).toEqual(
         new Set(NAMES.map((one) => `${TOKENS[one].asset.toLowerCase()} ${PRICES[one]} 0.01`)),
@@ -185,7 +185,7 @@ describe('two tokens in one challenge', () => {
 describe('a token that is not as it is written', () => {
   const examined = (tokens: string) => {
     const config = configOf('doctor', { tokens, facilitator_url: facilitator.url });
-    const node: Examined['node'] = async ({ network }) => tokenNode(chain.url, network);
+    const node: Examined['node'] = async ({ network }) => tokenNode({ url: chain.url, network });
     return chainCheck({ config, node, clock: () => Date.now() } as unknown as Examined);
   };
 

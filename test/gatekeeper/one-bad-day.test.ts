@@ -7,7 +7,7 @@ import {
   openJournalFile,
   readJournalFile,
 } from '../../gatekeeper/journal/journal-file.ts';
-import { type LedgerRow, ledgerRows } from '../../gatekeeper/journal/ledger.ts';
+import type { LedgerRow } from '../../gatekeeper/journal/ledger.ts';
 import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
 import type { Facilitator, SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../gatekeeper/money/journal.ts';
@@ -15,6 +15,7 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';
+import { ledgerRows } from './ledger-rows.ts';
 import { NOW_S, payer } from './payer.ts';
 import { tinyConfig } from './tiny-gate.ts';
 import {
@@ -241,7 +242,7 @@ describe('one bad day', () => {
   it('I50: facilitator down, disk full, clock wrong, restarts and new releases together: nothing is lost, nothing unpaid, and the journal agrees', async () => {
     const { day, stories } = await badDay(50);
     const db = readJournalFile(day.path);
-    const rows = [...ledgerRows(db, { time: 'created_at' })];
+    const rows = await ledgerRows(db);
     db.close();
     expect(faultsOf(stories, day.transfers, rows)).toEqual([]);
     expect([day.overlaps, rows.length, day.transfers.size]).toEqual([0, PURCHASES, PURCHASES]);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -15,6 +15,7 @@ import { OPERATIONS, type Operation } from '../conformance-table.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
 import { sampleToken } from '../sample-gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
+import { commandEnds } from './command-ends.ts';
 
 // The ledger of behaviour: what a buyer, an agent or an operator can see of this version, in one text. A change of it is a
 // change for somebody outside. `npm run lab -- ledger` writes it again; what it then differs in belongs into CHANGELOG.
@@ -23,9 +24,11 @@ const SECRET = 'a secret for tests alone of 32 characters or more';
 const METRICS_TOKEN = 'a-token-for-tests-alone-of-32-characters';
 const NETWORK = NETWORKS['base-sepolia'];
 let gate: Gatekeeper;
+let issuer = '';
 
 beforeAll(async () => {
-  const { data } = await compiledSample();
+  const { data, did } = await compiledSample();
+  issuer = did;
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
   const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
   const env = { SIGNALPRESS_TOKEN_SECRET: SECRET, SIGNALPRESS_METRICS_TOKEN: METRICS_TOKEN };
@@ -41,8 +44,10 @@ it('says what it said when the ledger of behaviour was written', async () => {
   const parts = ['# Operations', ...(await operations(OPERATIONS))];
   parts.push('# Beside the table', ...(await operations(BESIDE)));
   parts.push('# Settings of the gatekeeper', ...SETTING_NAMES.map((name) => `  ${name}`));
+  parts.push('# Settings of the compiler', ...compilerSettings());
   parts.push('# Metrics', ...(await metrics()));
   parts.push('# Commands', ...commands());
+  parts.push('# How commands end', ...commandEnds({ text: await soldText(), did: issuer }));
   await expect(`${parts.join('\n')}\n`).toMatchFileSnapshot('wire.txt');
 });
 
@@ -56,9 +61,9 @@ const BESIDE = [
   '/sitemap.xml',
   '/changes.atom',
   '/changes.json',
-  '/catalog.json',
   '/log/checkpoint',
   '/release/files.txt',
+  '/.well-known/catalog.json',
   '/.well-known/did.json',
   '/.well-known/keys.json',
   '/.well-known/release.tlog-proof',
@@ -164,6 +169,26 @@ function shape(value: unknown, depth: number): string {
     return is === 'string' ? name : `${name}: ${is}`;
   });
   return `{${members.join(', ')}}`;
+}
+
+/** Names of variables as the sources of the compiler spell them. */
+function compilerSettings(): string[] {
+  const folder = join(import.meta.dirname, '../../compiler');
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => {
+      const text = readFileSync(join(folder, path), 'utf8');
+      return [...text.matchAll(/'(SIGNALPRESS_[A-Z_]+)'/g)].map(([, name]) => `  ${name}`);
+    });
+  return [...new Set(names)].sort();
+}
+
+/** A record as a buyer gets it. */
+async function soldText(): Promise<string> {
+  const target = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+  const { accepts } = (await (await fetch(gate.url + target)).json()) as { accepts: [RequirementsV1] };
+  const headers = { 'x-payment': await payer(NETWORK).header(accepts[0]) };
+  return (await fetch(gate.url + target, { headers })).text();
 }
 
 async function metrics(): Promise<string[]> {

@@ -22,12 +22,6 @@ const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' };
 /** What all clients have in common, as far as the tools need it. */
 interface AnyClient {
   listTools(): Promise<{ tools: readonly { readonly name: string }[] }>;
-  listResources(): Promise<{
-    resources: readonly { readonly uri: string; readonly name: string }[];
-  }>;
-  readResource(asked: {
-    uri: string;
-  }): Promise<{ contents: readonly { readonly text?: string }[] }>;
   getInstructions(): string | undefined;
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
   getServerVersion(): { readonly name: string } | undefined;
@@ -120,16 +114,11 @@ describe.each(CLIENTS)('%s', (_, connect) => {
     expect((await fetch(shop.url + target)).status).toBe(402);
   });
 
-  it('reads instructions and resources', async () => {
-    expect((client.getInstructions() ?? '').split(/\s+/).length).toBeLessThanOrEqual(120);
-    const { resources } = await client.listResources();
-    const names = resources.map(({ name }) => name);
-    expect(names).toEqual(['guide', 'catalogue', 'prices', 'terms', 'format']);
-    for (const { uri } of resources) {
-      const { contents } = await client.readResource({ uri });
-      expect(contents[0]?.text?.length).toBeGreaterThan(100);
-    }
-    await expect(client.readResource({ uri: 'https://elsewhere.example/' })).rejects.toThrow();
+  it('reads instructions that name the format', async () => {
+    const instructions = client.getInstructions() ?? '';
+    expect(instructions.split(/\s+/).length).toBeLessThanOrEqual(120);
+    const [, path = ''] = /read https?:\/\/[^/ ]+(\/\S+) and check/.exec(instructions) ?? [];
+    expect((await fetch(shop.url + path)).status).toBe(200);
   });
 
   it('is told what to send instead, without data', async () => {

@@ -12,11 +12,11 @@ import { withPaymentInterceptor } from 'x402-axios';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
 import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
-import { ledgerRows } from '../../gatekeeper/journal/ledger.ts';
 import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';
+import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { PAYEE } from './shop.ts';
 
@@ -44,9 +44,9 @@ afterAll(async () => {
 });
 
 /** What the last purchase was paid with. */
-function lastAsset(): string | undefined {
+async function lastAsset(): Promise<string | undefined> {
   const db = readJournalFile(join(folder, 'state', 'payments.db'));
-  const rows = [...ledgerRows(db, { time: 'created_at', state: 'settled' })];
+  const rows = await ledgerRows(db, { time: 'created_at', state: 'settled' });
   db.close();
   return rows.at(-1)?.asset;
 }
@@ -86,7 +86,7 @@ describe('a challenge with tokens beside USDC', () => {
   it('clients of version 1 pay in USDC of themselves', async () => {
     const signer = await createSigner(usdc.name, generatePrivateKey());
     const response = await wrapFetchWithPayment(fetch, signer)(gate.url + RECORD);
-    expect([response.status, lastAsset()]).toEqual([200, usdc.asset.toLowerCase()]);
+    expect([response.status, await lastAsset()]).toEqual([200, usdc.asset.toLowerCase()]);
   });
 
   it('x402-fetch and x402-axios that choose the other token pay with it', async () => {
@@ -94,12 +94,12 @@ describe('a challenge with tokens beside USDC', () => {
     const chosen = (accepts: readonly { readonly asset: string }[]) =>
       accepts.find(({ asset }) => asset === euro.asset) as never;
     const response = await wrapFetchWithPayment(fetch, signer, 100_000n, chosen)(gate.url + RECORD);
-    expect([response.status, lastAsset()]).toEqual([200, euro.asset.toLowerCase()]);
+    expect([response.status, await lastAsset()]).toEqual([200, euro.asset.toLowerCase()]);
     const receipt = decodeXPaymentResponse(response.headers.get('x-payment-response') ?? '');
     expect(receipt).toMatchObject({ success: true, network: usdc.name });
     const client = withPaymentInterceptor(axios.create(), signer as never, chosen);
     expect((await client.get(gate.url + RECORD)).status).toBe(200);
-    expect(lastAsset()).toBe(euro.asset.toLowerCase());
+    expect(await lastAsset()).toBe(euro.asset.toLowerCase());
   });
 
   it('@x402/fetch pays with the other token where it may, and refuses it otherwise', async () => {
@@ -111,13 +111,13 @@ describe('a challenge with tokens beside USDC', () => {
     const spendControls = { allowedAssets: true } as const;
     const pay = wrapFetchWithPaymentFromConfig(fetch, { ...options, spendControls });
     const response = await pay(gate.url + RECORD);
-    expect([response.status, lastAsset()]).toEqual([200, euro.asset.toLowerCase()]);
+    expect([response.status, await lastAsset()]).toEqual([200, euro.asset.toLowerCase()]);
     const receipt = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
     expect(receipt).toMatchObject({ success: true, network: usdc.caip2 });
     const limited = wrapFetchWithPaymentFromConfig(fetch, options);
     await expect(limited(gate.url + RECORD)).rejects.toThrow();
     const usual = wrapFetchWithPaymentFromConfig(fetch, { schemes });
     expect((await usual(gate.url + RECORD)).status).toBe(200);
-    expect(lastAsset()).toBe(usdc.asset.toLowerCase());
+    expect(await lastAsset()).toBe(usdc.asset.toLowerCase());
   });
 });

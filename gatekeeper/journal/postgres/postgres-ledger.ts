@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
@@ -12,19 +12,9 @@ import type { JournalFacts } from '../../money/journal.ts';
 import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
 import { type AcceptedClock, JOURNAL_NAME, openJournalFile } from '../journal-file.ts';
-import {
-  LEDGER_PAGE_ROWS,
-  type LedgerFilter,
-  type LedgerRow,
-  ledgerRow,
-  ledgerRowOf,
-} from '../ledger.ts';
 import { connectionOptions, hasTables, makeTables, NEWEST_OF, storable } from './connection.ts';
 import { checkState, NEWEST_ROWS } from './session.ts';
 
-const selectBy = (time: string): string => `
-SELECT * FROM signalpress.payment
-WHERE id > $1 AND ${time} >= $2 AND ${time} < $3 AND ($4::text IS NULL OR state = $4) ORDER BY id LIMIT $5`;
 const AHEAD =
   'SELECT count(*) AS n FROM signalpress.payment WHERE created_at > $1 OR settled_at > $1';
 const ACCEPT = `
@@ -59,30 +49,6 @@ export async function journalClient(url: string): Promise<pg.Client> {
   throw new StartError(
     'Cannot open payment journal in PostgreSQL: the database holds none; name the one of the gatekeeper in SIGNALPRESS_JOURNAL',
   );
-}
-
-/** Reads payments in the order in which they were taken, page by page, as they stand at this moment. */
-export async function* postgresLedgerRows(
-  client: pg.ClientBase,
-  filter: LedgerFilter,
-): AsyncGenerator<LedgerRow> {
-  const { time, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, state = null } = filter;
-  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  try {
-    let after = 0;
-    for (;;) {
-      const values = [after, sinceMs, untilMs, state, LEDGER_PAGE_ROWS];
-      const { rows } = await client.query(selectBy(time), values);
-      for (const row of rows) {
-        const parsed = ledgerRow.parse(row);
-        after = parsed.id;
-        yield ledgerRowOf(parsed);
-      }
-      if (rows.length < LEDGER_PAGE_ROWS) return;
-    }
-  } finally {
-    await client.query('COMMIT');
-  }
 }
 
 /** Sets aside the times that a clock which ran ahead left behind; null if no time in the journal blocks payments. */
@@ -261,7 +227,12 @@ async function moved(db: Database.Database, client: pg.ClientBase): Promise<Migr
     );
   await client.query('BEGIN');
   await client.query(LOCK);
-  const [source, target] = [fileReader(db), databaseReader(client)];
+  const source = fileReader(db);
+  const target: ReadPage = async (table, after) => {
+    const { name, order, page } = table;
+    const text = `SELECT ${namesOf(table)} FROM signalpress.${name} WHERE ${order} > $1 ORDER BY ${order} LIMIT ${page}`;
+    return (await client.query(text, [after])).rows;
+  };
   const given = await holdingsOf(source);
   const found = await holdingsOf(target);
   if (found.digest === given.digest) {
@@ -300,14 +271,6 @@ function fileReader(db: Database.Database): ReadPage {
     defined(statements.get(name), name).all([after]) as JournalRow[];
 }
 
-function databaseReader(client: pg.ClientBase): ReadPage {
-  return async (table, after) => {
-    const { name, order, page } = table;
-    const text = `SELECT ${namesOf(table)} FROM signalpress.${name} WHERE ${order} > $1 ORDER BY ${order} LIMIT ${page}`;
-    return (await client.query(text, [after])).rows;
-  };
-}
-
 async function* pages(table: JournalTable, read: ReadPage): AsyncGenerator<readonly JournalRow[]> {
   let after: unknown = table.least;
   for (;;) {
@@ -324,19 +287,20 @@ async function holdingsOf(read: ReadPage): Promise<Holdings> {
   for (const table of TABLES) {
     for await (const rows of pages(table, read)) {
       counts[table.name] += rows.length;
-      for (const row of rows) addRow(hash, table, row);
+      for (const row of rows)
+        hash.update(`${JSON.stringify([table.name, ...cellsOf(table, row)])}\n`);
     }
   }
   const { payment: payments, body: bodies, accepted_clock: clocks } = counts;
   return { payments, bodies, clocks, digest: hash.digest('hex') };
 }
 
-function addRow(hash: Hash, { name, columns }: JournalTable, row: JournalRow): void {
-  const cells = columns.map(([column]) => {
+/** The cells of a row as they are compared. */
+function cellsOf({ columns }: JournalTable, row: JournalRow): unknown[] {
+  return columns.map(([column]) => {
     const value = written(row[column]);
     return value instanceof Uint8Array ? createHash('sha256').update(value).digest('hex') : value;
   });
-  hash.update(`${JSON.stringify([name, ...cells])}\n`);
 }
 
 /** A cell as PostgreSQL stores it. */

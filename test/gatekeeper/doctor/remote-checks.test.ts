@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFunctionResult, type Hex, parseAbi, toFunctionSelector } from 'viem';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addressCheck } from '../../../gatekeeper/doctor/address-check.ts';
+import { tokenNode } from '../../../gatekeeper/chain/chain-node.ts';
 import { ask } from '../../../gatekeeper/doctor/check.ts';
 import {
+  addressCheck,
   chainCheck,
   facilitatorCheck,
   payeeCheck,
-} from '../../../gatekeeper/doctor/payment-checks.ts';
-import { tokenNode } from '../../../gatekeeper/doctor/token-node.ts';
+} from '../../../gatekeeper/doctor/remote-checks.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { HANG, type RpcStub, rpcStub } from '../rpc-stub.ts';
 import { freePort, type Stub, stub } from '../stub-server.ts';
@@ -125,7 +125,7 @@ async function node(chain: Chain = {}): Promise<RpcStub> {
 async function withNode(chain: Chain = {}, config = {}) {
   const { url } = await node(chain);
   const all = { rpcUrl: url, payTo: PAYEE, facilitatorUrls: ['https://pay.example'], ...config };
-  return examined({ config: all, node: async () => tokenNode(url, NETWORK) });
+  return examined({ config: all, node: async () => tokenNode({ url, network: NETWORK }) });
 }
 
 describe('chainCheck()', () => {
@@ -150,14 +150,18 @@ describe('chainCheck()', () => {
 
   it('fails for a node that does not answer, and never shows its URL', async () => {
     const stub = await node();
-    const silent = examined({ node: async () => tokenNode(`${stub.url}/v2/secret`, NETWORK) });
+    const silent = examined({
+      node: async () => tokenNode({ url: `${stub.url}/v2/secret`, network: NETWORK }),
+    });
     stub.raw = { status: 401, body: 'no such key: secret' };
     const [finding] = await chainCheck(silent);
     expect(finding?.state).toBe('failed');
     expect(JSON.stringify(finding)).not.toContain('secret');
     stub.raw = null;
     stub.answer = () => HANG;
-    const hung = examined({ node: async () => tokenNode(stub.url, NETWORK, 100) });
+    const hung = examined({
+      node: async () => tokenNode({ url: stub.url, network: NETWORK, timeoutMs: 100 }),
+    });
     expect((await chainCheck(hung))[0]?.state).toBe('failed');
   });
 
@@ -169,7 +173,7 @@ describe('chainCheck()', () => {
     const settled = { ...config, facilitatorUrls: ['https://pay.example'] };
     const parts = examined({
       config: settled,
-      node: async ({ network, rpcUrl }) => tokenNode(rpcUrl ?? '', network),
+      node: async ({ network, rpcUrl }) => tokenNode({ url: rpcUrl ?? '', network }),
     });
     expect(reported(await chainCheck(parts)).map((text) => text.slice(0, 36))).toEqual([
       'ok: chain 84532 (base-sepolia), bloc',

@@ -19,7 +19,6 @@ import {
   readJournalFile,
 } from '../../../gatekeeper/journal/journal-file.ts';
 import { soldBytes, soldHash } from '../../../gatekeeper/journal/journal-row.ts';
-import { ledgerRows } from '../../../gatekeeper/journal/ledger.ts';
 import {
   KeyFilter,
   livingHolders,
@@ -29,6 +28,7 @@ import {
 import { identifierHash } from '../../../gatekeeper/money/extensions.ts';
 import { built } from '../../built.ts';
 import { sha256Text } from '../../sha256-text.ts';
+import { ledgerRows } from '../ledger-rows.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';
 
@@ -135,7 +135,7 @@ describe('sqliteJournal() and its file', () => {
       older.exec(`ALTER TABLE payment DROP COLUMN ${name}`);
     older.close();
     const db = readJournalFile(path);
-    expect([...ledgerRows(db, { time: 'created_at' })]).toMatchObject([{ usd: '0.01' }]);
+    expect(await ledgerRows(db)).toMatchObject([{ usd: '0.01' }]);
     db.close();
     const again = sqliteJournal({ path, clock });
     expect(await again.find(key)).toMatchObject({ value: '10000' });

@@ -27,7 +27,6 @@ async function called(name: string, given: JsonObject, ask: Shop['ask']) {
     ask,
     catalog: BUILTIN,
     offers: new Map(),
-    hasFile: () => false,
     baseUrl: 'https://shop.example',
     spend: (more) => {
       units += more;

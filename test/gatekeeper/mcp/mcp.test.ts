@@ -170,6 +170,7 @@ describe('I44: POST /mcp', () => {
       serverInfo: { name: 'Tiny Issuer', version: `${CONTRACT_VERSION}.0.0` },
       capabilities: { tools: {} },
     });
+    expect(got.capabilities).toEqual({ tools: {} });
   });
 
   it('describes itself without a handshake', async () => {
@@ -337,13 +338,10 @@ describe('I44: POST /mcp', () => {
   });
 });
 
-it.each([
-  ['a method', { method: `${'x'.repeat(59)}😀` }, -32601],
-  ['an address', { method: 'resources/read', params: { uri: `${'x'.repeat(199)}😀` } }, -32002],
-])('repeats no half of a character of %s that is cut', async (_, message, code) => {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message });
+it('repeats no half of a character of a method that is cut', async () => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: `${'x'.repeat(59)}😀` });
   const headers = { 'content-type': 'application/json' };
   const text = await (await fetch(`${gate.url}/mcp`, { method: 'POST', body, headers })).text();
-  expect((parseJson(text) as { error: unknown }).error).toMatchObject({ code });
+  expect((parseJson(text) as { error: unknown }).error).toMatchObject({ code: -32601 });
   expect(text).toContain('x\ufffd');
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import secp256k1 from 'secp256k1';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
-import { type LedgerRow, ledgerRows, revenueBy } from '../../../gatekeeper/journal/ledger.ts';
+import { revenueBy } from '../../../gatekeeper/journal/ledger.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import type { Facilitator, FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { furtherTokens, NETWORKS, type Network } from '../../../gatekeeper/money/networks.ts';
@@ -13,6 +13,7 @@ import { noteSigner, transferDigest } from '../../../gatekeeper/money/signature.
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { settlersByNetwork } from '../../../gatekeeper/payment/open-settlement-services.ts';
 import { saying } from '../chain-saying.ts';
+import { ledgerRows } from '../ledger-rows.ts';
 import { freshNonce, headerOf, NOW_MS, payer } from '../payer.ts';
 import { bench, gauge, HERE, json, PAY_TO, receipt, TARGET } from '../payment-bench.ts';
 
@@ -327,7 +328,7 @@ describe('the ledger of several tokens', () => {
     await journal.conclude({ key, state: 'settled', transaction: freshNonce() });
     journal.close();
     const db = readJournalFile(path);
-    const rows: LedgerRow[] = [...ledgerRows(db, { time: 'created_at' })];
+    const rows = await ledgerRows(db);
     expect(rows.map(({ asset, value, usd }) => [asset, value, usd])).toEqual([
       [base.asset.toLowerCase(), '10000', '0.01'],
       [EURO, '10000000000000000', '0.01'],

@@ -3,11 +3,11 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readJournalFile } from '../../../../gatekeeper/journal/journal-file.ts';
-import { ledgerRows } from '../../../../gatekeeper/journal/ledger.ts';
 import type { FacilitatorRequest } from '../../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../../gatekeeper/money/payment.ts';
 import { askFrom } from '../../../gatekeeper/chain-reader.ts';
+import { ledgerRows } from '../../../gatekeeper/ledger-rows.ts';
 import { headerOf, NOW_MS, payer } from '../../../gatekeeper/payer.ts';
 import { type Stub, stub } from '../../../gatekeeper/stub-server.ts';
 import { type TinyGate, tinyGate } from '../../../gatekeeper/tiny-gate.ts';
@@ -114,9 +114,9 @@ async function attack(gate: TinyGate, all: readonly string[]): Promise<Record<st
   return counts;
 }
 
-function rowsOf(gate: TinyGate): readonly string[] {
+async function rowsOf(gate: TinyGate): Promise<readonly string[]> {
   const db = readJournalFile(join(gate.stateDir, 'payments.db'));
-  const rows = [...ledgerRows(db, { time: 'created_at' })].map(({ payer: by }) => String(by));
+  const rows = (await ledgerRows(db)).map(({ payer: by }) => String(by));
   db.close();
   return rows;
 }
@@ -152,7 +152,7 @@ describe('a facilitator with a limit, and strangers at the door', () => {
     const caused = calls.get('stranger /verify') ?? 0;
     expect(caused).toBeLessThanOrEqual(SHARE + SHARE_S * (SECONDS + 1));
     expect(calls.get('stranger /settle')).toBeUndefined();
-    expect([...rowsOf(gate)].sort()).toEqual(
+    expect([...(await rowsOf(gate))].sort()).toEqual(
       [...own.map(() => alice.address), alice.address, newcomer.address]
         .map((address) => address.toLowerCase())
         .sort(),
@@ -175,7 +175,7 @@ describe('a facilitator with a limit, and strangers at the door', () => {
     expect(bought).toEqual(own.map(() => 200));
     const caused = facilitator.calls.get('stranger /verify') ?? 0;
     expect(caused).toBeLessThanOrEqual(PAIR + PAIR_S * (SECONDS + 1));
-    expect(rowsOf(gate)).toHaveLength(own.length + 1);
+    expect(await rowsOf(gate)).toHaveLength(own.length + 1);
     expect((counts[402] ?? 0) + (counts[503] ?? 0)).toBe(forged.length);
     await gate.close();
   }, 30_000);
