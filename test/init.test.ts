@@ -137,7 +137,7 @@ describe.each([[null], ['builtin']] as const)('a shop that extends %s', (extende
     const bundle = await client.buy('/gauge/tides-region', place, { maxUsd: '0.4' });
     expect(bundle.text).toContain('"legs_lit"');
     await gate.close();
-  }, 60_000);
+  });
 });
 
 describe('buy', () => {
@@ -238,7 +238,7 @@ describe('a shop that extends nothing', () => {
     expect(said.filter(({ foreign }) => foreign.length > 0)).toEqual([]);
     expect(said.filter(({ own }) => own).length).toBeGreaterThan(10);
     expect(foreignIn('one of airquality.aqi')).toEqual(['airquality.aqi']);
-  }, 60_000);
+  });
 });
 
 /** A folder with a program `npx` that starts what was built, so that commands run as they are printed. */
@@ -305,5 +305,5 @@ describe('the commands that init prints', () => {
     const { entity, current } = JSON.parse(readFileSync(join(cwd, 'shop/answer.json'), 'utf8'));
     expect([entity, current.level_m]).toEqual(['station-one', 3.4]);
     expect(sh('npx signalpress init shop').status).toBe(1);
-  }, 120_000);
+  });
 });

@@ -49,7 +49,7 @@ describe('audit()', () => {
       await alice.sign(PAYEE, VALUE, window),
     ];
     tx = await chain.submit(paid);
-  }, 60_000);
+  });
   afterAll(() => chain?.close());
 
   const answer = (transaction: string, body = 'data') => ({
