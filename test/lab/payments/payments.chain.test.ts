@@ -28,7 +28,7 @@ describe('the payment campaign', () => {
       expect([report.strangers.delivered, report.strangers.rows]).toEqual([0, 0]);
       expect(Object.keys(report.faults).length).toBeGreaterThan(2);
     },
-    120_000,
+    900_000,
   );
 });
 
