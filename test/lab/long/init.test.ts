@@ -6,22 +6,28 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
-import { defineBuy } from '../compiler/buy/buy-command.ts';
-import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
-import { check } from '../compiler/check.ts';
-import { ClientError } from '../compiler/client/client-error.ts';
-import { signalpressClient } from '../compiler/client/signalpress-client.ts';
-import type { CommandSettings } from '../compiler/commands/command-settings.ts';
-import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import { formatFaults } from '../compiler/contract/catalog/catalog-file.ts';
-import { parseJson } from '../compiler/contract/strict-json.ts';
-import { newShop } from '../compiler/init/init-command.ts';
-import { verifyBody } from '../compiler/verify/verify-body.ts';
-import { verifyRelease } from '../compiler/verify/verify-release.ts';
-import { built } from './built.ts';
-import { NOW_MS } from './gatekeeper/payer.ts';
-import { sampleGate } from './sample-gate.ts';
-import { compileFolder, fileOf, makeFolder, readJson, removeFolders } from './snapshot-folder.ts';
+import { defineBuy } from '../../../compiler/buy/buy-command.ts';
+import { accountOf, networksNamed, wallet } from '../../../compiler/buy/wallet.ts';
+import { check } from '../../../compiler/check.ts';
+import { ClientError } from '../../../compiler/client/client-error.ts';
+import { signalpressClient } from '../../../compiler/client/signalpress-client.ts';
+import type { CommandSettings } from '../../../compiler/commands/command-settings.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { formatFaults } from '../../../compiler/contract/catalog/catalog-file.ts';
+import { parseJson } from '../../../compiler/contract/strict-json.ts';
+import { newShop } from '../../../compiler/init/init-command.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { built } from '../../built.ts';
+import { NOW_MS } from '../../gatekeeper/payer.ts';
+import { sampleGate } from '../../sample-gate.ts';
+import {
+  compileFolder,
+  fileOf,
+  makeFolder,
+  readJson,
+  removeFolders,
+} from '../../snapshot-folder.ts';
 
 const running: ChildProcess[] = [];
 afterAll(() => {

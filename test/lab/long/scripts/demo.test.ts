@@ -5,11 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { built } from '../built.ts';
-import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { built } from '../../../built.ts';
+import { makeFolder, removeFolders } from '../../../snapshot-folder.ts';
 
 afterAll(removeFolders);
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../../..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** A copy of the top folder, as far as the quick start reads it, so that it leaves nothing in the real one. */
