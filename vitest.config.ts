@@ -36,8 +36,9 @@ const OWN_MODULES = {
 /** Limits suit a loaded machine; what a test should take is judged by the benches of test/lab, never here. */
 export default defineConfig({
   test: {
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // By default one core stays idle, which on two cores doubles the time.
     maxWorkers: '100%',
     projects: [

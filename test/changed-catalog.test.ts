@@ -56,7 +56,7 @@ const priceAt = async (gate: Gatekeeper): Promise<string> =>
   (await askPrice(gate.url + LEVEL)).maxAmountRequired;
 const openGate = (data: string) => sampleGate(data, { tokens: false, receipts: false, pollMs: 20 });
 const seenBy = (gate: Gatekeeper, price: string) =>
-  vi.waitFor(async () => expect(await priceAt(gate)).toBe(price), { timeout: 10_000 });
+  vi.waitFor(async () => expect(await priceAt(gate)).toBe(price), 60_000);
 
 describe('a body that was sold before the catalogue changed', () => {
   let data: string;

@@ -18,7 +18,7 @@ const FORMS = [
 let sample: CompiledSample;
 beforeAll(async () => {
   sample = await compiledSample();
-}, 60_000);
+});
 
 /** A path of each signal or line, with both texts. */
 function pairs(folder: string): { path: string; thin: string; full: string }[] {

@@ -25,7 +25,7 @@ let shop: Shop;
 beforeAll(async () => {
   browser = await openChromium();
   shop = await sampleShop();
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await shop?.close();

@@ -58,7 +58,7 @@ describe.skipIf(!isWanted)('screenshots (only where npm run screenshots asks for
     mkdirSync(FOLDER, { recursive: true });
     browser = await openChromium();
     shop = await sampleShop();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await shop?.close();

@@ -33,7 +33,7 @@ describe('a shop with one signal', () => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await smallestShop();
-  }, 60_000);
+  });
   afterAll(() => shop?.close());
 
   it('has a page, a search, a record and no chain or map that is empty', async () => {
@@ -134,7 +134,7 @@ describe('a shop with hostile texts', () => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await hostileShop();
-  }, 60_000);
+  });
   afterAll(() => shop?.close());
 
   it('shows them as text wherever they stand', async () => {

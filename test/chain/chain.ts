@@ -33,7 +33,7 @@ export const TOKEN_ABI = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
 ]);
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 120_000;
 const HELD_BACK_POLL_MS = 250;
 
 export interface ChainOptions {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   facilitator = await chainFacilitator(chain);
   await chain.client.setAutomine(false);
   await chain.client.setIntervalMining({ interval: network.blockMs / 1000 });
-}, 60_000);
+});
 afterAll(async () => {
   await facilitator?.close();
   await chain?.close();
@@ -48,10 +48,10 @@ async function depthBought(settler: Pick<StallOptions, 'facilitatorUrl' | 'env'>
 describe('SIGNALPRESS_CONFIRMATIONS=6', () => {
   it('I9: is a sale with the first request, through a facilitator', async () => {
     expect(await depthBought({ facilitatorUrl: facilitator.url })).toBeGreaterThanOrEqual(DEPTH);
-  }, 60_000);
+  });
 
   it('I9: is a sale with the first request, by a relayer', async () => {
     const env = { SIGNALPRESS_RELAYER_KEY: key };
     expect(await depthBought({ env })).toBeGreaterThanOrEqual(DEPTH);
-  }, 60_000);
+  });
 });

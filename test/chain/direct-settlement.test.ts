@@ -36,7 +36,7 @@ beforeAll(async () => {
   chain = await startChain({ network });
   ({ key } = await chain.relayer());
   await chain.mint(alice.address, PRICE * 1000n);
-}, 60_000);
+});
 afterAll(async () => {
   for (const one of relayers) one.close();
   await chain.close();

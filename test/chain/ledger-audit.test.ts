@@ -20,7 +20,7 @@ beforeAll(async () => {
   chain = await startChain({ network });
   await chain.mint(alice.address, 1_000_000_000n);
   facilitator = await chainFacilitator(chain);
-}, 60_000);
+});
 afterAll(async () => {
   await facilitator?.close();
   await chain?.close();
@@ -77,5 +77,5 @@ describe('ledger audit', () => {
       /not compared: base-sepolia: Cannot ask the chain node: ChainMismatch/,
     );
     await stall.close();
-  }, 60_000);
+  });
 });

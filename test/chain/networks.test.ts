@@ -38,7 +38,7 @@ beforeAll(async () => {
   await chains['polygon-amoy'].fund(key);
   const max_fee_gwei = NAMES.map((name) => `${name}=50`).join(',');
   shops.relayer = await opened('relayer', { max_fee_gwei }, { SIGNALPRESS_RELAYER_KEY: key });
-}, 120_000);
+});
 afterAll(async () => {
   for (const shop of Object.values(shops)) await shop.close();
   for (const one of Object.values(facilitators)) await one.close();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await chain.mint(alice.address, 1_000_000_000n);
   facilitator = await chainFacilitator(chain);
   ({ key } = await chain.relayer());
-}, 60_000);
+});
 afterAll(async () => {
   for (const stall of stalls) await stall.close();
   await facilitator?.close();

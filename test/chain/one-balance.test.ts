@@ -19,7 +19,7 @@ beforeAll(async () => {
     chain,
     env: { SIGNALPRESS_RELAYER_KEY: key, SIGNALPRESS_MAX_FEE_GWEI: '50' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stall?.close();
   await chain?.close();

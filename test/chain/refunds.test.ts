@@ -32,7 +32,7 @@ beforeAll(async () => {
   await chain.mint(alice.address, 1_000_000_000n);
   account = await chain.relayer();
   other = await chain.relayer();
-}, 60_000);
+});
 afterAll(async () => {
   await chain?.close();
   rmSync(folder, { recursive: true });

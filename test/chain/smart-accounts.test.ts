@@ -53,7 +53,7 @@ beforeAll(async () => {
   const { key } = await chain.relayer();
   shops.facilitator = await opened('facilitator', { facilitator_url: facilitator.url });
   shops.relayer = await opened('relayer', { max_fee_gwei: '50' }, { SIGNALPRESS_RELAYER_KEY: key });
-}, 120_000);
+});
 afterAll(async () => {
   for (const shop of Object.values(shops)) await shop.close();
   await facilitator?.close();
@@ -307,7 +307,7 @@ describe('an account with code and a gatekeeper that is killed', () => {
     own = await startChain({ network });
     settler = await chainFacilitator(own);
     stall = await openStall({ chain: own, facilitatorUrl: settler.url });
-  }, 120_000);
+  });
   afterAll(async () => {
     await stall?.close();
     await settler?.close();

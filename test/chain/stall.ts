@@ -11,7 +11,7 @@ import type { Chain } from './chain.ts';
 
 export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const GATE = resolve('build/gatekeeper/main.js');
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 
 /** One row of the payment journal, as far as the chain can be compared with it. */
 export const rowSchema = z.object({

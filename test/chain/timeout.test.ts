@@ -45,7 +45,7 @@ beforeAll(async () => {
   const remote = remoteFacilitator({ url: facilitator.url, settleTimeoutMs: PATIENCE_MS });
   const proven = provenFacilitator({ facilitator: remote, evidence, waitMs: 6000 });
   gate = await startGatekeeper(config, { clock, log: () => {}, facilitator: proven });
-}, 60_000);
+});
 afterAll(async () => {
   await gate?.close();
   await facilitator?.close();

@@ -13,7 +13,7 @@ let chain: Chain;
 beforeAll(async () => {
   chain = await startChain({ network });
   await chain.mint(alice.address, 100n);
-}, 60_000);
+});
 afterAll(() => chain.close());
 
 const now = (): number => Math.floor(Date.now() / 1000);

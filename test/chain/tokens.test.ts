@@ -45,7 +45,7 @@ beforeAll(async () => {
   shops.facilitator = await opened('facilitator', { facilitator_url: facilitator.url });
   const { key } = await chain.relayer();
   shops.relayer = await opened('relayer', { max_fee_gwei: '50' }, { SIGNALPRESS_RELAYER_KEY: key });
-}, 120_000);
+});
 afterAll(async () => {
   for (const shop of Object.values(shops)) await shop.close();
   await facilitator?.close();

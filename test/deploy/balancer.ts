@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from './gate-process.ts';
 
 const DEPLOY = resolve('gatekeeper/deploy');
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 120_000;
 
 /** nginx or HAProxy with the file of gatekeeper/deploy, in front of gatekeepers. */
 export interface Balancer {

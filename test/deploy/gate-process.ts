@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 
 export const GATE = resolve('build/gatekeeper/signalpress-gate.js');
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 
 /** The built gatekeeper as a process of its own, at a port that stays the same when it is started again. */
 export interface GateProcess {

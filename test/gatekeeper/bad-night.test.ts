@@ -128,9 +128,7 @@ describe('the state of the service', () => {
     pass(1900);
     expect(told(gate)).toEqual([]);
     pass(2100);
-    await expect
-      .poll(() => told(gate), { timeout: 5000 })
-      .toEqual([['journal_slow', 'sells', false]]);
+    await expect.poll(() => told(gate)).toEqual([['journal_slow', 'sells', false]]);
     waits[0]?.();
     await bought;
   });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { privateKeyToAccount } from 'viem/accounts';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Network } from '../../gatekeeper/money/networks.ts';
 import { type Authorization, priceOf, type Requirements } from '../../gatekeeper/money/payment.ts';
 
@@ -46,8 +46,12 @@ export function payerKey(name: string): `0x${string}` {
   return `0x${createHash('sha256').update(name).digest('hex')}`;
 }
 
+/** Accounts by name: deriving one takes milliseconds, and thousands of purchases are signed by a few. */
+const accounts = new Map<string, PrivateKeyAccount>();
+
 export function payer(network: Network, name = 'payer'): Payer {
-  const account = privateKeyToAccount(payerKey(name));
+  const account = accounts.get(name) ?? privateKeyToAccount(payerKey(name));
+  accounts.set(name, account);
   const sign: Payer['sign'] = async (to, value, overrides = {}) => {
     const authorization: Authorization = {
       from: account.address,

@@ -33,7 +33,7 @@ beforeAll(async () => {
     maxUsd: MAX_USD,
     pay: (inner, maxAtomic) => wrapFetchWithPayment(inner, signer, maxAtomic) as typeof fetch,
   });
-}, 60_000);
+});
 afterAll(() => shop.close());
 
 type Texts = Readonly<Record<string, string>>;

@@ -39,7 +39,7 @@ beforeAll(async () => {
   };
   const config = loadConfig({ options, env: {}, fileText: null });
   gate = await startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
-}, 60_000);
+});
 afterAll(async () => {
   await gate?.close();
   await facilitator?.close();

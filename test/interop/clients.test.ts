@@ -37,7 +37,7 @@ type Body = Record<string, unknown>;
 let shop: Shop;
 beforeAll(async () => {
   shop = await openShop();
-}, 60_000);
+});
 afterAll(() => shop.close());
 
 /** What happened at the facilitator while something else ran. */

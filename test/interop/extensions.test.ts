@@ -59,7 +59,7 @@ beforeAll(async () => {
   writeTinyRelease(join(folder, 'data'), { files });
   gate = await opened('on', true);
   plain = await opened('off', false);
-}, 60_000);
+});
 afterAll(async () => {
   await gate?.close();
   await plain?.close();

@@ -13,7 +13,7 @@ import { openShop, type Shop } from './shop.ts';
 let shop: Shop;
 beforeAll(async () => {
   shop = await openShop();
-}, 60_000);
+});
 afterAll(() => shop.close(), 60_000);
 
 const SELF = { name: 'interop', version: '1.0.0' };

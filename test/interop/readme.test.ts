@@ -15,7 +15,7 @@ const SNIPPET = join(import.meta.dirname, 'snippet.mjs');
 let shop: Shop;
 beforeAll(async () => {
   shop = await openShop();
-}, 60_000);
+});
 afterAll(async () => {
   rmSync(SNIPPET, { force: true });
   await shop.close();
@@ -54,7 +54,7 @@ describe('README, "Buy from it"', () => {
   it('plain fetch reads a free record and a price', async () => {
     const [first] = snippets();
     expect(await run(first?.code ?? '')).toMatch(/^sha256:[0-9a-f]{64} 402 10000\n$/);
-  }, 20_000);
+  });
 
   it('the configuration of an MCP client leads to the tools', async () => {
     const [, , third] = snippets();
@@ -72,5 +72,5 @@ describe('README, "Buy from it"', () => {
     const before = shop.facilitator.settled.length;
     expect(await run(second?.code ?? '')).toContain('aqi_index');
     expect(shop.facilitator.settled.length).toBe(before + 1);
-  }, 30_000);
+  });
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const options = { port: '0', test_payments: '1', network, tokens: EURO, ...own };
   const config = loadConfig({ options, env: {}, fileText: null });
   gate = await startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
-}, 60_000);
+});
 afterAll(async () => {
   await gate?.close();
   rmSync(folder, { recursive: true });

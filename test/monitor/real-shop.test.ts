@@ -45,13 +45,10 @@ describe('Monitor.look() at a real gatekeeper', () => {
     expect(watching.status()).toMatchObject({ verdict: 'well', release: { sequence: 1 } });
     const { tree_size: before } = watching.status();
     await compileFolder(writeSnapshots(smallSet()), { data, asOf: '2026-11-20T13:00:00Z' });
-    await vi.waitFor(
-      async () => {
-        const head = await fetch(`${gate.url}/.well-known/release.json`);
-        expect(await head.json()).toMatchObject({ sequence: 2 });
-      },
-      { timeout: 20_000 },
-    );
+    await vi.waitFor(async () => {
+      const head = await fetch(`${gate.url}/.well-known/release.json`);
+      expect(await head.json()).toMatchObject({ sequence: 2 });
+    }, 60_000);
     asked.length = 0;
     bytes = 0;
     await watching.monitor.look();

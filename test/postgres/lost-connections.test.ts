@@ -95,7 +95,7 @@ describe('postgresJournal() whose answers are lost', () => {
     await expect.poll(() => journal.isLost()).toBe(true);
     await expect(journal.claim(claimOf('b'))).rejects.toThrow();
     proxy.set('pass');
-    await expect.poll(() => journal.isLost(), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => journal.isLost()).toBe(false);
     expect(await journal.claim(claimOf('b'))).toBe(true);
     expect(events.map(({ event }) => event)).toEqual(['journal_lost', 'journal_back']);
     expect(JSON.stringify(events)).not.toContain('only-for-tests');
@@ -131,7 +131,7 @@ describe('postgresJournal() whose answers are lost', () => {
     const settled = { key: 'a', state: 'settled', transaction: '0x1' } as const;
     await expect(journal.conclude(settled)).rejects.toThrow();
     proxy.set('pass');
-    await expect.poll(() => inner.isLost(), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => inner.isLost()).toBe(false);
     const leader = (await open(url)).journal;
     await leader.unresolved(0, 1);
     // Whoever does not look after open payments writes its own settlements all the same.
@@ -153,14 +153,14 @@ describe('postgresJournal() whose answers are lost', () => {
     proxy.cut();
     await expect(journal.conclude({ key: 'left', state: 'unknown' })).rejects.toThrow();
     proxy.set('pass');
-    await expect.poll(() => journal.isLost(), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => journal.isLost()).toBe(false);
     expect(await other.shared?.take('held', claimOf('held'))).toBe(false);
     const taken = async () => other.shared?.take('left', claimOf('left'));
-    await expect.poll(taken, { timeout: 15_000 }).toBe(true);
+    await expect.poll(taken).toBe(true);
     await journal.close();
     await other.close();
     await proxy.close();
-  }, 60_000);
+  });
 
   it('says in /healthz that the database is away, and charges nobody until it is back', async () => {
     const proxy = await cuttingProxy(await server.freshUrl());
@@ -176,12 +176,12 @@ describe('postgresJournal() whose answers are lost', () => {
       sells: { ok: false, reasons: [{ reason: 'journal_lost' }] },
     });
     proxy.set('pass');
-    await expect.poll(health, { timeout: 10_000 }).toMatchObject({ status: 'ready' });
+    await expect.poll(health).toMatchObject({ status: 'ready' });
     expect(JSON.stringify(gate.logged)).toMatch(/journal_lost.*journal_back/);
     expect(JSON.stringify(gate.logged)).not.toContain('only-for-tests');
     await gate.close();
     await proxy.close();
-  }, 60_000);
+  });
 
   it('is slow before it is lost when the database freezes, and says each once', async () => {
     const proxy = await cuttingProxy(await server.freshUrl());
@@ -195,18 +195,16 @@ describe('postgresJournal() whose answers are lost', () => {
     proxy.set('frozen');
     const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
     const bought = fetch(gate.url + target, { headers: { 'x-payment': header } });
-    await expect.poll(told, { timeout: 6000 }).toEqual(['journal_slow']);
-    await expect
-      .poll(told, { timeout: 20_000 })
-      .toEqual(['journal_slow', 'journal_lost', 'journal_quick']);
+    await expect.poll(told).toEqual(['journal_slow']);
+    await expect.poll(told).toEqual(['journal_slow', 'journal_lost', 'journal_quick']);
     proxy.set('pass');
     proxy.cut();
-    await expect.poll(() => told().at(-1), { timeout: 20_000 }).toBe('journal_back');
+    await expect.poll(() => told().at(-1)).toBe('journal_back');
     expect(told()).toHaveLength(4);
     await (await bought).text();
     await gate.close();
     await proxy.close();
-  }, 90_000);
+  });
 
   it('ends in time although the database froze', async () => {
     const proxy = await cuttingProxy(await server.freshUrl());
@@ -217,20 +215,20 @@ describe('postgresJournal() whose answers are lost', () => {
     await journal.close();
     expect(performance.now() - started).toBeLessThan(8000);
     await proxy.close();
-  }, 60_000);
+  });
 
   it('notices a database that freezes without a word', async () => {
     const proxy = await cuttingProxy(await server.freshUrl());
     const { journal } = await open(proxy.url);
     proxy.set('frozen');
-    await expect.poll(() => journal.isLost(), { timeout: 20_000, interval: 200 }).toBe(true);
+    await expect.poll(() => journal.isLost(), { interval: 200 }).toBe(true);
     proxy.set('pass');
     proxy.cut();
-    await expect.poll(() => journal.isLost(), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => journal.isLost()).toBe(false);
     expect(await journal.claim(claimOf('a'))).toBe(true);
     await journal.close();
     await proxy.close();
-  }, 60_000);
+  });
 });
 
 describe('postgresJournal() on a server that is killed', () => {
@@ -257,7 +255,7 @@ describe('postgresJournal() on a server that is killed', () => {
     const workers = Array.from({ length: 16 }, (_, at) => work(at % 2 ? one : two, at >> 1));
     const more = async (): Promise<void> => {
       const enough = claimed.length + 50;
-      await expect.poll(() => claimed.length, { timeout: 20_000 }).toBeGreaterThan(enough);
+      await expect.poll(() => claimed.length).toBeGreaterThan(enough);
     };
     for (let kill = 0; kill < 3; kill++) {
       await more();
@@ -274,7 +272,7 @@ describe('postgresJournal() on a server that is killed', () => {
     expect(settled.filter((key) => states.get(key) !== 'settled')).toEqual([]);
     await one.close();
     await two.close();
-  }, 120_000);
+  });
 });
 
 describe('openJournal() of a database', () => {

@@ -75,14 +75,14 @@ describe('a journal in PostgreSQL that is lost', () => {
     const lost = () =>
       logged.filter(({ event }) => event === 'journal_lost').map(({ error }) => error);
     await expect
-      .poll(lost, { timeout: 20_000 })
+      .poll(lost)
       .toContainEqual(
         expect.stringContaining('it is lost, for this gatekeeper shows that this shop has served'),
       );
     expect([isLost(), await hasTables(place.journal)]).toEqual([true, false]);
     await expect(journal.claim(claimOf('b'))).rejects.toThrow();
     await acceptLoss(place);
-    await expect.poll(isLost, { timeout: 20_000 }).toBe(false);
+    await expect.poll(isLost).toBe(false);
     expect(await journal.claim(claimOf('b'))).toBe(true);
     await close();
     rmSync(place.stateDir, { recursive: true });

@@ -111,7 +111,7 @@ describe('postgresJournal() of several gatekeepers', () => {
     await loser.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
     expect(await one.find('a')).toMatchObject({ state: 'settled' });
     expect(await shared(one).take('a', claimOf('a'))).toBe(false);
-  }, 60_000);
+  });
 
   it('I9: notes the refusal of a first call only while nobody else has asked', async () => {
     const { one, two, url } = await pair();
@@ -133,7 +133,7 @@ describe('postgresJournal() of several gatekeepers', () => {
     // What the chain proves counts from anybody.
     await one.conclude({ key: 'asking', state: 'refused' });
     expect(await one.find('asking')).toMatchObject({ state: 'refused' });
-  }, 60_000);
+  });
 
   it('I2: a payment that is waited for is told as soon as its end is noted', async () => {
     const { one, two } = await pair();

@@ -213,7 +213,7 @@ describe('ledger migrate', () => {
     const again = sqliteJournal({ path: join(same, JOURNAL_NAME), clock: () => now });
     expect(await again.find(saleOf(1).key)).toMatchObject({ state: 'settled' });
     again.close();
-  }, 60_000);
+  });
 
   it('notices one row that differs in one cell', async () => {
     const state = await fileWith(20);
@@ -256,5 +256,5 @@ describe.skipIf(!existsSync(GATE))('ledger migrate killed (skipped when not buil
     expect((await migrate(state, journal)).out).toMatch(
       /^nothing to move.* payments 6000, bodies 240/,
     );
-  }, 120_000);
+  });
 });

@@ -17,7 +17,7 @@ import pg from 'pg';
 
 const PACKAGE = resolve('test/postgres');
 const PASSWORD = 'only-for-tests';
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 /** Whom the server runs as where the tests run as root: it refuses to run as root itself. */
 const NOBODY = 65_534;
 

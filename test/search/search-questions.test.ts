@@ -25,7 +25,7 @@ let ask: AskSearch;
 beforeAll(async () => {
   const { data } = await compiledSample();
   ask = askSearch(await compiledService(data, SAMPLE_HOUR));
-}, 60_000);
+});
 afterAll(removeFolders);
 
 function questions(name: string): readonly Question[] {

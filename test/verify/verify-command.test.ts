@@ -248,7 +248,7 @@ describe('runVerify() report', () => {
 const isTraced = spawnSync('strace', ['-V']).status === 0;
 
 describe.skipIf(!isTraced)('I25: runVerify() (skipped without strace)', () => {
-  it('I25: opens no socket', { timeout: 60_000 }, () => {
+  it('I25: opens no socket', () => {
     const program = pathToFileURL(built('compiler/verify/verify-command.js')).href;
     const script = `
       import { runVerify } from ${JSON.stringify(program)};

@@ -453,7 +453,7 @@ describe('a purchase with its proof', () => {
         expect(answer.status).toBe(200);
         return answer.text;
       },
-      { timeout: 10_000, interval: 250 },
+      { timeout: 60_000, interval: 250 },
     );
     expect(sizeIn(sold)).toBeGreaterThan(0);
   });

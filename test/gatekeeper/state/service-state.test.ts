@@ -77,7 +77,7 @@ describe('ServiceState', () => {
     state.run();
     expect(logged).toMatchObject([{ event: 'clock_behind', error: 'behind' }]);
     fault = null;
-    await expect.poll(() => logged.at(-1)?.event, { timeout: 5000 }).toBe('clock_right');
+    await expect.poll(() => logged.at(-1)?.event).toBe('clock_right');
     fault = 'again';
     state.close();
     state.standing();

@@ -9,7 +9,7 @@ let { sold, forged }: Awaited<ReturnType<typeof judgeAll>> = { sold: [], forged:
 beforeAll(async () => {
   await life.live();
   ({ sold, forged } = await judgeAll(life));
-}, 120_000);
+});
 afterAll(removeFolders);
 
 const noticedOf = (event: string) =>

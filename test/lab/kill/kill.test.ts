@@ -87,10 +87,18 @@ async function compileApart(root: string, round: number) {
 describe('compile() in two processes', () => {
   it('I20: lets one of two that start together finish, and the other says that it runs', async () => {
     const coins = Array.from({ length: 400 }, (_, at) => reading(`coin-${at}`, { price_usd: at }));
-    const root = makeFolder();
-    writeSnapshots({ '2026-11-20/crypto.spot.ndjson': ndjson(coins) }, join(root, 'snapshots'));
-    const outcomes = await Promise.all([compileApart(root, 0), compileApart(root, 1)]);
-    expect(outcomes.map(({ code }) => code).sort()).toEqual([0, 1]);
+    const start = async () => {
+      const root = makeFolder();
+      writeSnapshots({ '2026-11-20/crypto.spot.ndjson': ndjson(coins) }, join(root, 'snapshots'));
+      const ends = await Promise.all([compileApart(root, 0), compileApart(root, 1)]);
+      return { root, outcomes: ends, codes: ends.map(({ code }) => code).sort() };
+    };
+    let { root, outcomes, codes } = await start();
+    // On a busy machine one may have ended before the other began; then they start again.
+    for (let starts = 1; starts < 10 && codes[1] === 0; starts++) {
+      ({ root, outcomes, codes } = await start());
+    }
+    expect(codes).toEqual([0, 1]);
     const refused = outcomes.find(({ code }) => code === 1);
     expect(refused?.output).toMatch(/another command( \(process \d+ on ".+"\))? is writing there/);
     const seen = watch();

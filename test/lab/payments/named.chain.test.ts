@@ -23,7 +23,7 @@ const BUYERS = 16;
 const PARALLEL = 6;
 const PAYERS = 3;
 const LIFE_MS_MAX = 900;
-const BUYER_MS_MAX = 100_000;
+const BUYER_MS_MAX = 240_000;
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const FAULTS: readonly (readonly [Fault, number])[] = [
   [null, 60],
@@ -58,7 +58,7 @@ beforeAll(async () => {
     files: new Map([...tinyFiles(), [KEYS_PATH, keys]]),
     env: { SIGNALPRESS_OFFER_RECEIPT_KEY: SIGNER_SEED },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stall?.close();
   await facilitator?.close();
@@ -67,14 +67,13 @@ afterAll(async () => {
 
 const nameOf = (at: number): string => `named payer ${at % PAYERS}`;
 
-/** One new signature of a buyer, under its identifier or none; null where no answer came. */
-async function attempt(at: number, isNamed = true): Promise<Answer | null> {
+/** One new signature of a buyer under its identifier; null where no answer came. */
+async function attempt(at: number): Promise<Answer | null> {
   try {
     const purchase = await buyer(chain.network, nameOf(at)).sign(stall.url, RECORD, { version: 2 });
     const payment = JSON.parse(Buffer.from(purchase.header, 'base64').toString());
     const info = { required: false, id: `campaign-order-${String(at).padStart(4, '0')}` };
-    const extensions = isNamed ? { 'payment-identifier': { info } } : {};
-    const text = JSON.stringify({ ...payment, extensions });
+    const text = JSON.stringify({ ...payment, extensions: { 'payment-identifier': { info } } });
     return await send(stall.url, { ...purchase, header: Buffer.from(text).toString('base64') });
   } catch {
     // The gatekeeper is down and tells no price.
@@ -120,17 +119,22 @@ function receiptOf({ receipt }: Answer) {
 
 describe('purchases with payment identifiers under kill -9', () => {
   it('I2, I3, I10: each identifier is charged once and served again, with one receipt', async () => {
-    let [kills, isDone] = [0, false];
+    let [kills, startMs, isDone] = [0, 0, false];
     const killing = (async () => {
       while (!isDone) {
-        await pause(draw(SEED, `kill ${kills}`) * LIFE_MS_MAX);
+        // A busy machine must be able to sell within a life too: it lasts as a start does, and each may be longer.
+        const longest = Math.max(LIFE_MS_MAX, 2 * startMs) * (1 + kills / 10);
+        await pause(draw(SEED, `kill ${kills}`) * longest);
         await stall.kill();
         kills += 1;
+        const killedMs = performance.now();
         await stall.start();
+        startMs = performance.now() - killedMs;
       }
     })();
-    const bought = await buyAll();
-    isDone = true;
+    const bought = await buyAll().finally(() => {
+      isDone = true;
+    });
     await killing;
     const again = await Promise.all(bought.map((_, at) => attempt(at)));
     const paid = await paidAuthorizations(chain);
@@ -154,13 +158,21 @@ describe('purchases with payment identifiers under kill -9', () => {
     }
     // Whoever names nothing pays for each signature: two charges would be seen.
     facilitator.fault = () => null;
-    // A facilitator that failed is skipped for a while, which charges nobody.
-    const status = async () => (await attempt(0, false))?.status;
-    for (const _ of 'ab') await expect.poll(status, { timeout: 60_000, interval: 500 }).toBe(200);
+    // A gatekeeper that starts has no facilitator to skip. What it cannot prove yet is sent again, not signed anew.
+    await stall.kill();
+    await stall.start();
+    for (const _ of 'ab') {
+      const purchase = await buyer(chain.network, nameOf(0)).sign(stall.url, RECORD, {
+        version: 2,
+      });
+      await expect
+        .poll(async () => (await send(stall.url, purchase))?.status, { interval: 500 })
+        .toBe(200);
+    }
     expect((await paidAuthorizations(chain)).transfers).toBe(BUYERS + 2);
     // Without these the campaign has shown nothing.
     expect(kills).toBeGreaterThan(2);
     expect(bought.reduce((sum, { attempts }) => sum + attempts, 0)).toBeGreaterThan(2 * BUYERS);
     expect(faults.size).toBeGreaterThan(2);
-  }, 240_000);
+  }, 900_000);
 });

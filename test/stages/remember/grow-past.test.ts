@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
@@ -132,7 +133,9 @@ function grownHourly(life: Life, signalId: string, metric: string): Outcome | nu
       latest,
     ]);
     past = known.past;
-    expect(past).toEqual(JSON.parse(JSON.stringify(grown.past)));
+    const written = JSON.parse(JSON.stringify(grown.past));
+    // Node compares the seasons of years in a tenth of the time; the words are those of the assertion.
+    if (!isDeepStrictEqual(past, written)) expect(past).toEqual(written);
   }
   return grown === null ? null : { grown, lookedBack, hashes };
 }

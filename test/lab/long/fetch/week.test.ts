@@ -138,7 +138,7 @@ describe('four days of run', () => {
     expect(replayed).toMatchObject({ differs: [], unshown: [], damaged: [] });
     expect(replayed.equal).toBe(files.size);
     await shop.close();
-  }, 240_000);
+  });
 });
 
 function batchFiles(folder: string): (readonly [string, string])[] {

@@ -159,7 +159,7 @@ describe('a facilitator with a limit, and strangers at the door', () => {
     );
     expect((counts[402] ?? 0) + (counts[503] ?? 0)).toBe(keys.length);
     await gate.close();
-  }, 30_000);
+  });
 
   it('I60: payments made up in the name of a smart wallet never keep it from buying', async () => {
     const { gate, terms } = await open();
@@ -178,7 +178,7 @@ describe('a facilitator with a limit, and strangers at the door', () => {
     expect(await rowsOf(gate)).toHaveLength(own.length + 1);
     expect((counts[402] ?? 0) + (counts[503] ?? 0)).toBe(forged.length);
     await gate.close();
-  }, 30_000);
+  });
 
   it('I60: a crowd of known buyers waits its turn in place of hearing that nobody knows what became of its money', async () => {
     const { gate, terms } = await open();
@@ -189,5 +189,5 @@ describe('a facilitator with a limit, and strangers at the door', () => {
     expect(facilitator.limited).toBeGreaterThan(0);
     expect(gate.logged.filter(({ event }) => event === 'no_verdict')).toEqual([]);
     await gate.close();
-  }, 30_000);
+  });
 });

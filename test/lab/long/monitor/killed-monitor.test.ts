@@ -75,7 +75,7 @@ it('I70: a monitor that is killed at any write goes on, and takes nothing for a 
   const known = readState(state);
   expect(known?.alarms.filter(({ kind }) => kind !== 'frozen' && kind !== 'silent')).toEqual([]);
   expect(known?.newest).toContain(`\n${(STEPS + 1) * 11}\n`);
-}, 240_000);
+});
 
 it('I70: a fork that was seen before a kill is proven after it, by one file', async () => {
   const before = join(makeFolder(), 'state');
@@ -100,4 +100,4 @@ it('I70: a fork that was seen before a kill is proven after it, by one file', as
     expect(checkEvidence(evidence, trustedBy([DID])).verdict).toBe('proven');
   }
   expect(codes.filter((code) => code === null).length).toBeGreaterThan(5);
-}, 240_000);
+});

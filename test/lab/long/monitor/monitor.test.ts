@@ -439,7 +439,7 @@ describe('what a monitor remembers', () => {
     expect(watching.status().rounds).toBe(2001);
     expect(watching.verdicts()).toContain('fork proven');
     expect(watching.verdicts().every((each) => each.endsWith('proven'))).toBe(true);
-  }, 120_000);
+  });
 });
 
 function endless(): ReadableStream<Uint8Array> {

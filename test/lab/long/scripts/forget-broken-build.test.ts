@@ -104,10 +104,13 @@ describe('forget-broken-build.js', () => {
     expect(times()).toEqual(before);
   });
 
-  it('is the first step of the build', () => {
+  it('is the first step of a build of what is not fresh', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      scripts: { build: string };
+      scripts: Record<'build' | 'build:anew', string>;
     };
-    expect(scripts.build).toMatch(/^node scripts\/forget-broken-build\.js && tsc -p scripts && /);
+    expect(scripts.build).toMatch(/ fresh \|\| npm run --silent build:anew$/);
+    expect(scripts['build:anew']).toMatch(
+      /^node scripts\/forget-broken-build\.js && tsc -p scripts && /,
+    );
   });
 });

@@ -97,13 +97,13 @@ describe('answers that are gathered for payments', () => {
     const paymentHeaders: X402Header[] = [{ kind: 'payment', text: '', version: 1 }];
     const send = async () => jsonOf(await basket({ ...asked, paymentHeaders }, holding));
     const first = Array.from({ length: 16 }, send);
-    await vi.waitFor(() => expect(held).toHaveLength(16));
+    await vi.waitFor(() => expect(held).toHaveLength(16), 60_000);
     expect(await send()).toMatchObject({ status: 503, retryable: true });
     expect([held.length, sell.mock.calls.length]).toEqual([16, 0]);
     for (const release of held) release();
     expect((await Promise.all(first)).map(({ status }) => status)).toEqual(Array(16).fill(200));
     const next = send();
-    await vi.waitFor(() => expect(held).toHaveLength(17));
+    await vi.waitFor(() => expect(held).toHaveLength(17), 60_000);
     held[16]?.();
     expect(await next).toMatchObject({ status: 200 });
   });
@@ -482,9 +482,7 @@ describe('a release between quote and purchase', () => {
       acceptCatalogChanges: true,
     });
     await expect
-      .poll(async () => (await fetch(`${shop.gate.url}/.well-known/release.json`)).json(), {
-        timeout: 10_000,
-      })
+      .poll(async () => (await fetch(`${shop.gate.url}/.well-known/release.json`)).json())
       .toMatchObject({ sequence: release.sequence });
     const answer = await postBasket(shop.gate, [LEVEL, WAVES], await signedFor(terms));
     const body = (await answer.json()) as Quote;

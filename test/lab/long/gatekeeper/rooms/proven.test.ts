@@ -168,7 +168,7 @@ describe('a checkpoint that a witness signs while it is served', () => {
     steadyMs += 61_000;
     const boughtNow = async () =>
       Promise.all([RECORD, THIN].map((target) => sold(target, service)));
-    await vi.waitFor(async () => expect((await boughtNow()).map(linesOf)).toEqual([2, 2]));
+    await vi.waitFor(async () => expect((await boughtNow()).map(linesOf)).toEqual([2, 2]), 60_000);
     for (const body of await boughtNow()) {
       expect(judged(body.toString()).checks).toContainEqual(expect.objectContaining(LOGGED));
     }

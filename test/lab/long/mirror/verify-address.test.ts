@@ -3,32 +3,32 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { memoryFile } from '../../compiler/commands/verify-cli.ts';
-import { storedPath } from '../../compiler/contract/path.ts';
-import type { Release } from '../../compiler/contract/release.ts';
-import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../compiler/contract/release.ts';
-import { RELEASE_PROOF_URL, RELEASE_URL } from '../../compiler/contract/static-files.ts';
-import { systemClock } from '../../compiler/fetch/clock.ts';
-import { type AddressOptions, verifyAddress } from '../../compiler/mirror/verify-address.ts';
-import { nodeDisk } from '../../compiler/verify/disk.ts';
-import { givenCatalog } from '../../compiler/verify/given-keys.ts';
-import { runVerify } from '../../compiler/verify/verify-command.ts';
-import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { VirtualClock } from '../fetch/virtual-clock.ts';
-import { copyPublicPart, namedAtOnce, publicEntries } from '../public-part.ts';
-import { sampleGate, servedShop } from '../sample-gate.ts';
-import { smallSet } from '../small-set.ts';
+import { memoryFile } from '../../../../compiler/commands/verify-cli.ts';
+import { storedPath } from '../../../../compiler/contract/path.ts';
+import type { Release } from '../../../../compiler/contract/release.ts';
+import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../../../compiler/contract/release.ts';
+import { RELEASE_PROOF_URL, RELEASE_URL } from '../../../../compiler/contract/static-files.ts';
+import { systemClock } from '../../../../compiler/fetch/clock.ts';
+import { type AddressOptions, verifyAddress } from '../../../../compiler/mirror/verify-address.ts';
+import { nodeDisk } from '../../../../compiler/verify/disk.ts';
+import { givenCatalog } from '../../../../compiler/verify/given-keys.ts';
+import { runVerify } from '../../../../compiler/verify/verify-command.ts';
+import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
+import { VirtualClock } from '../../../fetch/virtual-clock.ts';
+import { brokenAfter, endless, meddling, silent, withBytes } from '../../../mirror/meddling.ts';
+import { copyPublicPart, namedAtOnce, publicEntries } from '../../../public-part.ts';
+import { sampleGate, servedShop } from '../../../sample-gate.ts';
+import { smallSet } from '../../../small-set.ts';
 import {
   compileFolder,
   makeFolder,
   removeFolders,
   spotPrices,
   writeSnapshots,
-} from '../snapshot-folder.ts';
-import { tideFiles } from '../tide-shop.ts';
-import { flipBit } from '../verify/overlay-disk.ts';
-import { readHeadOf, resign } from '../verify/resign.ts';
-import { brokenAfter, endless, meddling, silent, withBytes } from './meddling.ts';
+} from '../../../snapshot-folder.ts';
+import { tideFiles } from '../../../tide-shop.ts';
+import { flipBit } from '../../../verify/overlay-disk.ts';
+import { readHeadOf, resign } from '../../../verify/resign.ts';
 
 /** What is fetched in most tests: whatever is sold, half of the public files describe the shop. */
 const FEW = spotPrices('2026-11-20', 3, 90_000);

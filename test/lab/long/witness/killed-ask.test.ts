@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
-import { built } from '../built.ts';
-import { removeFolders } from '../snapshot-folder.ts';
-import { AskedShop } from './asked-shop.ts';
-import { killerOptions } from './killer.ts';
+import { RELEASE_PROOF_NAME } from '../../../../compiler/contract/release-leaf.ts';
+import { built } from '../../../built.ts';
+import { removeFolders } from '../../../snapshot-folder.ts';
+import { AskedShop } from '../../../witness/asked-shop.ts';
+import { killerOptions } from '../../../witness/killer.ts';
 
 let shop: AskedShop;
 beforeEach(async () => {
@@ -53,5 +53,5 @@ describe('signalpress witness ask, killed at any step (needs a build)', () => {
     }
     expect(new Set(ends)).toEqual(new Set(['killed old', 'killed new', '0 new']));
     expect(ends.at(-1)).toBe('0 new');
-  }, 120_000);
+  });
 });

@@ -6,22 +6,28 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
-import { defineBuy } from '../compiler/buy/buy-command.ts';
-import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
-import { check } from '../compiler/check.ts';
-import { ClientError } from '../compiler/client/client-error.ts';
-import { signalpressClient } from '../compiler/client/signalpress-client.ts';
-import type { CommandSettings } from '../compiler/commands/command-settings.ts';
-import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import { formatFaults } from '../compiler/contract/catalog/catalog-file.ts';
-import { parseJson } from '../compiler/contract/strict-json.ts';
-import { newShop } from '../compiler/init/init-command.ts';
-import { verifyBody } from '../compiler/verify/verify-body.ts';
-import { verifyRelease } from '../compiler/verify/verify-release.ts';
-import { built } from './built.ts';
-import { NOW_MS } from './gatekeeper/payer.ts';
-import { sampleGate } from './sample-gate.ts';
-import { compileFolder, fileOf, makeFolder, readJson, removeFolders } from './snapshot-folder.ts';
+import { defineBuy } from '../../../compiler/buy/buy-command.ts';
+import { accountOf, networksNamed, wallet } from '../../../compiler/buy/wallet.ts';
+import { check } from '../../../compiler/check.ts';
+import { ClientError } from '../../../compiler/client/client-error.ts';
+import { signalpressClient } from '../../../compiler/client/signalpress-client.ts';
+import type { CommandSettings } from '../../../compiler/commands/command-settings.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { formatFaults } from '../../../compiler/contract/catalog/catalog-file.ts';
+import { parseJson } from '../../../compiler/contract/strict-json.ts';
+import { newShop } from '../../../compiler/init/init-command.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { built } from '../../built.ts';
+import { NOW_MS } from '../../gatekeeper/payer.ts';
+import { sampleGate } from '../../sample-gate.ts';
+import {
+  compileFolder,
+  fileOf,
+  makeFolder,
+  readJson,
+  removeFolders,
+} from '../../snapshot-folder.ts';
 
 const running: ChildProcess[] = [];
 afterAll(() => {
@@ -137,7 +143,7 @@ describe.each([[null], ['builtin']] as const)('a shop that extends %s', (extende
     const bundle = await client.buy('/gauge/tides-region', place, { maxUsd: '0.4' });
     expect(bundle.text).toContain('"legs_lit"');
     await gate.close();
-  }, 60_000);
+  });
 });
 
 describe('buy', () => {
@@ -238,7 +244,7 @@ describe('a shop that extends nothing', () => {
     expect(said.filter(({ foreign }) => foreign.length > 0)).toEqual([]);
     expect(said.filter(({ own }) => own).length).toBeGreaterThan(10);
     expect(foreignIn('one of airquality.aqi')).toEqual(['airquality.aqi']);
-  }, 60_000);
+  });
 });
 
 /** A folder with a program `npx` that starts what was built, so that commands run as they are printed. */
@@ -305,5 +311,5 @@ describe('the commands that init prints', () => {
     const { entity, current } = JSON.parse(readFileSync(join(cwd, 'shop/answer.json'), 'utf8'));
     expect([entity, current.level_m]).toEqual(['station-one', 3.4]);
     expect(sh('npx signalpress init shop').status).toBe(1);
-  }, 120_000);
+  });
 });

@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { built } from '../built.ts';
-import { stub } from './stub-server.ts';
-import { paymentAt } from './tiny-gate.ts';
-import { tinyDataDir, writeTinyRelease } from './tiny-release.ts';
+import { built } from '../../../built.ts';
+import { stub } from '../../../gatekeeper/stub-server.ts';
+import { paymentAt } from '../../../gatekeeper/tiny-gate.ts';
+import { tinyDataDir, writeTinyRelease } from '../../../gatekeeper/tiny-release.ts';
 
 const MAIN = 'gatekeeper/signalpress-gate.js';
 
@@ -46,7 +46,7 @@ async function started(
   args: readonly string[] = [],
 ): Promise<Run & { url: string }> {
   const gate = run(env, args);
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 4000; tries += 1) {
     const url = /listens on (\S+)/.exec(gate.output.err)?.[1];
     if (url !== undefined) return { ...gate, url };
     await new Promise((done) => setTimeout(done, 25));
@@ -313,13 +313,13 @@ describe('main (needs a build)', () => {
         const gate = await started(place());
         // Each says so when it listens.
         const listening = (): number => gate.output.out.split('"settlement_warning"').length - 1;
-        await vi.waitFor(() => expect(listening()).toBe(3), 20_000);
+        await vi.waitFor(() => expect(listening()).toBe(3), 60_000);
         expect(await statuses(gate.url, 60)).toEqual(new Set([200]));
         const [first = 0] = workersOf(gate);
         process.kill(first, 'SIGKILL');
-        await vi.waitFor(() => expect(gate.output.out).toContain('"worker_ended"'), 5000);
+        await vi.waitFor(() => expect(gate.output.out).toContain('"worker_ended"'), 60_000);
         expect(await statuses(gate.url, 60)).toEqual(new Set([200]));
-        await vi.waitFor(() => expect(listening()).toBe(4), 20_000);
+        await vi.waitFor(() => expect(listening()).toBe(4), 60_000);
         expect(workersOf(gate)).not.toContain(first);
         expect(await statuses(gate.url, 60)).toEqual(new Set([200]));
         const workers = workersOf(gate);
@@ -336,12 +336,12 @@ describe('main (needs a build)', () => {
       'I47: workers end in order when their parent is killed (skipped without /proc)',
       async () => {
         const gate = await started(place());
-        await vi.waitFor(() => expect(workersOf(gate)).toHaveLength(3), 10_000);
+        await vi.waitFor(() => expect(workersOf(gate)).toHaveLength(3), 60_000);
         const workers = workersOf(gate);
         gate.child.kill('SIGKILL');
         await gate.exit;
         const isGone = (pid: number): boolean => !existsSync(`/proc/${pid}`);
-        await vi.waitFor(() => expect(workers.every(isGone)).toBe(true), 10_000);
+        await vi.waitFor(() => expect(workers.every(isGone)).toBe(true), 60_000);
       },
     );
 

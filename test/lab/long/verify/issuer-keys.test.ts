@@ -1,26 +1,26 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import { verify } from '../../compiler/client/verify.ts';
-import { rollBack } from '../../compiler/commands/releases-command.ts';
-import { keyIdOf } from '../../compiler/contract/citation.ts';
-import { firstHistory, formatKeyHistory } from '../../compiler/contract/key-history.ts';
-import { hashCore } from '../../compiler/contract/record-hash.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
-import type { JsonObject } from '../../compiler/contract/strict-json.ts';
-import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { canonicalHash } from '../../compiler/verify/body-check.ts';
-import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { signalpressClient } from '../../../../compiler/client/signalpress-client.ts';
+import { verify } from '../../../../compiler/client/verify.ts';
+import { rollBack } from '../../../../compiler/commands/releases-command.ts';
+import { keyIdOf } from '../../../../compiler/contract/citation.ts';
+import { firstHistory, formatKeyHistory } from '../../../../compiler/contract/key-history.ts';
+import { hashCore } from '../../../../compiler/contract/record-hash.ts';
+import { RELEASE_PROOF_NAME } from '../../../../compiler/contract/release-leaf.ts';
+import type { JsonObject } from '../../../../compiler/contract/strict-json.ts';
+import { revokeKey, rotateKey } from '../../../../compiler/keys/key-command.ts';
+import { signingKey } from '../../../../compiler/stages/seal/sealer.ts';
+import { canonicalHash } from '../../../../compiler/verify/body-check.ts';
+import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import {
   runVerify,
   runVerifyLog,
   type VerifyCommandOptions,
-} from '../../compiler/verify/verify-command.ts';
-import { verifyLog } from '../../compiler/verify/verify-log.ts';
-import { adoptRoot } from '../rooted-list.ts';
-import { didOf, seed } from '../seeded-keys.ts';
+} from '../../../../compiler/verify/verify-command.ts';
+import { verifyLog } from '../../../../compiler/verify/verify-log.ts';
+import { adoptRoot } from '../../../rooted-list.ts';
+import { didOf, seed } from '../../../seeded-keys.ts';
 import {
   compileFolder,
   fileOf,
@@ -31,10 +31,10 @@ import {
   readJson,
   removeFolders,
   writeSnapshots,
-} from '../snapshot-folder.ts';
-import { proofBy } from './one-leaf-proof.ts';
-import { reseal } from './reseal.ts';
-import { resign } from './resign.ts';
+} from '../../../snapshot-folder.ts';
+import { proofBy } from '../../../verify/one-leaf-proof.ts';
+import { reseal } from '../../../verify/reseal.ts';
+import { resign } from '../../../verify/resign.ts';
 
 afterAll(removeFolders);
 

@@ -1,9 +1,19 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keyStanding, readKeyHistory } from '../../compiler/contract/key-history.ts';
-import { keysText, listReceiptKey, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
-import { changeKeys, keepKeys, readKeys, writeIssuerKey } from '../../compiler/keys/key-store.ts';
+import { keyStanding, readKeyHistory } from '../../../../compiler/contract/key-history.ts';
+import {
+  keysText,
+  listReceiptKey,
+  revokeKey,
+  rotateKey,
+} from '../../../../compiler/keys/key-command.ts';
+import {
+  changeKeys,
+  keepKeys,
+  readKeys,
+  writeIssuerKey,
+} from '../../../../compiler/keys/key-store.ts';
 import {
   adoptedList,
   draftRoot,
@@ -14,11 +24,11 @@ import {
   type RootDraft,
   readDraft,
   signDraft,
-} from '../../compiler/keys/root-draft.ts';
-import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
-import { runVerify } from '../../compiler/verify/verify-command.ts';
-import { CommandRuns } from '../command-runs.ts';
-import { didOf, seed } from '../seeded-keys.ts';
+} from '../../../../compiler/keys/root-draft.ts';
+import { isSignedBy } from '../../../../compiler/verify/verify-citation.ts';
+import { runVerify } from '../../../../compiler/verify/verify-command.ts';
+import { CommandRuns } from '../../../command-runs.ts';
+import { didOf, seed } from '../../../seeded-keys.ts';
 import {
   AS_OF,
   compileFolder,
@@ -28,7 +38,7 @@ import {
   reading,
   removeFolders,
   writeSnapshots,
-} from '../snapshot-folder.ts';
+} from '../../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 

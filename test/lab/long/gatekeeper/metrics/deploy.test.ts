@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { built } from '../../built.ts';
-import { paymentAt } from '../tiny-gate.ts';
-import { tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
-import { type Sample, samplesIn } from './scrape.ts';
+import { built } from '../../../../built.ts';
+import { type Sample, samplesIn } from '../../../../gatekeeper/metrics/scrape.ts';
+import { paymentAt } from '../../../../gatekeeper/tiny-gate.ts';
+import { tinyDataDir, writeTinyRelease } from '../../../../gatekeeper/tiny-release.ts';
 
 const MAIN = 'gatekeeper/signalpress-gate.js';
 const DEPLOY = resolve('gatekeeper/deploy');

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { built } from './built.ts';
-import { CommandRuns } from './command-runs.ts';
+import { built } from '../../built.ts';
+import { CommandRuns } from '../../command-runs.ts';
 import {
   AS_OF,
   makeFolder,
@@ -12,7 +12,7 @@ import {
   readJson,
   removeFolders,
   writeSnapshots,
-} from './snapshot-folder.ts';
+} from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 /** All starts of this file but those that need a shell, or a process of their own. */

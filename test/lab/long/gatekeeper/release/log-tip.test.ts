@@ -2,22 +2,23 @@ import { hash } from 'node:crypto';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openNote } from '../../../compiler/contract/checkpoint.ts';
-import { completeLevels, leafHash, rangeHash } from '../../../compiler/contract/merkle.ts';
-import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
+import { openNote } from '../../../../../compiler/contract/checkpoint.ts';
+import { completeLevels, leafHash, rangeHash } from '../../../../../compiler/contract/merkle.ts';
+import { RELEASE_PROOF_NAME } from '../../../../../compiler/contract/release-leaf.ts';
 import {
   decodeBundle,
   logEntry,
   TILE_WIDTH,
   tilePath,
   tilesOf,
-} from '../../../compiler/contract/tiles.ts';
-import { isLeafProven, parseTlogProof } from '../../../compiler/contract/tlog-proof.ts';
-import { respond } from '../../../gatekeeper/answers/respond.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { leafProof } from '../../../gatekeeper/rooms/proven.ts';
+} from '../../../../../compiler/contract/tiles.ts';
+import { isLeafProven, parseTlogProof } from '../../../../../compiler/contract/tlog-proof.ts';
+import { respond } from '../../../../../gatekeeper/answers/respond.ts';
+import type { Service } from '../../../../../gatekeeper/answers/service.ts';
+import { FOR_EVERYBODY } from '../../../../../gatekeeper/http/cost.ts';
+import { headerFacts } from '../../../../../gatekeeper/http/header-facts.ts';
+import { leafProof } from '../../../../../gatekeeper/rooms/proven.ts';
+import { compiledService } from '../../../../gatekeeper/compiled-service.ts';
 import {
   compileFolder,
   makeFolder,
@@ -25,9 +26,8 @@ import {
   reading,
   removeFolders,
   writeSnapshots,
-} from '../../snapshot-folder.ts';
-import { headHash } from '../../verify/resign.ts';
-import { compiledService } from '../compiled-service.ts';
+} from '../../../../snapshot-folder.ts';
+import { headHash } from '../../../../verify/resign.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { summaryText } from '../compiler/commands/progress.ts';
-import { RELEASE_NAME } from '../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../compiler/contract/release-leaf.ts';
-import { verifyRelease } from '../compiler/verify/verify-release.ts';
-import { FILINGS, filingSet, listingRow } from './filing-rows.ts';
+import { summaryText } from '../../../compiler/commands/progress.ts';
+import { RELEASE_NAME } from '../../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
+import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import {
   compileFaults,
   compileFolder,
@@ -16,7 +16,7 @@ import {
   removeFolders,
   type SnapshotFiles,
   writeSnapshots,
-} from './snapshot-folder.ts';
+} from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
