@@ -18,7 +18,7 @@ const DOCS = [
   'snapshots/README.md',
 ].filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md');
 /** What a newcomer may have to read in all. */
-const ALL_WORDS_MAX = 35_800;
+const ALL_WORDS_MAX = 35_400;
 /** Words, since a newcomer reads words: lines can be made longer. */
 const WORDS_MAX: Readonly<Record<string, number>> = {
   'README.md': 1000,
@@ -92,11 +92,22 @@ describe.each(DOCS)('%s', (doc) => {
 
 const wordsOf = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length;
 
-/** Words that somebody wrote. The fenced examples of PRODUCTS.md are generated, and CHANGELOG.md is history. */
+const FENCED = /^```[\s\S]*?^```/gm;
+const GENERATED: readonly (readonly [document: string, parts: RegExp])[] = [
+  ['PRODUCTS.md', FENCED],
+  ['SERIES-CSV.md', FENCED],
+  ['OBSERVING.md', /^\| `signalpress_\w+` .*$/gm],
+];
+
+/**
+ * Words that somebody wrote. Programs write the fenced examples of PRODUCTS.md and SERIES-CSV.md and the metrics of
+ * OBSERVING.md, and CHANGELOG.md is history.
+ */
 function handWrittenWords(texts: Readonly<Record<string, string>>): number {
   const own = Object.entries(texts).map(([doc, text]) => {
     if (doc === 'CHANGELOG.md') return 0;
-    return wordsOf(doc.endsWith('PRODUCTS.md') ? text.replace(/^```[\s\S]*?^```/gm, '') : text);
+    const generated = GENERATED.find(([name]) => doc.endsWith(name))?.[1];
+    return wordsOf(generated === undefined ? text : text.replace(generated, ''));
   });
   return own.reduce((sum, words) => sum + words, 0);
 }
