@@ -35,7 +35,7 @@ export interface AskedTarget {
   /** Whether the catalogue is that of what is sold now: then the parts of a basket have its prices. */
   readonly isSoldNow: boolean;
   readonly trusted: WitnessedTrust;
-  /** Path and query behind the address of the service; null where the request went elsewhere. */
+  /** Path and query after the address of the service; null where the request went elsewhere. */
   readonly target: string | null;
   /** Milliseconds since the epoch: an answer cannot speak of a later moment. */
   readonly now: number;

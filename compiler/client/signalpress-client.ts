@@ -298,7 +298,7 @@ function requireIssuer(issuer: string | undefined): void {
   }
 }
 
-/** Path and query behind the address of the service; null for an address of somebody else. */
+/** Path and query after the address of the service; null for an address of somebody else. */
 function targetOf(url: string, baseUrl: string): string | null {
   const [asked, base] = [new URL(url), new URL(baseUrl)];
   const root = withoutSlash(base.pathname);

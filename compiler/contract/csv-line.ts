@@ -1,5 +1,5 @@
 const LINE_END = '\r\n';
-/** What a spreadsheet would run as a formula, also behind apostrophes: one more can be taken off again. */
+/** What a spreadsheet would run as a formula, also after apostrophes; one more apostrophe can be taken off again. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 /** A cell of RFC 4180 and what ends it. */
 const CELL = /("[^"]*(?:""[^"]*)*"|[^",\r\n]*)(,|\r\n)/y;

@@ -318,7 +318,7 @@ export const proofSchema = z.strictObject({
 
 const phase = z.enum(['free', 'half_price', 'full_price']);
 
-/** A token that is taken; the members behind its contract are those of one that is not USDC. */
+/** An accepted token; the members after its contract belong to tokens other than USDC. */
 const paidAsset = z.strictObject({
   network: z.string(),
   caip2: z.string(),

@@ -31,7 +31,7 @@ const BROKEN: ReadonlyMap<string, string> = new Map([
 
 /** Codes of OpenSSL and Node for a certificate that does not vouch for the host. */
 const CERTIFICATE = /^(CERT_|ERR_TLS_CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
-/** Errors behind each other: a client wraps that of its HTTP client, which wraps that of the system. */
+/** A chain of errors: a client wraps that of its HTTP client, which wraps that of the system. */
 const DEPTH_MAX = 8;
 
 /** What the error of a call says about the network, itself or by its cause; null where it is about something else. */

@@ -54,7 +54,7 @@ export function priceRange(row: Pick<Endpoint, 'path' | 'priceUsd' | 'signalPric
   return { min: first, max: inOrder.at(-1) ?? first };
 }
 
-/** Other prices of an operation as words behind its usual one, ` (tides.level: free)`; '' where all cost the same. */
+/** Other prices of an operation as words after its usual one, ` (tides.level: free)`; '' where all cost the same. */
 export function otherPrices(bySignal: Readonly<Record<string, string>> | null): string {
   const prices = Object.entries(bySignal ?? {});
   if (prices.length === 0) return '';

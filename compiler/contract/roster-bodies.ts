@@ -75,7 +75,7 @@ const precheck = {
   ...seal,
 };
 
-/** `/trust/precheck`: the members of a model are there with that model alone. */
+/** `/trust/precheck`: the members of a model appear only with that model. */
 export const precheckSchema = z.discriminatedUnion('model', [
   z.strictObject({
     ...precheck,

@@ -34,7 +34,7 @@ export interface SearchHead {
 /** The most that a term can say of a document; the least is 1. */
 export const SEARCH_WEIGHT_MAX = 9;
 
-/** A term in one document as one number, of which a list of many thousands stays small: ten times the document, and the weight. */
+/** A term in one document as one number (ten times the document, plus the weight), so that a list of many thousands stays small. */
 export type Posting = number;
 const WEIGHTS = 10;
 

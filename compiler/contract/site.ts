@@ -16,7 +16,7 @@ export interface SitePrice {
   readonly path: string;
   /** Decimal USD. */
   readonly price_usd: string;
-  /** Signals that cost something else, as words behind the price; absent where all cost the same. */
+  /** Signals that cost something else, as words after the price; absent where all cost the same. */
   readonly other_prices?: string;
   readonly summary: string;
 }
@@ -69,7 +69,7 @@ export interface SiteBundle {
   readonly legs: readonly { readonly name: string; readonly signals: readonly string[] }[];
   /** Where the entity of a leg differs from the subject: signal -> subject -> entity. */
   readonly entity_of: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Subjects of which some leg is read, at most SITE_SUBJECTS_MAX. */
+  /** Subjects with at least one leg that has a reading, at most SITE_SUBJECTS_MAX. */
   readonly subjects: readonly string[];
 }
 export const SITE_SUBJECTS_MAX = 500;

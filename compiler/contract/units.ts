@@ -73,7 +73,7 @@ export function foreignUnit(metric: string, declared: readonly string[]): string
   return declared.find((name) => metricUnit(name).stem === stem) ?? null;
 }
 
-/** A decimal as an integer and the number of places behind the point. */
+/** A decimal as an integer and the number of its decimal places. */
 interface Scaled {
   readonly digits: bigint;
   readonly places: number;

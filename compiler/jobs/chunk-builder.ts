@@ -23,7 +23,7 @@ const MASK = '*';
 /** What a job hands over while it runs; its bytes are valid until as many more chunks were taken as there are ChunkMemories. */
 export interface JobChunk {
   readonly signal_id: string;
-  /** Files, and their bytes one behind the other in the same order. */
+  /** Files, and their bytes one after the other in the same order. */
   readonly files: readonly FileEntry[];
   readonly bytes: Uint8Array;
   readonly catalog: string;
@@ -270,7 +270,7 @@ export class ChunkMemories {
   }
 }
 
-/** Texts as UTF-8, one behind the other in one memory that other threads can read, and that serves again once it is cleared. */
+/** Texts as UTF-8, one after the other, in memory that other threads can read and that is used again once it is cleared. */
 export class TextBytes {
   #memory = sharedBytes(0);
   #end = 0;

@@ -33,7 +33,7 @@ export interface SignalJob extends IntakeRules {
   readonly signal_id: string;
   /** Files that no earlier compile read, oldest batch first; all of them where nothing is remembered. */
   readonly added: readonly SnapshotFile[];
-  /** Files that earlier compiles read, for an entity of which something old changes. */
+  /** Files that earlier compiles read; needed when something old about an entity changes. */
   readonly known: KnownFiles;
   /** What the previous compile remembers of its entities; null where nothing is. */
   readonly shelves: Shelves | null;
@@ -50,7 +50,7 @@ export interface SignalJob extends IntakeRules {
   readonly scratch: string;
 }
 
-/** What a job counted; of what is remembered only the difference. */
+/** What a job counted; for remembered figures only the difference. */
 export interface JobResult {
   readonly signal_id: string;
   readonly readings: number;

@@ -50,7 +50,7 @@ export class CheckpointFile {
     return this.#read().find(({ note }) => checkpointOf(note)?.size === size)?.note ?? null;
   }
 
-  /** Keeps a checkpoint of a size of which none is kept yet. */
+  /** Keeps a checkpoint if none of its size is kept yet. */
   add(row: SeenCheckpoint): void {
     const kept = { ...row, note: shortened(row.note) };
     const checkpoint = checkpointOf(kept.note);

@@ -29,7 +29,7 @@ import { signedHead } from '../verify/signed-head.ts';
 import { verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 
-/** Longest file of evidence that is read, in bytes: three lists of keys, each at its longest, in JSON of which each byte takes two. */
+/** Longest file of evidence that is read, in bytes: three lists of keys, each at its longest, in JSON that takes two bytes for each of theirs. */
 export const EVIDENCE_BYTES_MAX = 8_388_608;
 /** Longest name of a reading that is remembered; names of entities that are sold have at most some hundred bytes. */
 const SUBJECT_CHARS_MAX = 500;

@@ -235,7 +235,7 @@ async function writeBodies(
   return { files, bytes, resumed };
 }
 
-/** Bodies that the list there has, of which the destination has other bytes or none. */
+/** Listed bodies that are missing at the destination, or have other bytes there. */
 async function damagedThere(
   { destination }: UploadOptions,
   { list, release }: OwnRelease,

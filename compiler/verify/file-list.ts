@@ -16,7 +16,7 @@ const LIST_BYTES_MAX = 2 ** 30;
 /** Bytes of the list whose lines are one piece of work. */
 const CHUNK_BYTES = 8_192;
 const NEWLINE = 0x0a;
-/** Where the size begins in a line: behind 64 digits and a space. */
+/** Where the size begins in a line: after 64 digits and a space. */
 const SIZE_AT = 65;
 
 /** The list of files of a release, looked up where it lies; its bytes can be shared between threads. */
@@ -77,7 +77,7 @@ export class FileList {
     }
   }
 
-  /** Where the first line at or behind a byte begins. */
+  /** Where the first line at or after a byte begins. */
   #lineFrom(byte: number): number {
     if (byte <= 0) return 0;
     const before = this.#bytes.indexOf(NEWLINE, byte - 1);

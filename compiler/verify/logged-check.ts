@@ -194,7 +194,7 @@ function wordsOf(
 export interface AnchorQuestion {
   /** The body with its citation. */
   readonly body: JsonObject;
-  /** The hash of which the log has to hold an entry; null for a body that has none. */
+  /** The hash that must be an entry of the log; null for a body that has none. */
   readonly leaf: ProvableHash | null;
   /** Hash of the signed statement, and of when it says that it is. */
   readonly statement: string;

@@ -165,7 +165,7 @@ export function checkpointSigner(
 /** Whether the quorum of the reader's policy cosigned a checkpoint before a time, ISO-8601. */
 export function isWitnessed(note: string, { policy, now }: PolicyTrust, before: string): boolean {
   if (policy === undefined || policy.quorum === null) return false;
-  // A cosignature of a moment behind `now` counts up to the allowed skew of clocks; here none does.
+  // A cosignature from after `now` counts up to the allowed skew of clocks; here none does.
   const latest = Math.min(now ?? Number.POSITIVE_INFINITY, Date.parse(before) - 1 - CLOCK_SKEW_MS);
   const { fault, witnessed } = judgeByPolicy(note, { policy, now: latest });
   return fault === null && witnessed.length > 0;

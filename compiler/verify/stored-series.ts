@@ -110,7 +110,7 @@ interface SegmentCut {
   readonly cut: JsonValue;
 }
 
-/** Reads a segment strictly: its cuts, its origins, then one row a line, each with a comma behind it. */
+/** Reads a segment strictly: its cuts, its origins, then one row a line, each followed by a comma. */
 function readSegment(bytes: Uint8Array, place: SegmentPlace): SegmentRows {
   const [first = '', second = '', ...lines] = decodeUtf8(bytes).split('\n');
   if (lines.pop() !== '' || lines.length !== place.count) {

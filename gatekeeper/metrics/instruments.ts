@@ -56,7 +56,7 @@ class Maker {
 /** No release is served yet, so no answer is one of an operation. */
 const NOTHING = catalogOf([]);
 
-/** The one place where metrics are declared; `gatekeeper/OBSERVING.md` says what each of them tells. */
+/** The one place where metrics are declared; their help is the table of `gatekeeper/OBSERVING.md`. */
 export function instruments(options: InstrumentsOptions): Instruments {
   const make = new Maker();
   const { register } = make;
@@ -102,26 +102,26 @@ function kindOf({ status, payer }: SentAnswer): (typeof KINDS)[number] {
 function answerMeters(make: Maker, catalog: () => Catalog) {
   const answers = make.counter(
     'signalpress_answers_total',
-    'Answers by operation and status',
+    'Answers. An operation is a path of the table, "file", "unknown" (404 and 405) or "refused" (no request was read)',
     'operation',
     'status',
   );
   const bytes = make.counter('signalpress_answer_bytes_total', 'Bytes of bodies that were sent');
   const seconds = make.histogram(
     'signalpress_answer_seconds',
-    'From the request to its answer, by kind',
+    'Time to answer: a sale, a price (402), a free answer or a refusal; sales by prices are the conversion',
     'kind',
   );
   for (const kind of KINDS) seconds.zero({ kind });
   const lookUps = make.counter(
     'signalpress_cache_look_ups_total',
-    'Look-ups of ready answers and of stored bodies in memory',
+    'Look-ups of answers that were ready, and of bodies in memory',
     'cache',
     'outcome',
   );
   const limited = make.counter(
     'signalpress_limited_total',
-    'Requests and connections that a limit kept away',
+    'What a limit kept away: rate (429), connections, unread (earlier answers), purchases (in flight), waiting_bytes, smart_accounts, strangers',
     'limit',
   );
   for (const limit of LIMITS) limited.inc({ limit }, 0);
@@ -163,13 +163,13 @@ function purchaseMeters(
 ): Omit<Meters, 'answered' | 'refused' | 'read'> {
   const stages = make.histogram(
     'signalpress_purchase_stage_seconds',
-    'How long purchases wait, by what they wait for',
+    'What purchases wait for, in this order: check (ours), answer, verify (facilitator), claim (journal), settle (facilitator, and chain), conclude (journal)',
     'stage',
   );
   for (const stage of STAGES) stages.zero({ stage });
   const concluded = make.counter(
     'signalpress_payments_concluded_total',
-    'Payments whose end was noted, doubts that were, and transfers that vanished afterwards',
+    'Ends that the journal noted: settled, refused, unknown for a doubt, reorganised for a transfer that vanished after it had paid; the network of a receipt is "receipt"',
     'state',
     'network',
   );
@@ -177,13 +177,13 @@ function purchaseMeters(
     for (const state of PAYMENT_STATES) concluded.inc({ state, network }, 0);
   const syncs = new Histogram({
     name: 'signalpress_journal_sync_seconds',
-    help: 'How long the disk takes to keep what the journal wrote',
+    help: 'How long the disk takes to keep what the journal wrote; empty with PostgreSQL',
     buckets: SYNC_BUCKETS,
     registers: [make.register],
   });
   const calls = make.counter(
     'signalpress_facilitator_calls_total',
-    'Calls by facilitator and verdict; none is a call without one',
+    'Calls of a facilitator, named by its host; none is a call without a verdict, busy a 429',
     'facilitator',
     'call',
     'verdict',
@@ -196,13 +196,13 @@ function purchaseMeters(
   );
   const admissions = make.counter(
     'signalpress_admissions_total',
-    'New payments before they cost anything, by what was found of their payers',
+    'New payments before they cost anything: of a known payer or a stranger who may go on, or insufficient, used, not_signed, invalid (by /verify), limited (a share), no_answer',
     'outcome',
   );
   for (const outcome of ADMISSIONS) admissions.inc({ outcome }, 0);
   const asked = make.counter(
     'signalpress_stranger_calls_total',
-    'Calls about payers who never paid here',
+    'Calls about payers who never paid here, of the node or the facilitator',
     'asked',
   );
   for (const whom of ['node', 'facilitator']) asked.inc({ asked: whom }, 0);
@@ -235,7 +235,7 @@ function gaugesOf(make: Maker, clock: () => number): (condition: MeasuredState) 
   );
   const reasons = make.gauge(
     'signalpress_state_reason',
-    '1 while this keeps the state from holding',
+    '1 while this reason of SIGNS.md keeps the state from holding',
     'state',
     'reason',
   );
@@ -244,10 +244,13 @@ function gaugesOf(make: Maker, clock: () => number): (condition: MeasuredState) 
     'signalpress_release_sequence',
     'Number of the release that is served',
   );
-  const age = make.gauge('signalpress_release_age_seconds', 'Time since its data was as of');
+  const age = make.gauge(
+    'signalpress_release_age_seconds',
+    'Time since the data of the release was as of',
+  );
   const left = make.gauge(
     'signalpress_release_valid_seconds',
-    'Time until it is stale, below 0 then',
+    'Time until it is stale, below 0 then; absent where it names no end',
   );
   const circuit = make.gauge(
     'signalpress_facilitator_circuit',
@@ -281,12 +284,12 @@ function paymentGauges(
 ): (condition: MeasuredState) => Promise<void> {
   const open = make.gauge(
     'signalpress_open_payments',
-    'Payments whose end is not noted: settling, or unknown to us; at most 10000 of each',
+    'Payments without an end: settling, or unknown; gatekeepers that share a journal count the same ones, so take the highest; at most 10000 of each, and absent while the journal does not answer',
     'state',
   );
   const oldest = make.gauge(
     'signalpress_oldest_open_payment_seconds',
-    'Age of the oldest of them, 0 for none',
+    'Age of the oldest open payment, 0 for none; absent while the journal does not answer',
   );
   return async ({ openPayments }) => {
     const summary = await inTime(

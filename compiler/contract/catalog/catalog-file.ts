@@ -11,7 +11,7 @@ import { SIGNAL_PRODUCT_WORDS } from './signal-terms.ts';
 /** The word that every file says in its member `format`. */
 export const CATALOG_FORMAT = 'signalpress-catalog/1';
 
-/** Phases of the prices for people; behind the last one they pay the full price. */
+/** Phases of the prices for people; after the last one they pay the full price. */
 const DISCOUNT_PHASES = ['free', 'half_price'] as const;
 
 const TEXT_CHARS_MAX = 2000;

@@ -110,7 +110,7 @@ function operationOf(row: TableRow, names: Names, prices: Prices): Endpoint[] {
   const params = Object.entries(row.params).map(
     ([name, param]) => [name, offeredForms(paramOf(param, names), prices)] as const,
   );
-  // Some rows of the table are of certain signals alone.
+  // Some rows of the table belong to certain signals only.
   const isKnown = names.shown.signals.has;
   const cannotBeAsked = params.some(([name, { enum: legal }]) => {
     return name === 'signal_id' ? legal?.some(isKnown) === false : legal?.length === 0;

@@ -22,7 +22,7 @@ export interface WholeCatalog {
   readonly file: CatalogFile;
 }
 
-/** The catalogue of a shop that writes none of its own. */
+/** The catalogue of a shop without one of its own. */
 export function builtinCatalog(): WholeCatalog {
   return { catalog: BUILTIN, file: joinedFiles(BUILTIN_FILES as readonly CatalogFile[]) };
 }

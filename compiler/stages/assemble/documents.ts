@@ -60,7 +60,7 @@ function paramValues(kept: readonly StoredDocument[]): StoredValues {
   return values;
 }
 
-/** Of a document of legs only its own identity is told apart; its legs are hashed one by one. */
+/** Only the identity of a document of legs is compared; its legs are hashed one by one. */
 function factsOf(row: DocumentRow): Readonly<Record<string, unknown>> {
   if (row.form === 'article') return articleFacts(row);
   const { operation, params, title, legs, observed_at, source_ref, source_tier } = row;

@@ -142,7 +142,7 @@ export function outline(body: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(short.filter(([name]) => kept.has(name)));
 }
 
-/** Names of members as far as there is room, in their order behind those that go first. */
+/** Names of members as far as there is room: first those that go first, then the others in their order. */
 function namesThatFit(members: readonly (readonly [string, unknown])[]): string[] {
   const rank = (name: string): number => (FIRST.includes(name) ? 0 : 1);
   let room = OUTLINE_CHARS_MAX;

@@ -10,7 +10,7 @@ const span = { from: day, to: day, count: z.int().min(1).optional() };
 /** How the clock of a whole list was read; "contradictory" where its hours fit neither UTC nor New York. */
 const listBasis = z.enum(['utc', 'new-york', 'undetermined', 'contradictory']).optional();
 
-/** Filing days, first to last, of which the source's list could not be read whole. */
+/** Filing days, first to last, that could not be read whole from the source's list. */
 const gaps = z
   .array(
     z

@@ -65,7 +65,7 @@ export interface ClosedBatches {
 }
 const NONE_CLOSED: ClosedBatches = { has: () => false, collections: () => [] };
 
-/** The newest batches, of which each file is looked at: corrections come to these. */
+/** Every file of the newest batches is looked at, because corrections come to these. */
 const OPEN_BATCHES = 168;
 
 /**

@@ -7,7 +7,7 @@ import { stableCoinRowSchema } from './stable-coin-row.ts';
 import { stablecoinDeathRowSchema } from './stablecoin-death-row.ts';
 import { trustServiceRowSchema } from './trust-service-row.ts';
 
-/** The names of all members that a row may have, of whichever form. */
+/** The names of all members that a row of any form may have. */
 export function memberNames(row: z.ZodType): string[] {
   return [...new Set(shapesOf(row).flatMap((shape) => Object.keys(shape)))];
 }

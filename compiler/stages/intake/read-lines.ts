@@ -43,7 +43,7 @@ function* splitChunks(file: number, options: ReadLinesOptions): Generator<TextLi
   if (last !== null) yield last;
 }
 
-/** One buffer that holds the unfinished line and the chunk behind it. */
+/** One buffer that holds the unfinished line and the chunk after it. */
 class LineSplitter {
   readonly #bytesMax: number;
   readonly #buffer: Buffer;

@@ -206,7 +206,7 @@ class ReadingReader {
 const ENTITY = Buffer.from('"entity":"');
 const [QUOTE, BACKSLASH] = Buffer.from('"\\');
 
-/** Whether the bytes of a line alone say that it is of none of some entities: most lines need not be parsed for that. */
+/** Whether the bytes of a line already show that it is about none of these entities: most lines need no parsing for that. */
 function isForeign({ bytes }: TextLine, only: ReadonlySet<string>): boolean {
   if (bytes === null || QUOTE === undefined || BACKSLASH === undefined) return false;
   const at = bytes.indexOf(ENTITY);

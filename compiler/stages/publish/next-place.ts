@@ -10,7 +10,7 @@ export interface PublicationTime {
   readonly acceptClock?: boolean;
 }
 
-/** What a head says about its place behind the current release. */
+/** What a head says about its place after the current release. */
 export function nextPlace(
   previous: Release | null,
   asOf: string,

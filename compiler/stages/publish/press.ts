@@ -16,7 +16,7 @@ import type { LeafStore } from './leaf-store.ts';
 import { packedBytes } from './packed-bytes.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
-/** Where the stages behind the signals put what they make; nothing else writes into a release. */
+/** Where the stages after the signals put what they make; nothing else writes into a release. */
 export interface Press {
   readonly catalog: Catalog;
   readonly issuer: Issuer;

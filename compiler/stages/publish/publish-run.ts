@@ -202,7 +202,7 @@ export async function publishRun(
   return { release, folder, files: count, bytes, rejects, isIncremental, changes, cleanupFailures };
 }
 
-/** A release of which every file is written. */
+/** A release whose files are all written. */
 interface WholeRelease {
   readonly release: Release;
   readonly list: ReleaseList;
@@ -267,7 +267,7 @@ function latestTable({ memory }: Run, now: ReadonlyMap<string, Shelves>): Latest
   return new LatestTable((id) => now.get(id) ?? (memory === null ? null : shelvesOf(memory, id)));
 }
 
-/** What joins signals; of a change only what it touches. */
+/** What joins signals; after a change only what the change touches. */
 function writeJoined(
   { assembly, shards, notes, memory }: Run,
   { list, press }: Output,

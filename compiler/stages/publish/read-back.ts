@@ -9,7 +9,7 @@ import { readStored } from './file-list-bytes.ts';
 /** How much of a release is looked at again before it is published. */
 export type ReadBack = 'sample' | 'full';
 
-/** Files of which the bytes are read again, spread evenly over what was written. */
+/** Files whose bytes are read again, spread evenly over what was written. */
 const FILES_SAMPLED = 500;
 /** Bodies that are derived again with the code of the verifier; each costs it milliseconds. */
 const BODIES_SAMPLED = 20;

@@ -41,7 +41,7 @@ type SubjectText = Pick<Statement, 'claim' | 'fact'>;
 
 /** What the bodies of a collection say, made of all its subjects. */
 interface CaptureViews<Row extends CaptureRow> {
-  /** What the body of a subject says before and behind the members that every subject has. */
+  /** What the body of a subject says before and after the members that every subject has. */
   membersOf(subject: Subject<Row>): readonly [before: object, after: object];
   /** Life cycle of a subject; absence on its first confirmed day by default. */
   lifecycleOf?(subject: Subject<Row>): object;
@@ -52,7 +52,7 @@ interface CaptureViews<Row extends CaptureRow> {
   askedBy?(subject: Subject<Row>): string | null;
   /** Order of the lists that are ranked. */
   byRank?(a: Subject<Row>, b: Subject<Row>): number;
-  /** How many subjects there are of which kind, for the preview. */
+  /** How many subjects of each kind there are, for the preview. */
   readonly counts: object;
 }
 

@@ -5,7 +5,7 @@ const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** A line of the list, by its first byte and the one behind its last. */
+/** A line of the list, by its first byte and the one after its last. */
 export interface CatalogLine {
   readonly from: number;
   readonly to: number;
@@ -53,7 +53,7 @@ export class CatalogView {
     });
   }
 
-  /** A JSON text, from behind its first quote. */
+  /** A JSON text, from after its first quote. */
   #textAt(from: number): string {
     let to = from;
     while (this.#bytes[to] !== QUOTE) to += this.#bytes[to] === BACKSLASH ? 2 : 1;

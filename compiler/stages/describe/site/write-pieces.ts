@@ -41,7 +41,7 @@ interface PieceMaterial {
   readonly catalog: Catalog;
   /** The newest readings of the release. */
   readonly view: CatalogView;
-  /** Signals of which something may have changed. */
+  /** Signals that may have changed. */
   readonly changed: readonly string[];
   /** What differs from the release before, upon which this one is built; null where it is built upon nothing. */
   readonly news: Pick<CatalogNews, 'hasOtherNames' | 'touched'> | null;
