@@ -1,5 +1,4 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
 import { requestFile } from '../release/release-index.ts';
@@ -58,7 +57,8 @@ export async function storedFile(question: Question, service: Service): Promise<
   const body = await release.body(path, spend);
   if (isProbe) return IS_THERE;
   // A description stays what it was compiled to: of the examples in it none is an answer of this moment.
-  const timed = body.points.length > 0 && !isDescription(route.endpoint);
+  const isDescription = route.endpoint.file?.startsWith('well-known/') === true;
+  const timed = body.points.length > 0 && !isDescription;
   const packed = timed ? null : await packedFile(path, question, service);
   if (packed !== null) return packed;
   const content = {
@@ -67,10 +67,6 @@ export async function storedFile(question: Question, service: Service): Promise<
     keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
   };
   return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
-}
-
-function isDescription({ file }: Endpoint): boolean {
-  return file?.startsWith('well-known/') === true;
 }
 
 /**
@@ -95,15 +91,11 @@ export function refuseMethod(path: string, method: string, catalog: Catalog): Re
   const found = findRow(path, catalog);
   if (found === undefined) return notFound(path);
   if (found.row.answer === 'gone') return gone();
-  const allowed = methodsOf(found.row);
+  const own = found.row.method;
+  const allowed = own === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [own];
   if (allowed.includes(method) || method === 'OPTIONS') return null;
-  const error = `${method} is not a method of ${found.row.path}; send ${found.row.method}`;
+  const error = `${method} is not a method of ${found.row.path}; send ${own}`;
   return jsonReply(405, { error, allow: allowed }, [['allow', allowed.join(', ')]]);
-}
-
-/** Methods that a row answers, its own first. */
-function methodsOf(row: Endpoint): readonly string[] {
-  return row.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [row.method];
 }
 
 /** The answer for an unknown path. */

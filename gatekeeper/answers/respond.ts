@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   type CanonicalRequest,
   canonicalRequest,
@@ -10,7 +9,6 @@ import {
 import { type PaymentHeader, wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../http/request.ts';
-
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
 import { messageOf } from '../system/message-of.ts';
 import { answer, gone, notFound, refuseMethod } from './answers.ts';
@@ -65,7 +63,12 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
   }
   const path = request.path.slice(0, PATH_CHARS_MAX);
   const call = { asked, request, service, path };
-  if (asked.method === 'OPTIONS') return plainResponse(preflight(request.path, catalog), path);
+  if (asked.method === 'OPTIONS') {
+    // Alike for every path but retired ones; the headers of every reply already say who may ask.
+    const isRetired = findRow(request.path, catalog)?.row.answer === 'gone';
+    const preflight = { status: 204, headers: PREFLIGHT, body: '' };
+    return plainResponse(isRetired ? gone() : preflight, path);
+  }
   const file = service.rooms.staticFile(asked, request.path, service);
   if (file !== null) {
     return guarded(call, async () => {
@@ -123,12 +126,6 @@ function failure(error: unknown): Reply {
     return jsonReply(503, body, [['retry-after', '10']]);
   }
   return jsonReply(500, { error: 'Not charged. The service failed', retryable: true });
-}
-
-/** The answer to OPTIONS, alike for every path but retired ones; the headers of every reply already say who may ask. */
-function preflight(path: string, catalog: Catalog): Reply {
-  const isRetired = findRow(path, catalog)?.row.answer === 'gone';
-  return isRetired ? gone() : { status: 204, headers: PREFLIGHT, body: '' };
 }
 
 const PREFLIGHT: readonly Header[] = [

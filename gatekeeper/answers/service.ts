@@ -14,26 +14,24 @@ import type { CodedFile } from '../release/coded-file.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
-/** How the operator is paid, as far as strangers may know. */
-interface Operator {
-  readonly networks: readonly [Network, ...Network[]];
-  readonly payTo: string;
-  /** Null where no subscription secret is set. */
-  readonly tokens: TokenService | null;
-  /** Whether the receipts of a payment processor are taken. */
-  readonly takesReceipts: boolean;
-  /** What of x402 version 2 is on at this moment beside `bazaar`. */
-  readonly extensions: () => readonly Extension[];
-  /** With `test` the local facilitator stands in for a real one: no money moves. */
-  readonly settlement: SettlerKind;
-}
-
 /** Everything that answers are made from; the release changes as a whole. */
 export interface Service {
   readonly release: ReleaseIndex;
   /** Public origin without a trailing slash. */
   readonly baseUrl: string;
-  readonly operator: Operator;
+  /** How the operator is paid, as far as strangers may know. */
+  readonly operator: {
+    readonly networks: readonly [Network, ...Network[]];
+    readonly payTo: string;
+    /** Null where no subscription secret is set. */
+    readonly tokens: TokenService | null;
+    /** Whether the receipts of a payment processor are taken. */
+    readonly takesReceipts: boolean;
+    /** What of x402 version 2 is on at this moment beside `bazaar`. */
+    readonly extensions: () => readonly Extension[];
+    /** With `test` the local facilitator stands in for a real one: no money moves. */
+    readonly settlement: SettlerKind;
+  };
   readonly challenger: Challenger;
   readonly purchases: Pick<PurchaseService, 'open' | 'openFormer' | 'transferOf'>;
   readonly sold: SoldCitations;
@@ -45,12 +43,10 @@ export interface Service {
   readonly rooms: Rooms;
 }
 
-/** A word of the table that is more than a stored file. */
-type ComputedWord = Exclude<Answer, 'file' | 'gone'>;
-
 /** What stands beside the way from a request to its file: `rooms.ts` names all of it. */
 export interface Rooms {
-  readonly answers: Readonly<Record<ComputedWord, AnswerRoom>>;
+  /** By the words of the table that are more than a stored file. */
+  readonly answers: Readonly<Record<Exclude<Answer, 'file' | 'gone'>, AnswerRoom>>;
   /** What stands at a path beside the table; null at once where nothing does. */
   readonly staticFile: (
     request: HttpRequest,

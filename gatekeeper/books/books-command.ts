@@ -13,7 +13,7 @@ import {
 import { messageOf } from '../system/message-of.ts';
 import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import type { Audit, AuditedNode, Finding, TimeSpan } from './audit.ts';
+import type { AuditedNode, Finding } from './audit.ts';
 import type { Payback, Refund } from './refunds.ts';
 
 const AUDIT_DAYS = 7;
@@ -60,10 +60,14 @@ export function addBooksCommands(ledger: Command, by: BooksOptions): void {
       const terms = await termsOf(flags, by);
       const found = await withBooks(placeOf(flags.state, by.place), (books) => audit(books, terms));
       for (const finding of found.findings) by.write(textOf(finding, flags, findingLine));
+      const { sales, transfers, gaps } = found;
+      const [from, until] = [terms.fromMs, terms.untilMs].map((ms) => new Date(ms).toISOString());
       const counts = FINDINGS.map(
         (kind) => `${kind} ${found.findings.filter((finding) => finding.kind === kind).length}`,
       ).join(', ');
-      by.note(summary(found, terms, counts));
+      const seen = `settled payments ${sales}, transfers ${transfers}; ${counts}`;
+      by.note(`compared from ${from} to ${until}: ${seen}\n`);
+      for (const gap of gaps) by.note(`not compared: ${gap}\n`);
       by.setExitCode(found.findings.length > 0 ? 1 : found.gaps.length > 0 ? 2 : 0);
     });
   spanOption(ledger.command('refunds'), REFUND_DAYS)
@@ -102,16 +106,13 @@ async function termsOf({ since, until, days }: SpanFlags, by: BooksOptions) {
     );
   }
   const config = by.config();
-  return { fromMs, untilMs, config, payTo: config.payTo, nodes: await nodesOf(config) };
-}
-
-async function nodesOf(config: Config): Promise<readonly AuditedNode[]> {
   const { chainNode } = await import('../chain/chain-node.ts');
-  const nodes = paidTokens(config).flatMap(({ network, rpcUrl }) =>
+  const nodes: AuditedNode[] = paidTokens(config).flatMap(({ network, rpcUrl }) =>
     rpcUrl === null ? [] : [chainNode({ url: rpcUrl, network })],
   );
-  if (nodes.length > 0) return nodes;
-  throw new StartError('Cannot ask the chain: no node is set; set SIGNALPRESS_RPC_URL');
+  if (nodes.length === 0)
+    throw new StartError('Cannot ask the chain: no node is set; set SIGNALPRESS_RPC_URL');
+  return { fromMs, untilMs, config, payTo: config.payTo, nodes };
 }
 
 /** Lists what is owed and what was paid back; pays, where that is asked for, one after the other. */
@@ -195,17 +196,4 @@ function findingLine({ kind, payer, value, transaction, key, resource, reason }:
 function refundLine({ state, value, token, network, payer, reason, ...of }: Refund) {
   const transaction = of.refund_transaction || of.transaction;
   return [state.padEnd(7), value.padStart(10), token, network, payer, transaction, reason];
-}
-
-function summary(
-  { sales, transfers, gaps }: Audit,
-  { fromMs, untilMs }: TimeSpan,
-  counts: string,
-): string {
-  const [from, until] = [new Date(fromMs).toISOString(), new Date(untilMs).toISOString()];
-  const lines = [
-    `compared from ${from} to ${until}: settled payments ${sales}, transfers ${transfers}; ${counts}`,
-    ...gaps.map((gap) => `not compared: ${gap}`),
-  ];
-  return `${lines.join('\n')}\n`;
 }

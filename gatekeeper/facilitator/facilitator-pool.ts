@@ -181,7 +181,13 @@ async function asked<T extends AnyOutcome>(
 ): Promise<T | NoVerdict> {
   const { member, request } = asking;
   const { facilitator, circuit, pressure } = member;
-  const probe: Probe = () => answers(facilitator, pool.canary, request);
+  const probe: Probe = async () => {
+    try {
+      return isAnswer(await facilitator.verify(pool.canary(request)));
+    } catch {
+      return false;
+    }
+  };
   if (!(await circuit.mayAsk(probe))) return LEFT_OUT;
   return pressure.run(() => watched(pool, asking, probe), request.isStranger !== true);
 }
@@ -205,18 +211,6 @@ async function watched<T extends AnyOutcome>(
     return outcome;
   } finally {
     clearTimeout(timer);
-  }
-}
-
-async function answers(
-  { verify }: Facilitator,
-  canary: Canary,
-  like: FacilitatorRequest,
-): Promise<boolean> {
-  try {
-    return isAnswer(await verify(canary(like)));
-  } catch {
-    return false;
   }
 }
 

@@ -174,9 +174,15 @@ function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
     const path = `${prefix}/${name}`;
     const method = body === undefined ? 'GET' : 'POST';
     const asked = { method, url: base.origin + path } as const;
-    const own = auth === undefined ? CALL_HEADERS : await headersOf(auth, asked);
-    if (own === null) return { ...NO_HEADERS, detail: `/${name}: no auth headers` };
-    const headers = id === undefined ? [...own] : [...own, 'x-request-id', id];
+    let made: Readonly<Record<string, string>> | null = {};
+    try {
+      if (auth !== undefined) made = await inTime(auth(asked), AUTH_TIMEOUT_MS);
+    } catch {
+      made = null;
+    }
+    if (made === null) return { ...NO_HEADERS, detail: `/${name}: no auth headers` };
+    const named = id === undefined ? [] : ['x-request-id', id];
+    const headers = [...Object.entries(made).flat(), ...CALL_HEADERS, ...named];
     const answer = await new Promise<JsonAnswer>((resolve) => {
       // A cache may have kept the date of the answer to a GET.
       const noteDate = method === 'POST' ? noteTime : () => {};
@@ -203,19 +209,6 @@ const CALL_HEADERS: readonly string[] = [
   'accept-encoding',
   'identity',
 ];
-
-/** Names and values in turn; null when there are none in time. */
-async function headersOf(
-  auth: FacilitatorAuth,
-  call: Parameters<FacilitatorAuth>[0],
-): Promise<readonly string[] | null> {
-  try {
-    const made = await inTime(auth(call), AUTH_TIMEOUT_MS);
-    return made === null ? null : [...Object.entries(made).flat(), ...CALL_HEADERS];
-  } catch {
-    return null;
-  }
-}
 
 function noVerdict(none: NoJson): NoVerdict {
   return { verdict: 'none', ...none };

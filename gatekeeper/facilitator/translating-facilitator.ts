@@ -2,7 +2,6 @@ import {
   exactKinds,
   type Facilitator,
   type FacilitatorRequest,
-  type NoVerdict,
   type PaymentKind,
   type SupportedOutcome,
 } from '../money/facilitator.ts';
@@ -136,23 +135,28 @@ export async function facilitatorWarning(
   network: Network,
 ): Promise<string | null> {
   const outcome = await facilitator.supported();
-  if (outcome.verdict === 'none') return silenceWarning(outcome, name);
+  if (outcome.verdict === 'none') {
+    // Only the question was tried, so payments may fare better than it.
+    const { detail, status, setting } = outcome;
+    const through = name === '' ? '' : ` through ${name}`;
+    const remedy = setting === undefined ? remedyOf(status ?? 0) : `check ${setting}`;
+    return (
+      `Cannot settle yet${through}: ${detail}; payments may be answered 503 until that changes, and nobody is charged ` +
+      `then; ${remedy}`
+    );
+  }
   const who = name === '' ? 'the facilitator' : name;
   const [listed, other] = listedVersions(outcome.kinds, network);
   if (other !== undefined) return null;
-  if (listed !== undefined) return translationNote(listed, network, who);
+  if (listed !== undefined) {
+    return (
+      `Payments of x402 version ${listed === 1 ? 2 : 1} are translated: ${who} lists only version ${listed} on "${network.name}"; ` +
+      'buyers sign the same data in both, so both are accepted and there is nothing to do'
+    );
+  }
   return (
     `Cannot settle on "${network.name}": ${who} does not list it; payments may be refused or answered ` +
     '503, and in either case nobody is charged; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator'
-  );
-}
-
-/** Only the question was tried, so payments may fare better than it. */
-function silenceWarning({ detail, status, setting }: NoVerdict, name: string): string {
-  const through = name === '' ? '' : ` through ${name}`;
-  return (
-    `Cannot settle yet${through}: ${detail}; payments may be answered 503 until that changes, and nobody is charged ` +
-    `then; ${setting === undefined ? remedyOf(status ?? 0) : `check ${setting}`}`
   );
 }
 
@@ -165,13 +169,4 @@ function remedyOf(status: number): string {
     return 'the fault is on its side: wait, tell its operator, or set SIGNALPRESS_FACILITATOR_URL to another one';
   }
   return 'check SIGNALPRESS_FACILITATOR_URL, or SIGNALPRESS_RPC_URL and the account of the relayer';
-}
-
-/** For a facilitator that settles only one version: payments of the other version are translated for it. */
-function translationNote(listed: X402Version, { name }: Network, who: string): string {
-  const other = listed === 1 ? 2 : 1;
-  return (
-    `Payments of x402 version ${other} are translated: ${who} lists only version ${listed} on "${name}"; ` +
-    'buyers sign the same data in both, so both are accepted and there is nothing to do'
-  );
 }

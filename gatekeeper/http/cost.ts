@@ -32,22 +32,8 @@ export type Spend = (units: number) => void;
 /** For what is made once for everybody. */
 export const FOR_EVERYBODY: Spend = () => undefined;
 
-/** What fetching a file of so many bytes from another host costs, beyond reading it. */
-export function costOfFetching(bytes: number): number {
-  return FETCH_COST + bytes / FETCHED_BYTES_A_UNIT;
-}
-
-/** What parsing so many bytes of a stored file costs. */
-export function costOfParsing(bytes: number): number {
-  return bytes / PARSED_BYTES_A_UNIT;
-}
-
-/** What sending so many bytes costs. */
-export function costOfSending(bytes: number): number {
-  return bytes / SENT_BYTES_A_UNIT;
-}
-
-/** What reading so many bytes of a body or a target costs. */
-export function costOfReading(bytes: number): number {
-  return bytes / READ_BYTES_A_UNIT;
-}
+/** What so many bytes cost: fetched from another host, beyond reading them; parsed; sent; or read of a request. */
+export const costOfFetching = (bytes: number): number => FETCH_COST + bytes / FETCHED_BYTES_A_UNIT;
+export const costOfParsing = (bytes: number): number => bytes / PARSED_BYTES_A_UNIT;
+export const costOfSending = (bytes: number): number => bytes / SENT_BYTES_A_UNIT;
+export const costOfReading = (bytes: number): number => bytes / READ_BYTES_A_UNIT;

@@ -79,7 +79,8 @@ export class RequestHandler {
     if (this.#options.limits.takesConnection(socket)) return;
     this.#refused.add(socket);
     this.#options.refused?.('connections');
-    refuseCrowd(socket);
+    const error = 'Too many connections from your address; use fewer';
+    endWith(socket, '503 Service Unavailable', error);
   }
 
   isBusy(socket: object): boolean {
@@ -194,7 +195,9 @@ export class RequestHandler {
     const key = made.isCoded === true ? variantKey(target, responder.variant(facts)) : target;
     if (method === 'GET' && made.keepMs > 0) this.#keepReady(key, ready, responder);
     this.#write(exchange, ready, 'made');
-    if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
+    // The answers that wait on it get time to be written.
+    const isOver = this.#broken.has(socket) && !this.isBusy(socket);
+    if (isOver) setTimeout(() => socket.destroySoon(), LINGER_MS).unref();
   }
 
   /** Only an answer keeps its connection from being cut, not a body that does not arrive. */
@@ -365,11 +368,6 @@ export function refuseFraming(code: string, socket: Socket): void {
   endWith(socket, status, ERROR_OF[code] ?? 'Not a valid HTTP request');
 }
 
-/** Answers a connection beyond those that its address may hold, then cuts it. */
-function refuseCrowd(socket: Socket): void {
-  endWith(socket, '503 Service Unavailable', 'Too many connections from your address; use fewer');
-}
-
 function endWith(socket: Socket, status: string, error: string): void {
   const body = JSON.stringify({ error, no_charge: true });
   const head = [
@@ -382,9 +380,4 @@ function endWith(socket: Socket, status: string, error: string): void {
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
-}
-
-/** Cuts a connection once the answers that wait on it had time to be written. */
-function endSoon(socket: Socket): void {
-  setTimeout(() => socket.destroySoon(), LINGER_MS).unref();
 }

@@ -117,7 +117,17 @@ export interface Limits {
   /** Whether a client has read enough of its answers to get another one that is free. */
   readonly isReading: (socket: Socket) => boolean;
   /** Charges for an answer that is on its way, and holds it until its client has read it, for a while only. */
-  readonly hold: (answer: SentBytes, now: number) => void;
+  readonly hold: (
+    answer: {
+      readonly socket: Socket;
+      readonly response: ServerResponse;
+      readonly account: Account;
+      readonly bytes: number;
+      /** What was paid for has a bound of its own. */
+      readonly isPaid: boolean;
+    },
+    now: number,
+  ) => void;
 }
 
 /** A request before anything of it is answered. */
@@ -144,16 +154,6 @@ export interface Account {
   take(cost: number, now: number): number;
   /** Takes what the answer cost beyond it. */
   charge(cost: number, now: number): void;
-}
-
-/** An answer that was handed to the system, whether its client reads it or not. */
-interface SentBytes {
-  readonly socket: Socket;
-  readonly response: ServerResponse;
-  readonly account: Account;
-  readonly bytes: number;
-  /** What was paid for has a bound of its own. */
-  readonly isPaid: boolean;
 }
 
 /** The account of clients that are not counted. */

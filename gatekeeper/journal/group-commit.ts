@@ -74,18 +74,14 @@ export class GroupCommit {
     const group = this.#waiting;
     this.#waiting = [];
     if (group.length === 0 || this.#isClosed) {
-      this.#stop(group);
+      this.#isRunning = false;
+      for (const { reject } of group) reject(new Error('Cannot write to the journal: closed'));
+      if (this.#isClosed) this.#closeFile();
       return;
     }
     const done = this.#refusedIfMoved(group) ? [] : this.#write(group);
     if (done.length === 0) this.#gather(0, 0);
     else this.#sync(done);
-  }
-
-  #stop(group: readonly WaitingWrite[]): void {
-    this.#isRunning = false;
-    for (const { reject } of group) reject(new Error('Cannot write to the journal: closed'));
-    if (this.#isClosed) this.#closeFile();
   }
 
   /** Writes to a file that the next start cannot find are not recorded. */
@@ -116,46 +112,34 @@ export class GroupCommit {
 
   /** One bad write must not take the others with it: what failed together is tried alone. */
   #write(group: readonly WaitingWrite[]): readonly Done[] {
-    const together = this.#transact(group);
-    if (!('error' in together)) return together.done;
-    if (group.length === 1) {
-      group[0]?.reject(together.error);
-      return [];
-    }
-    return group.flatMap((one) => {
-      const alone = this.#transact([one]);
-      if (!('error' in alone)) return alone.done;
-      one.reject(alone.error);
-      return [];
-    });
-  }
-
-  #transact(
-    group: readonly WaitingWrite[],
-  ): { readonly done: readonly Done[] } | { readonly error: unknown } {
     try {
       this.#begin.run();
       const done = group.map((one) => ({ ...one, result: one.work() }));
       this.#commit.run();
-      return { done };
+      return done;
     } catch (cause) {
-      this.#rollback();
+      try {
+        if (this.#options.db.inTransaction) this.#options.db.exec('ROLLBACK');
+      } catch {
+        // The error that led here is the one to report; a failed BEGIN leaves nothing to undo.
+      }
+      if (group.length > 1) return group.flatMap((one) => this.#write([one]));
       const why = `${messageOf(cause)}; make room on its disk, or check it`;
-      return { error: new Error(`Cannot write to the journal: ${why}`, { cause }) };
-    }
-  }
-
-  #rollback(): void {
-    try {
-      if (this.#options.db.inTransaction) this.#options.db.exec('ROLLBACK');
-    } catch {
-      // The error that led here is the one to report; a failed BEGIN leaves nothing to undo.
+      group[0]?.reject(new Error(`Cannot write to the journal: ${why}`, { cause }));
+      return [];
     }
   }
 
   #sync(done: readonly Done[]): void {
     try {
-      this.#file ??= openedForSync(this.#options.walPath);
+      const { walPath } = this.#options;
+      if (this.#file === null) {
+        // The name of a new file is durable only once its folder is.
+        const folder = openSync(dirname(walPath), 'r');
+        fsyncSync(folder);
+        closeSync(folder);
+        this.#file = openSync(walPath, 'r');
+      }
     } catch (error) {
       this.#settle(done, error as Error);
       return;
@@ -199,12 +183,4 @@ function fileAt(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** The name of a new file is durable only once its folder is. */
-function openedForSync(path: string): number {
-  const folder = openSync(dirname(path), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
-  return openSync(path, 'r');
 }

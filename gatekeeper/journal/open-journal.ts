@@ -42,7 +42,14 @@ async function openFile({ stateDir }: JournalPlace, by: JournalOptions): Promise
     const journal = sqliteJournal({ ...by, path: join(stateDir, JOURNAL_NAME) });
     return { journal, isLost: () => false, close: async () => journal.close() };
   } catch (cause) {
-    return refuseFile(stateDir, cause);
+    if (cause instanceof StartError) throw cause;
+    // mkdir accepts a folder that already exists.
+    const isFile = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';
+    const why = isFile
+      ? `: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`
+      : ` "${join(stateDir, JOURNAL_NAME)}": ${messageOf(cause)}; make it and its folder ` +
+        'writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own';
+    throw new StartError(`Cannot open payment journal${why}`, { cause });
   }
 }
 
@@ -64,22 +71,6 @@ async function openShared(
     const why = `${networkFault(cause)?.words ?? messageOf(cause)}; start the server and make the database, or correct SIGNALPRESS_JOURNAL`;
     throw new StartError(`Cannot open payment journal at "${shownPlace(url)}": ${why}`, { cause });
   }
-}
-
-function refuseFile(stateDir: string, cause: unknown): never {
-  if (cause instanceof StartError) throw cause;
-  // mkdir accepts a folder that already exists.
-  if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') {
-    throw new StartError(
-      `Cannot open payment journal: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`,
-      { cause },
-    );
-  }
-  throw new StartError(
-    `Cannot open payment journal "${join(stateDir, JOURNAL_NAME)}": ${messageOf(cause)}; make it and its folder ` +
-      'writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own',
-    { cause },
-  );
 }
 
 /** Settlements that are kept at most; beyond them the chain must be asked, as after a crash. */

@@ -86,9 +86,10 @@ export type Log = (entry: Readonly<Record<string, unknown>>) => void;
 export function lineLog(output: LogOutput, { clock }: { clock: () => number }): Log {
   const timestamp = timestamps();
   const write = (entry: Parameters<Log>[0], own: LogLevel): void => {
-    const members = JSON.stringify(entry).slice(1);
+    // JSON leaves DEL, the C1 controls and the two Unicode line breaks as they are.
+    const members = JSON.stringify(entry).slice(1).replace(CONTROLS, escaped);
     const head = `{"time":"${timestamp(clock())}","level":"${own}",`;
-    output.write(`${head}${escapeControls(members)}\n`);
+    output.write(`${head}${members}\n`);
   };
   return (entry) => {
     const own = levelOf(entry);
@@ -99,15 +100,8 @@ export function lineLog(output: LogOutput, { clock }: { clock: () => number }): 
   };
 }
 
-const CONTROLS = /[\u007f-\u009f\u2028\u2029]/;
-
-/** JSON leaves DEL, the C1 controls and the two Unicode line breaks as they are. */
-function escapeControls(json: string): string {
-  if (!CONTROLS.test(json)) return json;
-  return json.replace(new RegExp(CONTROLS, 'g'), (char) => {
-    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-}
+const CONTROLS = /[\u007f-\u009f\u2028\u2029]/g;
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Many lines are written in one millisecond. */
 function timestamps(): (now: number) => string {

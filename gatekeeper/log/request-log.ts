@@ -6,17 +6,13 @@ import { clientAddress, type TrustedProxies } from '../limits/client-address.ts'
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { Log, LoggedRequests } from './line-log.ts';
 
-interface RequestLogOptions extends ClientHashOptions {
-  readonly requests: LoggedRequests;
-  readonly proxies: TrustedProxies;
-  readonly log: Log;
-}
-
 /** Who asks again and again on behalf of the operator; their answers would bury all others. */
 const PROBES: readonly string[] = [HEALTH_PATH, METRICS_PATH];
 
 /** Logs answers; null where none is logged, so that nothing is done for them. */
-export function requestLog(options: RequestLogOptions): ((answered: SentAnswer) => void) | null {
+export function requestLog(
+  options: ClientHashOptions & { requests: LoggedRequests; proxies: TrustedProxies; log: Log },
+): ((answered: SentAnswer) => void) | null {
   const { requests, proxies, log } = options;
   if (requests === 'off') return null;
   const leastStatus = requests === 'errors' ? 500 : 0;

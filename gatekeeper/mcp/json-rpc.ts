@@ -63,7 +63,7 @@ export function bodyValue(body: Buffer): { value: JsonValue } | { fault: string 
 export function rpcMessage(value: JsonValue): RpcMessage {
   if (!isObject(value)) return { kind: 'invalid', id: null, why: 'the message is not an object' };
   const { jsonrpc, id, method, params = {} } = value;
-  const known = isId(id) ? id : null;
+  const known = typeof id === 'string' || Number.isSafeInteger(id) ? (id as RpcId) : null;
   const invalid = (why: string): RpcMessage => ({ kind: 'invalid', id: known, why });
   if (jsonrpc !== '2.0') return invalid('jsonrpc is not "2.0"');
   if (method === undefined) {
@@ -75,10 +75,6 @@ export function rpcMessage(value: JsonValue): RpcMessage {
   if (id === undefined) return { kind: 'notification' };
   if (known === null) return invalid('id is not a string or a whole number');
   return { kind: 'request', id: known, method, params };
-}
-
-function isId(id: JsonValue | undefined): id is RpcId {
-  return typeof id === 'string' || Number.isSafeInteger(id);
 }
 
 /** An answer as the wire shows it. */

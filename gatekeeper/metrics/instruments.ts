@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
-import { HEALTH_PATH, METRICS_PATH, type SentAnswer } from '../http/request.ts';
+import { HEALTH_PATH, METRICS_PATH } from '../http/request.ts';
 import { REASONS, reasonsOf, STATES } from '../state/service-state.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
@@ -15,24 +15,6 @@ const SYNC_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 /** Longest wait for a journal that does not answer: a reader gives up soon after. */
 const JOURNAL_PATIENCE_MS = 2000;
 const PAYMENT_STATES = ['settled', 'refused', 'unknown', 'reorganised'] as const;
-
-export interface InstrumentsOptions {
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly version: string | null;
-  /** Names of the networks that payments come from. */
-  readonly networks: readonly string[];
-}
-
-/** Everything that is measured. */
-export interface Instruments {
-  readonly meters: Meters;
-  /** From now on its state is asked for at each scrape. */
-  watch(condition: MeasuredState): void;
-  /** All metrics in the text format of Prometheus. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
 
 /** Makes the metrics of one register. */
 class Maker {
@@ -57,7 +39,13 @@ class Maker {
 const NOTHING = catalogOf([]);
 
 /** The one place where metrics are declared; their help is the table of `gatekeeper/OBSERVING.md`. */
-export function instruments(options: InstrumentsOptions): Instruments {
+export function instruments(options: {
+  /** Milliseconds since the epoch. */
+  clock: () => number;
+  version: string | null;
+  /** Names of the networks that payments come from. */
+  networks: readonly string[];
+}) {
   const make = new Maker();
   const { register } = make;
   collectDefaultMetrics({ register });
@@ -73,30 +61,27 @@ export function instruments(options: InstrumentsOptions): Instruments {
     if (condition !== null) await gauges(condition);
     return register.metrics();
   };
+  const meters: Meters = { ...answers.meters, ...purchaseMeters(make, options.networks) };
   return {
-    meters: { ...answers.meters, ...purchaseMeters(make, options.networks) },
-    watch(given) {
+    meters,
+    /** From now on its state is asked for at each scrape. */
+    watch(given: MeasuredState): void {
       condition = given;
     },
-    text() {
+    /** All metrics in the text format of Prometheus. */
+    text(): Promise<string> {
       // Several who read at once share one reading.
       running ??= scraped().finally(() => {
         running = null;
       });
       return running;
     },
-    contentType: register.contentType,
+    contentType: register.contentType as string,
   };
 }
 
 /** Free answers, prices and sales take different times, so they are not thrown together. */
 const KINDS = ['sale', 'price', 'free', 'refusal'] as const;
-
-function kindOf({ status, payer }: SentAnswer): (typeof KINDS)[number] {
-  if (payer !== undefined) return 'sale';
-  if (status === 402) return 'price';
-  return status < 400 ? 'free' : 'refusal';
-}
 
 /** Answers are many, so they are counted here and handed over at each scrape. */
 function answerMeters(make: Maker, catalog: () => Catalog) {
@@ -133,10 +118,12 @@ function answerMeters(make: Maker, catalog: () => Catalog) {
   let sent = 0;
   const meters: Pick<Meters, 'answered' | 'refused' | 'read'> = {
     answered(answered) {
-      const { path, status, from } = answered;
+      const { path, status, from, payer } = answered;
+      const unpaid = status < 400 ? 'free' : 'refusal';
+      const kind = status === 402 ? 'price' : unpaid;
       count(`answer ${operations.of(path, status)} ${status}`);
       sent += answered.bytes;
-      seconds.observe({ kind: kindOf(answered) }, answered.ms / 1000);
+      seconds.observe({ kind: payer === undefined ? kind : 'sale' }, answered.ms / 1000);
       if (from !== 'early' && answered.method === 'GET') found('ready', from === 'ready');
       if (status === 429) limited.inc({ limit: 'rate' });
     },

@@ -12,7 +12,9 @@ import {
 import { isLoopbackHost, listen } from '../system/listen.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { type Instruments, type InstrumentsOptions, instruments } from './instruments.ts';
+import { instruments } from './instruments.ts';
+
+type Instruments = ReturnType<typeof instruments>;
 
 /** Metrics that can be read. */
 export interface OpenMetrics extends Pick<Instruments, 'meters' | 'watch'> {
@@ -26,7 +28,7 @@ export interface OpenMetrics extends Pick<Instruments, 'meters' | 'watch'> {
 /** Loaded only where metrics are on: their library costs a start some 30 ms. */
 export async function openMetrics(
   { address, token }: MetricsSettings,
-  options: InstrumentsOptions,
+  options: Parameters<typeof instruments>[0],
 ): Promise<OpenMetrics> {
   const { meters, watch, ...shown } = instruments(options);
   const endpoint = metricsEndpoint(shown, token);

@@ -104,7 +104,11 @@ function tokenOf(entry: string): Network {
   if (parts.length !== PARTS) throw fault(`is not ${TOKEN_FORM}`);
   const network = findNetwork(networkName);
   if (network === undefined) throw fault(`names "${networkName}", which is not a known network`);
-  const asset = contractAddress(address, fault);
+  if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw fault('has no address of 40 hex digits');
+  // In checksum case, which clients compare byte for byte.
+  const asset = checksumAddress(address);
+  if (address !== asset && address !== address.toLowerCase())
+    throw fault('has an address whose checksum does not match; copy it again');
   if (isSameToken(network, { ...network, asset })) throw fault('is the USDC of its network');
   if (!DOMAIN_TEXT.test(name) || !DOMAIN_TEXT.test(version))
     throw fault('has no name or version of an EIP-712 domain');
@@ -115,14 +119,6 @@ function tokenOf(entry: string): Network {
 }
 
 const AT_PAR = `write ${TOKEN_FORM} for one that is, and leave out any other`;
-
-/** In checksum case, which clients compare byte for byte. */
-function contractAddress(text: string, fault: (why: string) => RangeError): string {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw fault('has no address of 40 hex digits');
-  const checksummed = checksumAddress(text);
-  if (text === checksummed || text === text.toLowerCase()) return checksummed;
-  throw fault('has an address whose checksum does not match; copy it again');
-}
 
 /** Whether terms, in either version, are for exactly this token on this network. */
 export function isTokenOf({ network, asset }: TermsPlace, token: Network): boolean {
@@ -140,13 +136,15 @@ export function symbolOf({ decimals, extra }: Network): string {
 }
 
 /** The token of terms of ours: that of its network, or another one with a domain of its own; undefined for no network. */
-export function tokenOfTerms(terms: TermsOfToken): Network | undefined {
-  const { network: name, asset, extra } = terms;
+export function tokenOfTerms({
+  network: name,
+  asset,
+  extra,
+}: TermsPlace & Pick<Network, 'extra'>): Network | undefined {
   const network = findNetwork(name);
   if (network === undefined || isSameToken(network, { ...network, asset })) return network;
   return { ...network, asset, extra };
 }
-interface TermsOfToken extends TermsPlace, Pick<Network, 'extra'> {}
 
 /** Atomic units of a token for a decimal USD price. Throws a RangeError for no price. */
 export function tokenAmount(

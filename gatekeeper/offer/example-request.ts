@@ -53,11 +53,19 @@ function nearRequest(endpoint: Endpoint, given: Values, release: ReleaseIndex): 
   if (endpoint.file === undefined) return null;
   const { prefix, open, found } = knownPrefix(endpoint.file, given, release);
   const wanted = open === null ? undefined : given[open.name];
-  const near = open === null || wanted === undefined ? null : closest(wanted, open, release);
+  const best =
+    open === null || wanted === undefined ? null : nearest(wanted, storedValues(open, release));
+  // Where the stored files of the nearest value stand.
+  const near =
+    open === null || best === null ? null : open.before + encodeSegment(best) + open.literal;
   const values =
     (near === null ? null : firstRequest(endpoint, near, release)) ??
     (found === 0 ? null : firstRequest(endpoint, prefix, release));
-  return values === null ? null : requestOf(endpoint, askedFor(endpoint, values, release));
+  if (values === null) return null;
+  const all = askedFor(endpoint, values, release);
+  const name = /\/:([a-z_]+)$/.exec(endpoint.path)?.[1];
+  if (name === undefined) return canonicalTarget(endpoint.path, all);
+  return endpoint.path.replace(`:${name}`, defined(all[name], `the value of ${name}`));
 }
 
 /** Files of another row below a prefix, which the first one of this row stands behind at most. */
@@ -94,7 +102,12 @@ function knownPrefix(
     const before = prefix + rest.slice(0, slot.index);
     const after = rest.slice(slot.index + text.length);
     const literal = after.slice(0, after.search(/\{|$/));
-    const value = segmentOf(given[name]);
+    let value: string | null = null;
+    try {
+      if (given[name] !== undefined) value = encodeSegment(given[name]);
+    } catch {
+      // It cannot be spelt as part of a path.
+    }
     if (value === null || release.files.pathsUnder(before + value + literal, 1).length === 0) {
       return { prefix: before, open: { name, before, literal }, found };
     }
@@ -103,20 +116,6 @@ function knownPrefix(
     rest = after;
   }
   return { prefix: prefix + rest, open: null, found };
-}
-
-function segmentOf(value: string | undefined): string | null {
-  try {
-    return value === undefined ? null : encodeSegment(value);
-  } catch {
-    return null;
-  }
-}
-
-/** Where the stored files of the nearest value stand; null when no value is near. */
-function closest(wanted: string, slot: OpenSlot, release: ReleaseIndex): string | null {
-  const best = nearest(wanted, storedValues(slot, release));
-  return best === null ? null : slot.before + encodeSegment(best) + slot.literal;
 }
 
 /** Lists of stored values by the place in front of them: as many as there are folders. */
@@ -144,12 +143,6 @@ export function askedFor(endpoint: Endpoint, values: Values, { offers }: Release
     return value === null ? [] : [[name, value] as const];
   });
   return { ...values, ...Object.fromEntries(missing) };
-}
-
-function requestOf(endpoint: Endpoint, values: Values): string {
-  const name = /\/:([a-z_]+)$/.exec(endpoint.path)?.[1];
-  if (name === undefined) return canonicalTarget(endpoint.path, values);
-  return endpoint.path.replace(`:${name}`, defined(values[name], `the value of ${name}`));
 }
 
 /** How a row is called, with `<value>` in place of each required parameter. */

@@ -27,7 +27,12 @@ const SHOWN_CHARS_MAX = 60;
  */
 export function noCharge(route: Route, release: ReleaseIndex): Reply {
   const { endpoint, fault, values } = route;
-  const miss = fault?.miss ?? emptyWord(endpoint, values, release);
+  // Nothing stored for a whole row, for a key-gated line or for a document; else nothing for these values.
+  const isEmpty =
+    isDocument(endpoint) ||
+    !sellsNow(endpoint, release) ||
+    isUnkeyed(values.signal_id ?? '', release);
+  const miss = fault?.miss ?? (isEmpty ? 'empty_line' : 'no_data');
   const found = exampleRequest(endpoint, nearValues(route), release);
   const missing = fault?.missing ?? [];
   return jsonReply(422, {
@@ -39,16 +44,6 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
     example_request: found ?? CATALOG_REQUEST,
     preview: previewOf(endpoint, values, release),
   });
-}
-
-/**
- * Nothing stored for a whole row, for a key-gated line or for a document is `empty_line`; nothing for these values is
- * `no_data`.
- */
-function emptyWord(endpoint: Endpoint, values: Values, release: ReleaseIndex): Miss {
-  if (isDocument(endpoint)) return 'empty_line';
-  if (!sellsNow(endpoint, release)) return 'empty_line';
-  return isUnkeyed(values.signal_id ?? '', release) ? 'empty_line' : 'no_data';
 }
 
 /** A signal whose line waits for the operator's data key: not one entity of it is stored. */
@@ -108,16 +103,14 @@ function faultText(endpoint: Endpoint, fault: RouteFault): string {
   const near = isSubject ? null : nearest(value, param?.enum ?? []);
   const hint = near === null ? '' : `; did you mean "${near}"?`;
   const state = fault.miss === 'no_data' ? 'has no data' : 'is not legal';
-  return `${name} ${shown(value)} ${state}: ${fault.legal ?? rangeText(param)}${hint}`;
-}
-
-function rangeText(param: Endpoint['params'][string] | undefined): string {
+  const { enum: legal = [], min = 0, max } = param ?? {};
+  let range = param?.description ?? 'another value';
   if (param?.type === 'integer') {
-    return `an integer from ${param.min ?? 0}${param.max === undefined ? '' : ` to ${param.max}`}`;
+    range = `an integer from ${min}${max === undefined ? '' : ` to ${max}`}`;
+  } else if (legal.length > 0) {
+    range = `one of ${legal.slice(0, 8).join(', ')}${legal.length > 8 ? ', …' : ''}`;
   }
-  const legal = param?.enum ?? [];
-  if (legal.length === 0) return param?.description ?? 'another value';
-  return `one of ${legal.slice(0, 8).join(', ')}${legal.length > 8 ? ', …' : ''}`;
+  return `${name} ${shown(value)} ${state}: ${fault.legal ?? range}${hint}`;
 }
 
 function shown(value: string): string {

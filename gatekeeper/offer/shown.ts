@@ -1,5 +1,5 @@
 import { isBasket } from '../../compiler/contract/basket.ts';
-import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 import { canonicalRequest, describedParams } from '../../compiler/contract/route.ts';
@@ -50,30 +50,13 @@ const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
 const BASKET_INIT = ", { method: 'POST', body } /* the same body */";
 const BUDGET_ROWS_MAX = 8;
 
-interface BudgetRow {
-  readonly path: string;
-  readonly price_usd: string;
-  readonly example: string;
-}
-
 /** What is called where nothing in particular was asked for. */
 export function anyRequest({ endpoint, offers }: Shown): string {
   return offers.get(endpoint.path)?.request ?? endpoint.path;
 }
 
 /** The hint of an operation priced above the default cap, or null; its example calls the request. */
-export function clientHint(
-  { endpoint, offers }: Shown,
-  baseUrl: string,
-  request: string,
-): {
-  required_atomic: number;
-  required_usd: string;
-  client_default_cap_atomic: number;
-  how_to: string;
-  example: string;
-  within_your_budget: BudgetRow[];
-} | null {
+export function clientHint({ endpoint, offers }: Shown, baseUrl: string, request: string) {
   const atomic = atomicAmount(priceOf(endpoint));
   if (BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC)) return null;
   return {
@@ -87,8 +70,8 @@ export function clientHint(
 }
 
 /** Cheaper operations that have something to answer now, in the order of the manifest. */
-function budgetRows(baseUrl: string, offers: Offers): BudgetRow[] {
-  const rows: BudgetRow[] = [];
+function budgetRows(baseUrl: string, offers: Offers) {
+  const rows: { path: string; price_usd: string; example: string }[] = [];
   for (const [path, { sellsNow, priceUsd, request }] of offers) {
     if (rows.length === BUDGET_ROWS_MAX) break;
     const atomic = atomicAmount(priceUsd);
@@ -147,17 +130,18 @@ function brief(output: Shown['output'], most: number): Shown['output'] {
 function inputSchema(endpoint: Endpoint): object {
   const params = Object.entries(describedParams(endpoint));
   const required = params.filter(([, param]) => param.required).map(([name]) => name);
-  const properties = Object.fromEntries(params.map(([name, param]) => [name, schemaParam(param)]));
+  const properties = Object.fromEntries(
+    params.map(([name, { description, enum: legal }]) => {
+      // A query value is always text: an integer parameter takes its digits.
+      const given = legal === undefined ? {} : { enum: legal };
+      return [name, { type: 'string', description, ...given }];
+    }),
+  );
   return object({
     type: { const: 'http' },
     method: { const: endpoint.method },
     queryParams: { type: 'object', properties, required },
   });
-}
-
-function schemaParam({ description, enum: legal }: Param): object {
-  // A query value is always text: an integer parameter takes its digits.
-  return { type: 'string', description, ...(legal === undefined ? {} : { enum: legal }) };
 }
 
 function object(properties: Readonly<Record<string, object>>): object {

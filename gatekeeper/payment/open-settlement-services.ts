@@ -113,7 +113,10 @@ async function chainsOf(config: Config, by: ChainOptions): Promise<PaidChains> {
     for (const { network, rpcUrl, confirmations, maxFeeGwei } of paidTokens(config)) {
       const one = { network, rpcUrl, confirmations, maxFeeGwei };
       const known = chains.get(network.name);
-      const made = known === undefined ? await chainOf({ ...one, relayerKey }, by) : known;
+      // Only who names a node waits for the libraries of the chain to load.
+      const open = async (url: string): Promise<OpenChain> =>
+        (await import('../chain/open-chain.ts')).openChain({ ...one, rpcUrl: url, relayerKey }, by);
+      const made = known ?? (rpcUrl === null || known === null ? null : await open(rpcUrl));
       // Noted before its tokens are asked for: a fault of theirs closes it.
       if (known === undefined) opened.push({ ...one, chain: made });
       else opened.push({ ...one, chain: (await made?.forToken(network)) ?? null });
@@ -129,17 +132,6 @@ async function chainsOf(config: Config, by: ChainOptions): Promise<PaidChains> {
 
 function closeAll(chains: readonly PaidChain[]): void {
   for (const { chain } of chains) chain?.close?.();
-}
-
-async function chainOf(
-  one: PaidNetwork & Pick<Config, 'relayerKey'>,
-  by: ChainOptions,
-): Promise<OpenChain | null> {
-  const { rpcUrl } = one;
-  if (rpcUrl === null) return null;
-  // Only who names a node waits for the libraries of the chain to load.
-  const { openChain } = await import('../chain/open-chain.ts');
-  return openChain({ ...one, rpcUrl }, by);
 }
 
 type Settlers = readonly [NetworkSettler, ...NetworkSettler[]];

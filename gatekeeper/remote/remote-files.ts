@@ -129,7 +129,10 @@ export class RemoteFiles {
     const { path, sha256 } = blob;
     const isFinal = error instanceof HostError && error.isFinal;
     if (!isFinal) suspect();
-    const failure = isFinal ? damaged(blob, error) : unreachable(blob, error);
+    const why = `Cannot serve "${path}": the host gave ${messageOf(error)}; publish again`;
+    const failure = isFinal
+      ? new DamagedFileError(why, { cause: error, isLogged: true })
+      : unreachable(blob, error);
     this.#refused.set(sha256, { error: failure, until: performance.now() + refusedMs });
     if (!this.#named.has(sha256)) {
       log({ event: 'remote_file_refused', path, error: messageOf(error) });
@@ -137,11 +140,6 @@ export class RemoteFiles {
     this.#named.set(sha256, true);
     return failure;
   }
-}
-
-function damaged({ path }: HostedBlob, cause: unknown): DamagedFileError {
-  const message = `Cannot serve "${path}": the host gave ${messageOf(cause)}; publish again`;
-  return new DamagedFileError(message, { cause, isLogged: true });
 }
 
 function unreachable({ path }: HostedBlob, cause?: unknown): UnreachableFileError {
@@ -304,7 +302,11 @@ export class DiskCache {
     const bytesBySecond = new Map<number, number>();
     let total = 0;
     await this.#each(async ({ path, name, size, second }) => {
-      if (name.startsWith(FRESH)) return this.#removeLost(path, second);
+      if (name.startsWith(FRESH)) {
+        const isLost = this.#options.clock() - second * 1000 > FRESH_MS_MAX;
+        if (isLost) await rm(path, { force: true });
+        return;
+      }
       total += size;
       bytesBySecond.set(second, (bytesBySecond.get(second) ?? 0) + size);
     });
@@ -318,11 +320,10 @@ export class DiskCache {
     });
   }
 
-  async #removeLost(path: string, second: number): Promise<void> {
-    if (this.#options.clock() - second * 1000 > FRESH_MS_MAX) await rm(path, { force: true });
-  }
-
-  async #each(use: (file: CachedFile) => Promise<void>): Promise<void> {
+  /** `second` is that of the last use of a file. */
+  async #each(
+    use: (file: { path: string; name: string; size: number; second: number }) => Promise<void>,
+  ): Promise<void> {
     const { folder } = this.#options;
     const prefixes = await readdir(folder).catch(() => []);
     for (const prefix of prefixes.filter((name) => PREFIX.test(name))) {
@@ -335,14 +336,6 @@ export class DiskCache {
       }
     }
   }
-}
-
-interface CachedFile {
-  path: string;
-  name: string;
-  size: number;
-  /** Of its last use. */
-  second: number;
 }
 
 /** The newest second whose files must go, the oldest first, until so many bytes are free. */

@@ -204,7 +204,11 @@ export class RemoteSource implements ReleaseSource {
       const isFresh = known !== null && performance.now() - known.readAt < TAG_MS_MAX;
       const etag = isFresh ? known.etag : null;
       const file = await patientGet(this.#host, { path: POINTER_PATH, max: HEAD_BYTES_MAX, etag });
-      this.#pointer = pointerOf(file) ?? this.#pointer;
+      if (file !== null) {
+        const { bytes: head } = file;
+        const mark = sha256Of(head);
+        this.#pointer = { head, mark, etag: file.etag, readAt: performance.now() };
+      }
       if (this.#pointer === null) throw new HostError('status 304', { isFinal: true });
       this.#outage.end();
       this.#headless.end();
@@ -238,24 +242,24 @@ export class RemoteSource implements ReleaseSource {
   /** No hash names it, so the host is asked; a copy that held before stands in for what the host does not give. */
   async #proof(release: Release, isProof: (bytes: Buffer) => boolean): Promise<Buffer> {
     const path = `${RELEASES_FOLDER}/${releaseName(release)}/${RELEASE_PROOF_NAME}`;
-    const given = this.#outage.since === null ? await this.#given(path) : null;
-    if (given !== null && isProof(given)) {
-      await this.#keepProof(given);
-      return given;
+    if (this.#outage.since === null) {
+      const request = { path, max: TLOG_PROOF_BYTES_MAX };
+      const given = (await patientGet(this.#host, request).catch(() => null))?.bytes;
+      if (given !== undefined && isProof(given)) {
+        await this.#keepProof(given);
+        return given;
+      }
     }
-    const kept = await this.#keptCopy(isProof);
-    if (kept !== null) return kept;
+    const sha256 = await this.#cache.noted(this.#proofNoteName);
+    if (sha256 !== null && /^[0-9a-f]{64}$/.test(sha256)) {
+      const kept = await this.#cache.read({ sha256, size: TLOG_PROOF_BYTES_MAX });
+      if (kept !== null && isProof(kept)) {
+        this.#pinProof(sha256);
+        return kept;
+      }
+    }
     this.#log({ event: 'release_proof_missing', path });
     throw new UnreachableFileError(`Cannot serve "${path}": the host does not give it`);
-  }
-
-  async #keptCopy(isProof: (bytes: Buffer) => boolean): Promise<Buffer | null> {
-    const sha256 = await this.#cache.noted(this.#proofNoteName);
-    if (sha256 === null || !/^[0-9a-f]{64}$/.test(sha256)) return null;
-    const kept = await this.#cache.read({ sha256, size: TLOG_PROOF_BYTES_MAX });
-    if (kept === null || !isProof(kept)) return null;
-    this.#pinProof(sha256);
-    return kept;
   }
 
   #pinProof(sha256: string): void {
@@ -273,13 +277,6 @@ export class RemoteSource implements ReleaseSource {
     await this.#cache.note(this.#proofNoteName, sha256);
   }
 
-  async #given(path: string): Promise<Buffer | null> {
-    const file = await patientGet(this.#host, { path, max: TLOG_PROOF_BYTES_MAX }).catch(
-      () => null,
-    );
-    return file?.bytes ?? null;
-  }
-
   async #list(release: Release, max: number): Promise<Buffer> {
     const at = `${RELEASES_FOLDER}/${releaseName(release)}/${FILES_NAME}`;
     const [sha256, size] = [hexOf(release.files_sha256), Math.min(max, LIST_BYTES_MAX)];
@@ -289,12 +286,6 @@ export class RemoteSource implements ReleaseSource {
       throw new StartError(messageOf(cause), { cause });
     }
   }
-}
-
-function pointerOf(file: Awaited<ReturnType<StaticHost['get']>>): Pointer | null {
-  if (file === null) return null;
-  const { bytes: head, etag } = file;
-  return { head, mark: sha256Of(head), etag, readAt: performance.now() };
 }
 
 function sha256Of(bytes: Buffer): string {
@@ -318,12 +309,6 @@ interface PrefetchOptions {
   isReachable: () => boolean;
 }
 
-/** What was fetched of what was wanted. */
-interface Fetched {
-  files: number;
-  missing: number;
-}
-
 /**
  * Fetches files of a release before they are asked for: all of them where the cache has room, else those that changed and
  * whose older bytes were used.
@@ -340,7 +325,7 @@ class Prefetch {
   }
 
   /** Ends when everything was tried, or after SWITCH_MS_MAX; the rest goes on. Null while it is not done. */
-  async before(next: KnownRelease, current: KnownRelease | null): Promise<Fetched | null> {
+  async before(next: KnownRelease, current: KnownRelease | null) {
     this.#run += 1;
     return inTime(this.#fetch({ next, current, run: this.#run }), SWITCH_MS_MAX);
   }
@@ -349,8 +334,10 @@ class Prefetch {
     this.#run += 1;
   }
 
-  async #fetch(job: Job): Promise<Fetched> {
-    const isWhole = fits(job.next, this.#options.cache.bytesMax * WHOLE_SHARE);
+  async #fetch(job: Job) {
+    let bytes = 0;
+    for (const { size } of job.next.files.values()) bytes += size;
+    const isWhole = bytes <= this.#options.cache.bytesMax * WHOLE_SHARE;
     const wanted = isWhole ? this.#news(job) : await this.#hot(job);
     this.#isWhole = false;
     let [at, files] = [0, 0];
@@ -388,10 +375,4 @@ interface Job {
   next: KnownRelease;
   current: KnownRelease | null;
   run: number;
-}
-
-function fits({ files }: KnownRelease, bytes: number): boolean {
-  let sum = 0;
-  for (const { size } of files.values()) sum += size;
-  return sum <= bytes;
 }

@@ -56,17 +56,18 @@ export interface StaticHost {
   close(): Promise<void>;
 }
 
-interface HostOptions {
-  /** Where the files of the data folder are. */
+/** `auth` is one header of every request, `Name: value`; `deadline` gives milliseconds for an answer of so many bytes. */
+export function staticHost({
+  url,
+  auth,
+  connections,
+  deadline,
+}: {
   url: URL;
-  /** One header of every request, `Name: value`. */
   auth: string | null;
   connections: number;
-  /** Milliseconds for an answer of `bytes`. */
   deadline: (bytes: number) => number;
-}
-
-export function staticHost({ url, auth, connections, deadline }: HostOptions): StaticHost {
+}): StaticHost {
   const pool = new Pool(url.origin, {
     connections,
     pipelining: 1,
@@ -84,7 +85,11 @@ export function staticHost({ url, auth, connections, deadline }: HostOptions): S
         const answer = await pool.request({
           method: 'GET',
           path: `${base}/${path}`,
-          headers: headersOf(auth, etag),
+          headers: {
+            'accept-encoding': 'identity',
+            ...(auth === null ? {} : headerOf(auth)),
+            ...(etag === null ? {} : { 'if-none-match': etag }),
+          },
           signal: AbortSignal.timeout(ms),
         });
         const { statusCode, headers, body } = answer;
@@ -110,14 +115,6 @@ export function staticHost({ url, auth, connections, deadline }: HostOptions): S
       }
     },
     close: () => pool.destroy(),
-  };
-}
-
-function headersOf(auth: string | null, etag: string | null): Record<string, string> {
-  return {
-    'accept-encoding': 'identity',
-    ...(auth === null ? {} : headerOf(auth)),
-    ...(etag === null ? {} : { 'if-none-match': etag }),
   };
 }
 

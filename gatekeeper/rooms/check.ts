@@ -75,7 +75,7 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const report = judged(read.value, trusted);
   const demanded = demandedReport(report, read, release.catalog);
   if ('reply' in demanded) return { kind: 'reply', reply: demanded.reply };
-  const inclusion = await inclusionOf(hashesOf(read.value), reader);
+  const inclusion = await inclusionOf(hashesOf(read.value, false), reader);
   const { verdict, issuer } = report;
   const isOwn = verdict === 'verified' && issuer !== null && own.includes(issuer);
   return jsonContent(checkBody(demanded, inclusion, isOwn), 0);
@@ -174,13 +174,13 @@ function unwrapped(sent: JsonValue): { value: JsonValue; expect?: JsonValue } {
   return expect === undefined ? { value } : { value, expect };
 }
 
-/** Record hashes of readings and rows: a citation has one too, but it is not a log entry. */
-function hashesOf(value: JsonValue, found = new Set<string>()): Set<string> {
+/** Record hashes of readings and rows, and with `citations` those of statements, of which not each is a log entry. */
+function hashesOf(value: JsonValue, citations: boolean, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found;
   for (const [key, member] of Object.entries(value)) {
     if (key === 'record_hash' && typeof member === 'string' && RECORD_HASH.test(member)) {
       found.add(member);
-    } else if (key !== '_citation') hashesOf(member, found);
+    } else if (citations || key !== '_citation') hashesOf(member, citations, found);
   }
   return found;
 }
@@ -360,20 +360,9 @@ async function loggedOfPast(
 ): Promise<ReadonlySet<string>> {
   const logged = new Set<string>();
   if (signer === null || !hasEnded(reader.release.keys, signer, now)) return logged;
-  for (const hash of [...hashesIn(value)].slice(0, LOOK_UPS_MAX)) {
+  for (const hash of [...hashesOf(value, true)].slice(0, LOOK_UPS_MAX)) {
     const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
     if (state === 'found') logged.add(hash);
   }
   return logged;
-}
-
-/** Hashes of readings and of statements. */
-function hashesIn(value: JsonValue, found = new Set<string>()): ReadonlySet<string> {
-  if (typeof value !== 'object' || value === null) return found;
-  for (const [name, member] of Object.entries<JsonValue>(value as Record<string, JsonValue>)) {
-    const isHash = name === 'record_hash' && typeof member === 'string' && RECORD_HASH.test(member);
-    if (isHash) found.add(member);
-    else hashesIn(member, found);
-  }
-  return found;
 }

@@ -279,13 +279,6 @@ class StandingTrouble implements Trouble {
 /** How long a slow call counts after it ended: others may be as slow, and the log must not hear of each. */
 const SLOW_COUNTS_MS = 30_000;
 
-interface CallWatchOptions {
-  /** A call that takes longer is slow. */
-  readonly slowMs: number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now?: () => number;
-}
-
 /** Notices while they run that calls take too long; what hangs is noticed before it ends. */
 export class CallWatch {
   readonly #slowMs: number;
@@ -294,7 +287,8 @@ export class CallWatch {
   readonly #running = new Set<{ readonly at: number }>();
   #slowAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ slowMs, now = () => performance.now() }: CallWatchOptions) {
+  /** A call that takes longer than `slowMs` is slow; `now` never goes back. */
+  constructor({ slowMs, now = () => performance.now() }: { slowMs: number; now?: () => number }) {
     this.#slowMs = slowMs;
     this.#now = now;
   }

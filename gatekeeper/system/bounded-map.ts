@@ -1,15 +1,6 @@
 /** How many entries are set before the iterator of a map is renewed. */
 const RENEWED_AFTER = 1024;
 
-/** What a map may hold; what is left out has no bound. */
-interface Bounds {
-  readonly entries?: number;
-  /** Sum of the bytes that set() is told. */
-  readonly bytes?: number;
-  /** An entry that is read is the newest again. */
-  readonly isByUse?: true;
-}
-
 /** A map that makes room: the entry that was set longest ago goes first. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #entriesMax: number;
@@ -25,8 +16,11 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   #byAge = this.keys();
   #sets = 0;
 
-  /** A number bounds the entries. */
-  constructor(bounds: number | Bounds) {
+  /**
+   * A number bounds the entries, `bytes` the sum of those that set() is told; what is left out has no bound. With `isByUse`
+   * an entry that is read is the newest again.
+   */
+  constructor(bounds: number | { entries?: number; bytes?: number; isByUse?: true }) {
     super();
     const { entries, bytes, isByUse } = typeof bounds === 'number' ? { entries: bounds } : bounds;
     this.#entriesMax = entries ?? Number.POSITIVE_INFINITY;

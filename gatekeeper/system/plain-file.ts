@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StartError } from './start-error.ts';
 
@@ -25,7 +25,14 @@ export async function readPlainFile(path: string, max: number): Promise<Buffer> 
   const handle = await open(path, READ | NO_LINK);
   try {
     const size = plainSize(await handle.stat(), max);
-    return await readWhole(handle, size);
+    // Not a piece of a shared block: what is kept of many files would hold the whole block for each.
+    const bytes = Buffer.allocUnsafeSlow(size);
+    for (let have = 0; have < size; ) {
+      const { bytesRead } = await handle.read(bytes, have, size - have, have);
+      if (bytesRead === 0) throw new Error(`cut off after ${have} bytes`);
+      have += bytesRead;
+    }
+    return bytes;
   } finally {
     await handle.close();
   }
@@ -41,26 +48,8 @@ export function isOfDisk(error: unknown): boolean {
   );
 }
 
-async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
-  // Not a piece of a shared block: what is kept of many files would hold the whole block for each.
-  const bytes = Buffer.allocUnsafeSlow(size);
-  let have = 0;
-  while (have < size) {
-    const { bytesRead } = await handle.read(bytes, have, size - have, have);
-    if (bytesRead === 0) throw new Error(`cut off after ${have} bytes`);
-    have += bytesRead;
-  }
-  return bytes;
-}
-
-/** A small file of the operator, with its mode; it may be a link. */
-interface OwnFile {
-  readonly bytes: Buffer;
-  readonly mode: number;
-}
-
-/** The same at once, for what is read while the gatekeeper starts; links are followed. */
-export function readOwnFile(path: string, max: number): OwnFile {
+/** The same at once with its mode, for a small file of the operator that is read while the gatekeeper starts; links are followed. */
+export function readOwnFile(path: string, max: number): { bytes: Buffer; mode: number } {
   const file = openSync(path, READ);
   try {
     const stats = fstatSync(file);
@@ -140,16 +129,16 @@ function keyFile(path: string, variable: string): string {
       `Cannot use the file of ${variable}: others may read it; set its mode to 600`,
     );
   }
-  if (KEY.test(file.text)) return file.text;
+  const text = file.bytes.toString('utf8').trim();
+  if (KEY.test(text)) return text;
   throw new StartError(
     `Cannot use the file of ${variable}: not 64 hex digits; write the private key into it`,
   );
 }
 
-function readOrNull(path: string): { readonly mode: number; readonly text: string } | null {
+function readOrNull(path: string): ReturnType<typeof readOwnFile> | null {
   try {
-    const { mode, bytes } = readOwnFile(path, KEY_BYTES_MAX);
-    return { mode, text: bytes.toString('utf8').trim() };
+    return readOwnFile(path, KEY_BYTES_MAX);
   } catch {
     return null;
   }

@@ -76,8 +76,9 @@ export class Workers {
     this.#running.set(place, worker);
     if (worker.stdout !== null) forwardLines(worker.stdout, output);
     if (worker.stderr !== null) forwardLines(worker.stderr, errors);
-    worker.on('message', (message) => {
-      if (isListening(message)) this.#listens(place, message.listens);
+    worker.on('message', (message: Partial<Listening> | null) => {
+      const url = message?.listens;
+      if (typeof url === 'string') this.#listens(place, url);
     });
     // A process that could not be made is closed as well.
     worker.on('error', (error) =>
@@ -102,7 +103,11 @@ export class Workers {
     }
   }
 
-  #closed(place: number, { code, signal, startedMs }: WorkerExit): void {
+  #closed(
+    place: number,
+    exit: { code: number | null; signal: string | null; startedMs: number },
+  ): void {
+    const { code, signal, startedMs } = exit;
     const { log, now } = this.#options;
     this.#running.delete(place);
     const listened = this.#listening.delete(place);
@@ -120,15 +125,13 @@ export class Workers {
       return;
     }
     const delayMs = this.#delay(place, livedMs);
-    log({
-      event: 'worker_ended',
-      worker: place,
-      code,
-      signal,
-      lived_ms: livedMs,
-      again_ms: delayMs,
-    });
-    this.#startIn(delayMs, place);
+    const times = { lived_ms: livedMs, again_ms: delayMs };
+    log({ event: 'worker_ended', worker: place, code, signal, ...times });
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#start(place);
+    }, delayMs);
+    this.#timers.add(timer);
   }
 
   #delay(place: number, livedMs: number): number {
@@ -136,14 +139,6 @@ export class Workers {
     const shortLives = livedMs >= SETTLED_MS ? 0 : (this.#shortLives.get(place) ?? 0);
     this.#shortLives.set(place, shortLives + 1);
     return Math.min(first * 2 ** shortLives, longest);
-  }
-
-  #startIn(delayMs: number, place: number): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#start(place);
-    }, delayMs);
-    this.#timers.add(timer);
   }
 
   #finish(how: 'stopped' | 'failed', signal: NodeJS.Signals): void {
@@ -157,21 +152,6 @@ export class Workers {
   #endIfEmpty(): void {
     if (this.#how !== null && this.#running.size === 0) this.#end(this.#how);
   }
-}
-
-interface WorkerExit {
-  readonly code: number | null;
-  readonly signal: string | null;
-  readonly startedMs: number;
-}
-
-function isListening(message: unknown): message is Listening {
-  return (
-    typeof message === 'object' &&
-    message !== null &&
-    'listens' in message &&
-    typeof message.listens === 'string'
-  );
 }
 
 const NEWLINE = 0x0a;
@@ -194,13 +174,11 @@ function forwardLines(from: Readable, write: (text: Buffer) => void): void {
   });
 }
 
-interface ForkedWorkersOptions extends Omit<WorkersOptions, 'fork' | 'errors'> {
-  /** Descriptor of a socket that listens already, for all of them. */
-  readonly fd: number | null;
-}
-
-/** Starts this program again as workers that share its port. */
-export function forkedWorkers({ fd, ...options }: ForkedWorkersOptions): Workers {
+/** Starts this program again as workers that share its port; `fd` is that of a socket that listens already. */
+export function forkedWorkers({
+  fd,
+  ...options
+}: Omit<WorkersOptions, 'fork' | 'errors'> & { fd: number | null }): Workers {
   // Each worker accepts for itself. Handed out in turn by the parent, connections would be spread more evenly, but one that
   // is on its way to a worker when that is killed hangs for ever, and those on their way to the last one are lost.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
