@@ -36,7 +36,7 @@ function wholeDigest() {
   const read = READ.flatMap(filesBelow).filter((path) => !UNREAD.test(path));
   const inputs = digestOf([...read, ...SETTINGS.filter((path) => existsSync(path))]);
   // Hidden ones are notes of TypeScript, some of which other commands write, and these stamps.
-  const outputs = filesBelow(BUILD).filter((path) => !path.startsWith(join(BUILD, '.')));
+  const outputs = filesBelow(BUILD).filter((path) => !path.startsWith(`${BUILD}/.`));
   const written = outputs.sort().map((path) => {
     const { size, mtimeMs } = statSync(path);
     return `${path} ${size} ${mtimeMs}`;

@@ -1,14 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
+import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
-import {
-  demoSettings,
-  prepareData,
-  servedAt,
-  withSubscriptions,
-} from '../../scripts/quick-start-data.ts';
+import { quickStartData } from '../quick-start.ts';
 
 /** A gatekeeper over a compiled release, on a free port of this machine. */
 export interface Shop {
@@ -25,8 +22,9 @@ interface Making {
 
 /** The shop of `npm start`. */
 export function sampleShop(): Promise<Shop> {
-  return openShop(async (making) => {
-    await prepareData({ ...making, now: new Date(), workers: 0 });
+  return openShop(async ({ root, baseUrl }) => {
+    const made = await quickStartData({ top: join(root, 'top'), baseUrl });
+    renameSync(join(made.root, 'dist-data'), join(root, 'dist-data'));
   });
 }
 
@@ -153,12 +151,22 @@ async function compileRows(
 
 async function openShop(make: (making: Making) => Promise<unknown>): Promise<Shop> {
   const root = mkdtempSync(join(tmpdir(), 'signalpress-browser-'));
-  const settings = await servedAt(demoSettings(root, { port: '0' }));
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const options = {
+    port: String(port),
+    base_url: baseUrl,
+    data: join(root, 'dist-data'),
+    state: join(root, 'state'),
+    test_payments: '1',
+    rate_limit: '0',
+  };
+  const env = { SIGNALPRESS_TOKEN_SECRET: 'a secret for tests alone of 32 characters or more' };
+  const settings = loadConfig({ options, env, fileText: null });
   const started = performance.now();
-  await make({ root, baseUrl: settings.baseUrl });
+  await make({ root, baseUrl });
   const compileMs = Math.round(performance.now() - started);
-  const open = { ...withSubscriptions(settings, root), rateLimit: 0 };
-  const gatekeeper: Gatekeeper = await startGatekeeper(open, {
+  const gatekeeper: Gatekeeper = await startGatekeeper(settings, {
     clock: () => Date.now(),
     log: () => {},
   });
@@ -170,4 +178,13 @@ async function openShop(make: (making: Making) => Promise<unknown>): Promise<Sho
       rmSync(root, { recursive: true, force: true });
     },
   };
+}
+
+/** A port that was free a moment ago: its address is compiled into the release. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
 }

@@ -5,9 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { sampleFiles } from '../../scripts/sample/sample-files.ts';
-import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
-import { writeSample } from '../../scripts/sample/write-sample.ts';
+import { makeSample, SAMPLE_HOUR } from '../make-sample.ts';
 import { PAYEE } from './bench/buyers.ts';
 import type { Role } from './bench/server.ts';
 import { campaign, type Experiment, type Ground, type Options } from './campaign.ts';
@@ -207,8 +205,8 @@ export async function timed<T>(work: () => Promise<T> | T): Promise<Took<T>> {
 
 /** Generates the sample in `snapshots` of a folder and compiles it into `data`. */
 export async function compileSample(folder: string): Promise<void> {
-  writeSample(join(folder, 'snapshots'), sampleFiles({ hour: SAMPLE_AS_OF }));
-  await compileFolder(folder, SAMPLE_AS_OF);
+  makeSample(join(folder, 'snapshots'));
+  await compileFolder(folder, SAMPLE_HOUR);
 }
 
 /** Compiles `snapshots` of a folder into its `data`. */

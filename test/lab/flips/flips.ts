@@ -1,8 +1,7 @@
+import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CompileOptions, compile } from '../../../compiler/compile.ts';
-import { sampleFiles } from '../../../scripts/sample/sample-files.ts';
-import { SAMPLE_AS_OF } from '../../../scripts/sample/sample-times.ts';
-import { writeSample } from '../../../scripts/sample/write-sample.ts';
+import { makeSample, SAMPLE_HOUR } from '../../make-sample.ts';
 import { campaign } from '../campaign.ts';
 import { runFlips } from './run-flips.ts';
 import { runHarms } from './run-harms.ts';
@@ -16,11 +15,12 @@ const BATCHES_FROM = '2026-11-1';
 export async function smallData(
   home: string,
 ): Promise<{ data: string; root: string; did: string }> {
-  const snapshots = join(home, 'snapshots');
-  const part = [...sampleFiles({ hour: SAMPLE_AS_OF })].filter(([path]) => {
-    return path >= BATCHES_FROM && SIGNALS.test(path);
-  });
-  writeSample(snapshots, new Map(part));
+  const [whole, snapshots] = [join(home, 'sample'), join(home, 'snapshots')];
+  makeSample(whole);
+  for (const path of readdirSync(whole, { recursive: true, encoding: 'utf8' })) {
+    if (path < BATCHES_FROM || !SIGNALS.test(path)) continue;
+    cpSync(join(whole, path), join(snapshots, path));
+  }
   const data = join(home, 'data');
   const options: Omit<CompileOptions, 'asOf'> = {
     snapshots,
@@ -30,7 +30,7 @@ export async function smallData(
     seed: new Uint8Array(32).fill(7),
     workers: 0,
   };
-  await compile({ ...options, asOf: SAMPLE_AS_OF });
+  await compile({ ...options, asOf: SAMPLE_HOUR });
   const { folder, release } = await compile({ ...options, asOf: '2026-11-21T12:00:00Z' });
   return { data, root: folder, did: release.issuer_did };
 }

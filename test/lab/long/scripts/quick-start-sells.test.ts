@@ -1,16 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
-import {
-  demoSettings,
-  prepareData,
-  withSubscriptions,
-} from '../../../../scripts/quick-start-data.ts';
 import { OPERATIONS, type Operation, WITHOUT_DATA } from '../../../conformance-table.ts';
 import { NOW_MS, payer } from '../../../gatekeeper/payer.ts';
-import { makeFolder, removeFolders } from '../../../snapshot-folder.ts';
+import { quickStartData } from '../../../quick-start.ts';
+import { makeFolder, readJson, removeFolders } from '../../../snapshot-folder.ts';
 
 const NETWORK = NETWORKS['base-sepolia'];
 const SOLD = OPERATIONS.filter(({ price }) => price !== null);
@@ -18,18 +15,21 @@ const SOLD = OPERATIONS.filter(({ price }) => price !== null);
 const NOW = new Date(NOW_MS);
 const MONTHS_LATER = new Date('2027-03-01T05:40:00Z');
 
-const root = join(makeFolder(), 'quick-start');
-const START = { root, baseUrl: 'http://127.0.0.1:4021', workers: 0 };
+const START = { top: makeFolder(), baseUrl: 'http://127.0.0.1:4021' };
+const DATA = join(START.top, '.signalpress/quick-start/dist-data');
 let gate: Gatekeeper;
 let imported = '';
 
 function open(now: Date): Promise<Gatekeeper> {
-  const settings = withSubscriptions(demoSettings(root, { port: '0' }), root);
+  const state = makeFolder();
+  const options = { port: '0', data: DATA, state, test_payments: '1' };
+  const env = { SIGNALPRESS_TOKEN_SECRET: 'a secret for tests alone of 32 characters or more' };
+  const settings = loadConfig({ options, env, fileText: null });
   return startGatekeeper(settings, { clock: () => now.getTime(), log: () => undefined });
 }
 
 beforeAll(async () => {
-  ({ imported } = await prepareData({ ...START, now: NOW, isKeyed: true }));
+  imported = (await quickStartData({ ...START, now: NOW, isKeyed: true })).text;
   gate = await open(NOW);
 });
 afterAll(async () => {
@@ -106,8 +106,9 @@ describe('the shop of the quick start, with the data key played', () => {
 describe('the same shop, started again months later and without the key', () => {
   it('is published as of that hour, and sells everything but the line that needs the key', async () => {
     await gate.close();
-    const { summary } = await prepareData({ ...START, now: MONTHS_LATER });
-    expect([summary.release.sequence, summary.release.as_of]).toEqual([2, '2027-03-01T05:40:00Z']);
+    await quickStartData({ ...START, now: MONTHS_LATER });
+    const { sequence, as_of } = readJson(join(DATA, 'current'), 'release.json');
+    expect([sequence, as_of]).toEqual([2, '2027-03-01T05:40:00Z']);
     gate = await open(MONTHS_LATER);
     const statuses = await Promise.all(
       SOLD.map(async (row) => [row.path, (await fetch(urlOf(row))).status]),
