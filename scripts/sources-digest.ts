@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Folders whose sources a build compiles into programs. */
 const FOLDERS = ['compiler', 'gatekeeper', 'scripts', 'test/lab'];
 const SOURCE = /(?<!\.test)\.(ts|js|json)$/;
-const STAMP = 'build/.sources';
 
 /** SHA-256, in hex, over the paths and the bytes of all sources of a build; `root` is the folder of the repository. */
 export function sourcesDigest(root: string): string {
@@ -24,12 +23,5 @@ function sourcesBelow(root: string, folder: string): string[] {
 
 /** Where a build notes what it was made of. */
 export function stampPath(root: string): string {
-  return join(root, STAMP);
-}
-
-/** What keeps a test from running what is built, and what to do; null where the build is that of these sources. */
-export function buildProblem(root: string): string | null {
-  if (!existsSync(stampPath(root))) return 'There is no whole build; run npm run build';
-  if (readFileSync(stampPath(root), 'utf8') === sourcesDigest(root)) return null;
-  return 'The build is older than its sources; run npm run build';
+  return join(root, 'build/.sources');
 }

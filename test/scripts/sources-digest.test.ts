@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { buildProblem, sourcesDigest, stampPath } from '../../scripts/sources-digest.ts';
+import { sourcesDigest, stampPath } from '../../scripts/sources-digest.ts';
+import { buildProblem } from '../build-state.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
