@@ -156,7 +156,7 @@ async function verified(
   };
   if (archive !== undefined) return runVerifyEvidence(target, { ...options, archive });
   if (!ADDRESS.test(target)) return runVerify(target, options);
-  const { verifyAddress } = await import('../mirror/verify-address.ts');
+  const { verifyAddress } = await import('../mirror/mirror-release.ts');
   const clock = systemClock(now, Math.random);
   return verifyAddress(target, {
     ...options,
