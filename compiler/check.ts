@@ -1,4 +1,10 @@
 import { hash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { CommandSettings } from './commands/command-settings.ts';
+import { publicationTime } from './commands/compile-options.ts';
 import { catalogText } from './contract/catalog/whole-catalog.ts';
 import { defined } from './contract/defined.ts';
 import { SERIES_DAYS_MAX } from './contract/endpoints.ts';
@@ -7,7 +13,7 @@ import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
 import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError } from './stages/intake/compile-error.ts';
-import { listSnapshots, type Snapshots } from './stages/intake/list-snapshots.ts';
+import { listSnapshots } from './stages/intake/list-snapshots.ts';
 import { loadCatalog } from './stages/intake/load-catalog.ts';
 import { refuseChanges } from './stages/publish/refuse-changes.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
@@ -28,7 +34,6 @@ interface CheckOptions {
   readonly scratch: string;
 }
 
-/** How much was looked at and found right. */
 export interface CheckSummary {
   readonly lines: number;
   readonly signals: number;
@@ -52,9 +57,18 @@ export async function check(options: CheckOptions): Promise<CheckSummary> {
     const entry = defined(catalog.entryById.get(signal.signal_id), 'the signal of the files');
     return { ...signal, entry };
   });
-  const results = await readSignals(due, options);
+  const runner = inlineRunner();
+  const results: JobResult[] = [];
+  for (const { signal, share } of wholeSignals(due)) {
+    results.push(await runner.run({ ...jobOf(signal, options), share }, () => undefined));
+  }
   const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf, catalog));
-  refuseFaults(stored, asOf, [...results, ...parts]);
+  const faults = [
+    ...futureBatches(stored, asOf),
+    ...results.flatMap((one) => one.faults),
+    ...parts.flatMap((one) => one.faults),
+  ];
+  if (faults.length > 0) throw new CompileError(faults.sort(byPlace));
   return {
     lines: catalog.lines.length,
     signals: catalog.signals.length,
@@ -62,24 +76,6 @@ export async function check(options: CheckOptions): Promise<CheckSummary> {
     readings: results.reduce((sum, { readings }) => sum + readings, 0),
     rows: parts.reduce((sum, { rows }) => sum + rows, 0),
   };
-}
-
-function refuseFaults(
-  stored: Snapshots,
-  asOf: string,
-  judged: readonly Pick<JobResult, 'faults'>[],
-): void {
-  const faults = [...futureBatches(stored, asOf), ...judged.flatMap((one) => one.faults)];
-  if (faults.length > 0) throw new CompileError(faults.sort(byPlace));
-}
-
-async function readSignals(due: readonly DueSignal[], options: CheckOptions): Promise<JobResult[]> {
-  const runner = inlineRunner();
-  const results: JobResult[] = [];
-  for (const { signal, share } of wholeSignals(due)) {
-    results.push(await runner.run({ ...jobOf(signal, options), share }, () => undefined));
-  }
-  return results;
 }
 
 function jobOf(
@@ -106,3 +102,40 @@ function jobOf(
 const KEY = signingKey(NO_KEY);
 const did = issuerDid(KEY);
 const NOBODY: Issuer = { name: 'check', did, keyId: did, baseUrl: 'https://check.example' };
+
+interface CheckFlags {
+  snapshots: string;
+  data?: string;
+  asOf?: string;
+}
+
+export function defineCheck(command: Command, { env, now, print }: CommandSettings): void {
+  command
+    .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+    .option(
+      '--data <folder>',
+      'folder of releases, to see what the catalogue changes of what was sold',
+      env('SIGNALPRESS_DATA'),
+    )
+    .option('--as-of <time>', 'the time that a release would describe (default: now)')
+    .action(async (flags: CheckFlags) => {
+      print(checkText(await checked(flags, publicationTime(flags, now()).asOf)));
+    });
+}
+
+async function checked({ snapshots, data }: CheckFlags, asOf: string): Promise<CheckSummary> {
+  const scratch = mkdtempSync(join(tmpdir(), 'signalpress-check-'));
+  try {
+    return await check({ snapshots, data: data ?? null, asOf, scratch });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** What was found right, in one line. */
+export function checkText({ lines, signals, batches, readings, rows }: CheckSummary): string {
+  return (
+    `no problems. catalogue: lines ${lines}, signals ${signals}; ` +
+    `snapshots: batches ${batches}, readings ${readings}, rows ${rows}`
+  );
+}

@@ -115,7 +115,7 @@ const COMMANDS: readonly CommandRow[] = [
   {
     usage: 'root',
     about: 'put the issuer keys under offline root keys, which name the next ones',
-    define: async (command) => (await import('./keys/root-cli.ts')).defineRoot(command, SETTINGS),
+    define: async (command) => (await import('./keys/key-cli.ts')).defineRoot(command, SETTINGS),
   },
   {
     usage: 'keygen [file]',
@@ -143,8 +143,7 @@ const COMMANDS: readonly CommandRow[] = [
   {
     usage: 'check [options]',
     about: 'judge catalogue and snapshots as a compile would: no key is needed, nothing is written',
-    define: async (command) =>
-      (await import('./commands/check-command.ts')).defineCheck(command, SETTINGS),
+    define: async (command) => (await import('./check.ts')).defineCheck(command, SETTINGS),
   },
   {
     usage: 'lines [options] [id]',
@@ -206,7 +205,6 @@ function onStop(stop: () => void): () => void {
   };
 }
 
-/** Of the package that the program stands in. */
 function packageVersion(): string {
   const bytes = readPlain(join(PACKAGE_FOLDER, 'package.json'), PACKAGE_BYTES_MAX);
   return String(JSON.parse(bytes.toString('utf8')).version);

@@ -46,23 +46,19 @@ async function bundle(): Promise<void> {
     },
   });
   if (!('output' in built)) throw new RangeError('Cannot bundle the page: the bundler watches');
-  const made = built.output.flatMap((part) =>
-    storeForms(part.fileName, Buffer.from(part.type === 'chunk' ? part.code : part.source)),
-  );
+  const made = built.output.flatMap((part) => {
+    const bytes = Buffer.from(part.type === 'chunk' ? part.code : part.source);
+    const codings = isPacked(bytes) ? CODINGS : [];
+    const placed = (path: string): string => join(OUTPUT, path.toLowerCase());
+    const forms = codings.map((coding) =>
+      store(placed(packedPath(part.fileName, coding)), packedBytes(bytes, coding, BEST_QUALITY)),
+    );
+    return [store(placed(part.fileName), bytes), ...forms];
+  });
   const entry = built.output.find((part) => part.type === 'chunk' && part.isEntry);
   const styles = built.output.filter(({ fileName }) => /^assets\/site-[^/]*\.css$/.test(fileName));
   const files = { script: entry?.fileName, styles: styles.map(({ fileName }) => fileName) };
   made.push(store(join(OUTPUT, 'bundle.json'), `${JSON.stringify(files)}\n`));
   const sources = built.output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
   noteBuilt(NOTES, sources, [...SETTINGS, ...made]);
-}
-
-/** Stores a file, and a long one under each coding too. */
-function storeForms(name: string, bytes: Buffer): string[] {
-  const codings = isPacked(bytes) ? CODINGS : [];
-  const placed = (path: string): string => join(OUTPUT, path.toLowerCase());
-  const forms = codings.map((coding) =>
-    store(placed(packedPath(name, coding)), packedBytes(bytes, coding, BEST_QUALITY)),
-  );
-  return [store(placed(name), bytes), ...forms];
 }

@@ -5,7 +5,6 @@ import { defined } from '../compiler/contract/defined.ts';
 
 // What a bundle was made of, and what was made, as sha256 by path: nothing is bundled twice from the same sources.
 
-/** Whether every file of the notes is as it was when they were written. */
 export function isBuilt(notes: string): boolean {
   if (!existsSync(notes)) return false;
   const digests = JSON.parse(readFileSync(notes, 'utf8')) as Readonly<Record<string, string>>;

@@ -79,22 +79,9 @@ function notesOf({ output, parts }: Program): string {
 
 async function bundle(program: Program): Promise<void> {
   rmSync(join(program.output, program.parts), { recursive: true, force: true });
-  const chunks = await chunksOf(program);
-  const names = new Set(chunks.map(({ fileName }) => fileName));
-  const imported = chunks.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]);
-  imported.filter((id) => !names.has(id)).forEach(refuseForeign);
-  const sources = chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource));
-  const below = chunks.filter(({ fileName }) => fileName.includes('/'));
-  below.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource)).forEach(refuseOwnPlace);
-  sources.filter((path) => !program.placed.includes(path)).forEach(refuseOwnPlace);
-  const made = chunks.map(({ fileName, code }) => store(join(program.output, fileName), code));
-  noteBuilt(notesOf(program), [], [...SETTINGS, ...sources, ...made]);
-}
-
-async function chunksOf({ sources, parts, apart, shared }: Program) {
   // Only when there is something to bundle: reading the bundler takes longer than looking.
   const { build } = await import('vite');
-  const input = Object.entries(sources).map(([name, path]) => [name, resolve(path)]);
+  const input = Object.entries(program.sources).map(([name, path]) => [name, resolve(path)]);
   const built = await build({
     configFile: false,
     logLevel: 'warn',
@@ -107,33 +94,44 @@ async function chunksOf({ sources, parts, apart, shared }: Program) {
       minify: false,
       rolldownOptions: {
         input: Object.fromEntries(input),
-        external: (id) => isPackage(id) && (apart.includes(id) || !PACKAGES.test(id)),
+        external: (id) =>
+          !/^[./\0]/.test(id) &&
+          !isBuiltin(id) &&
+          (program.apart.includes(id) || !PACKAGES.test(id)),
         output: {
           entryFileNames: '[name].js',
-          chunkFileNames: join(parts, '[name]-[hash].js'),
-          ...(shared === undefined
+          chunkFileNames: join(program.parts, '[name]-[hash].js'),
+          ...(program.shared === undefined
             ? {}
-            : { codeSplitting: { groups: [START, { name: 'shared', minShareCount: shared }] } }),
+            : {
+                codeSplitting: {
+                  groups: [START, { name: 'shared', minShareCount: program.shared }],
+                },
+              }),
         },
       },
     },
   });
   if (!('output' in built)) throw new RangeError('Cannot bundle: the bundler watches');
-  return built.output.map((part) => {
+  const chunks = built.output.map((part) => {
     if (part.type === 'chunk') return part;
     throw new RangeError(`Cannot bundle "${part.fileName}": no program`);
   });
-}
-
-function isPackage(id: string): boolean {
-  return !/^[./\0]/.test(id) && !isBuiltin(id);
-}
-
-/** The bundler imports helpers of its own for syntax that it rewrites, such as a template with an end tag of a script. */
-function refuseForeign(id: string): void {
-  const isInstalled = DEPENDENCIES.some((name) => id === name || id.startsWith(`${name}/`));
-  if (isInstalled || isBuiltin(id)) return;
-  throw new RangeError(`Cannot bundle: a program would import "${id}", which users lack`);
+  const names = new Set(chunks.map(({ fileName }) => fileName));
+  const imported = chunks.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]);
+  imported
+    .filter((id) => !names.has(id))
+    .forEach((id) => {
+      const isInstalled = DEPENDENCIES.some((name) => id === name || id.startsWith(`${name}/`));
+      if (isInstalled || isBuiltin(id)) return;
+      throw new RangeError(`Cannot bundle: a program would import "${id}", which users lack`);
+    });
+  const sources = chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource));
+  const below = chunks.filter(({ fileName }) => fileName.includes('/'));
+  below.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource)).forEach(refuseOwnPlace);
+  sources.filter((path) => !program.placed.includes(path)).forEach(refuseOwnPlace);
+  const made = chunks.map(({ fileName, code }) => store(join(program.output, fileName), code));
+  noteBuilt(notesOf(program), [], [...SETTINGS, ...sources, ...made]);
 }
 
 /** A source that looks for files beside itself finds others beside the bundle. */

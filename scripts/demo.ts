@@ -12,12 +12,8 @@ import { defined } from '../compiler/contract/defined.ts';
 import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
 import { usdAmount } from '../compiler/contract/price.ts';
 import { logEntry } from '../compiler/contract/tiles.ts';
-import {
-  type KnownSources,
-  runVerifyEvidence,
-  type Witnesses,
-} from '../compiler/evidence/verify-evidence.ts';
-import { Archive, type Archived, keepPayload } from '../compiler/fetch/archive.ts';
+import { type KnownSources, runVerifyEvidence } from '../compiler/evidence/verify-evidence.ts';
+import { Archive, keepPayload } from '../compiler/fetch/archive.ts';
 import { givenPayload, importDisk } from '../compiler/import/import-command.ts';
 import type { Source } from '../compiler/import/source.ts';
 import { sourceOf } from '../compiler/import/sources.ts';
@@ -31,10 +27,10 @@ import {
   issuerOf,
   prepareData,
   QUICK_START,
+  runningShop,
   tryPort,
   withSubscriptions,
 } from './quick-start-data.ts';
-import { type RunningShop, runningShop } from './running-shop.ts';
 import { bold, cyan, dim, green, red } from './terminal-style.ts';
 
 /**
@@ -90,14 +86,22 @@ async function ownShop(reason: string): Promise<void> {
   try {
     console.log(dim(`${reason}, so the demo starts a shop of its own and removes it at the end.`));
     const port = String(await tryPort(0));
-    const issuer = await compileAll(root, `http://127.0.0.1:${port}`);
-    heading('Serve it');
-    gatekeeper = await startGatekeeper(
-      withSubscriptions(demoSettings(root, { port }), root),
-      silentEffects(),
+    heading(
+      'Generate a sample up to this hour, and import a genuine USGS earthquake feed beside it',
     );
+    const started = performance.now();
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const { imported, summary } = await prepareData({ root, baseUrl, now: new Date() });
+    indent(imported);
+    heading('Compile them');
+    indent(summaryText(summary, performance.now() - started));
+    heading('Serve it');
+    gatekeeper = await startGatekeeper(withSubscriptions(demoSettings(root, { port }), root), {
+      clock: () => Date.now(),
+      log: () => undefined,
+    });
     show(`${gatekeeper.url} ${TEST_ONLY}`);
-    await demonstrate({ url: gatekeeper.url, issuer });
+    await demonstrate({ url: gatekeeper.url, issuer: summary.release.issuer_did });
     console.log(`\n${green('Done.')} Start a shop that stays with ${bold('npm start')}.\n`);
   } finally {
     await gatekeeper?.close();
@@ -106,40 +110,30 @@ async function ownShop(reason: string): Promise<void> {
 }
 
 /** Everything that a buyer does. The issuer was chosen beforehand: the shop is not asked whom to trust. */
-async function demonstrate({ url, issuer }: Pick<RunningShop, 'url' | 'issuer'>): Promise<void> {
+async function demonstrate({ url, issuer }: { url: string; issuer: string }): Promise<void> {
   const [record, ...others] = await buyAll(url);
   if (record === undefined) throw new Error('Cannot go on: nothing was bought');
   await fetchAgain(record);
-  await verifyAll([record, ...others], issuer);
-  await leadItBack(record, issuer);
-  await proveInLog(url, { record, issuer });
-  await forgeIt(record, issuer);
-}
-
-function silentEffects() {
-  return { clock: () => Date.now(), log: () => undefined };
-}
-
-async function compileAll(root: string, baseUrl: string): Promise<string> {
-  heading('Generate a sample up to this hour, and import a genuine USGS earthquake feed beside it');
-  const started = performance.now();
-  const { imported, summary } = await prepareData({ root, baseUrl, now: new Date() });
-  indent(imported);
-  heading('Compile them');
-  indent(summaryText(summary, performance.now() - started));
-  return summary.release.issuer_did;
+  heading('Verify what was bought, offline, with no call to anybody');
+  for (const { body } of [record, ...others]) await judge(body, issuer, 0);
+  heading('Lead it back to the payload of the agency');
+  for (const { title, isShown, detail } of await leadBack(record.body, issuer)) {
+    show(`${isShown ? green('shown') : red('FAILED')}  ${title}`);
+    show(dim(`  ${detail}`));
+  }
+  await proveInLog(url, record.body, issuer);
+  heading('Change one digit and verify again');
+  const before = /"current":\{"[a-z0-9_]+":-?[0-9.]+/.exec(record.body)?.[0] ?? '';
+  const after = before.slice(0, -1) + String((Number(before.at(-1)) + 1) % 10);
+  show(`${dim(before)} ${red('→')} ${after}`);
+  await judge(record.body.replace(before, after), issuer, 1);
 }
 
 /** An answer that was paid for, with the request that paid. */
 interface Bought {
   readonly body: string;
-  readonly receipt: PrintedReceipt;
-  readonly request: Request;
-}
-
-interface PrintedReceipt {
   readonly transaction: string;
-  readonly payer: string;
+  readonly request: Request;
 }
 
 async function buyAll(url: string): Promise<Bought[]> {
@@ -156,66 +150,49 @@ async function buyAll(url: string): Promise<Bought[]> {
   for (const { title, path } of PURCHASES) {
     heading(`Buy ${title}`);
     show(dim(`GET ${path}`));
-    await showPrice(url + path);
-    const answer = await buy(payingFetch, url + path);
-    bought.push({ ...answer, request: sent.at(-1) ?? new Request(url + path) });
+    const unpaid = await fetch(url + path);
+    const { accepts } = (await unpaid.json()) as { accepts: [Record<string, string>] };
+    const [{ maxAmountRequired, network, payTo, description }] = accepts;
+    const usd = usdAmount(defined(maxAmountRequired, 'the amount'));
+    show(`${unpaid.status}  ${usd} USDC on ${network} to ${payTo}`);
+    show(dim(`     ${description}`));
+    const paid = await payingFetch(url + path);
+    const body = await paid.text();
+    if (paid.status !== 200) throw new Error(`Cannot buy "${url + path}": ${paid.status} ${body}`);
+    const { transaction, payer } = receiptOf(paid);
+    show(`${green('200')}  receipt ${transaction.slice(0, 18)}… paid by ${payer}`);
+    showInShort(JSON.parse(body));
+    bought.push({ body, transaction, request: sent.at(-1) ?? new Request(url + path) });
   }
   return bought;
 }
 
-async function showPrice(url: string): Promise<void> {
-  const response = await fetch(url);
-  const { accepts } = (await response.json()) as { accepts: [Record<string, string>] };
-  const [{ maxAmountRequired, network, payTo, description }] = accepts;
-  const usd = usdAmount(defined(maxAmountRequired, 'the amount'));
-  show(`${response.status}  ${usd} USDC on ${network} to ${payTo}`);
-  show(dim(`     ${description}`));
-}
-
-async function buy(payingFetch: typeof fetch, url: string): Promise<Omit<Bought, 'request'>> {
-  const response = await payingFetch(url);
-  const body = await response.text();
-  if (response.status !== 200) throw new Error(`Cannot buy "${url}": ${response.status} ${body}`);
-  const receipt = receiptOf(response);
-  show(`${green('200')}  receipt ${receipt.transaction.slice(0, 18)}… paid by ${receipt.payer}`);
-  showInShort(JSON.parse(body));
-  return { body, receipt };
-}
-
-function receiptOf(response: Response): PrintedReceipt {
+function receiptOf(response: Response): { transaction: string; payer: string } {
   const header = response.headers.get('payment-response') ?? '';
   return JSON.parse(Buffer.from(header, 'base64').toString());
 }
 
 /** As after an answer that got lost on its way: the payment is known, so the bytes come again and nothing is charged. */
-async function fetchAgain({ body, receipt, request }: Bought): Promise<void> {
+async function fetchAgain({ body, transaction, request }: Bought): Promise<void> {
   heading('Lose the answer and send the same payment again');
   const response = await fetch(request);
   const same = (await response.text()) === body;
   const again = receiptOf(response).transaction;
-  if (!same || again !== receipt.transaction) throw new Error('Cannot fetch again: another answer');
+  if (!same || again !== transaction) throw new Error('Cannot fetch again: another answer');
   show(
     `${green('200')}  receipt ${again.slice(0, 18)}…, the same one; the same bytes; no second charge`,
   );
 }
 
-interface ShownBody {
-  readonly current?: object;
-  readonly ruler?: { readonly official_category: string; readonly distance_to_action: number };
-  readonly legs?: Readonly<Record<string, { readonly current: object; readonly band: string }>>;
-  readonly observed_at?: string;
-  readonly provenance: { readonly age_hours_now: number; readonly freshness: string };
-  readonly record_hash?: string;
-}
-
-function showInShort({
-  current,
-  ruler,
-  legs,
-  observed_at,
-  provenance,
-  record_hash,
-}: ShownBody): void {
+function showInShort(body: {
+  current?: object;
+  ruler?: { official_category: string; distance_to_action: number };
+  legs?: Record<string, { current: object; band: string }>;
+  observed_at?: string;
+  provenance: { age_hours_now: number; freshness: string };
+  record_hash?: string;
+}): void {
+  const { current, ruler, legs, observed_at, provenance, record_hash } = body;
   if (current !== undefined) show(`     ${JSON.stringify(current)} observed ${observed_at}`);
   if (ruler !== undefined) {
     show(`     class "${ruler.official_category}", ${ruler.distance_to_action} to action`);
@@ -228,49 +205,25 @@ function showInShort({
   show(dim(`     ${provenance.freshness}, ${age} old; ${record_hash ?? 'one hash a leg'}`));
 }
 
-async function verifyAll(bought: readonly Bought[], issuer: string): Promise<void> {
-  heading('Verify what was bought, offline, with no call to anybody');
-  for (const { body } of bought) await judge(body, issuer, 0);
-}
-
-/** From the signed record to the bytes that the agency answered, and its reading made again of them. */
-async function leadItBack({ body }: Bought, issuer: string): Promise<void> {
-  heading('Lead it back to the payload of the agency');
-  for (const { title, isShown, detail } of await leadBack(body, issuer)) {
-    show(`${isShown ? green('shown') : red('FAILED')}  ${title}`);
-    show(dim(`  ${detail}`));
-  }
-}
-
-interface LogProof {
-  readonly inclusion: {
-    readonly index: number;
-    readonly size: number;
-    readonly root: string;
-    readonly inclusion_proof: readonly string[];
-    readonly checkpoint: string;
-  };
-}
-
 function sha256(bytes: Uint8Array): Uint8Array {
   return createHash('sha256').update(bytes).digest();
 }
 
-function unhex(text: string): Uint8Array {
-  return Buffer.from(text, 'hex');
-}
-
 /** The record hash is an entry of the log, under a root that the issuer signed; another hash at its place is not. */
-async function proveInLog(url: string, { record, issuer }: { record: Bought; issuer: string }) {
+async function proveInLog(url: string, body: string, issuer: string): Promise<void> {
   heading('Prove that it is in the transparency log');
-  const { record_hash } = JSON.parse(record.body) as { record_hash: string };
+  const { record_hash } = JSON.parse(body) as { record_hash: string };
   show(dim(`GET /proof/${record_hash}`));
-  const { inclusion } = (await (await fetch(`${url}/proof/${record_hash}`)).json()) as LogProof;
-  const { index, size, root, inclusion_proof, checkpoint } = inclusion;
+  const answer = (await (await fetch(`${url}/proof/${record_hash}`)).json()) as {
+    inclusion: Record<'index' | 'size', number> &
+      Record<'root' | 'checkpoint', string> & { inclusion_proof: string[] };
+  };
+  const { index, size, root, inclusion_proof, checkpoint } = answer.inclusion;
   const leadsTo = (hash: string): boolean => {
     const leaf = leafHash(logEntry(hash), sha256);
-    const proof = inclusion_proof.map(unhex);
-    return verifyInclusion({ index, size, leaf, proof, root: unhex(root) }, sha256);
+    const proof = inclusion_proof.map((text) => Buffer.from(text, 'hex'));
+    const claim = { index, size, leaf, proof, root: Buffer.from(root, 'hex') };
+    return verifyInclusion(claim, sha256);
   };
   const { checkpoint: signed, fault } = judgeNote(checkpoint, [issuer]);
   const isSigned = signed !== null && Buffer.from(signed.root).toString('hex') === root;
@@ -284,20 +237,6 @@ async function proveInLog(url: string, { record, issuer }: { record: Bought; iss
   show(`${red('not so')}    a hash with one other digit leads elsewhere`);
 }
 
-async function forgeIt({ body }: Bought, issuer: string): Promise<void> {
-  heading('Change one digit and verify again');
-  const forged = forge(body);
-  show(`${dim(forged.before)} ${red('→')} ${forged.after}`);
-  await judge(forged.body, issuer, 1);
-}
-
-interface PrintedCheck {
-  readonly check: string;
-  readonly where: string;
-  readonly status: 'pass' | 'fail' | 'not_applicable';
-  readonly detail: string;
-}
-
 /** Verdict, how many checks hold, and what failed; `signalpress verify` tells the same in full. */
 async function judge(body: string, issuer: string, want: number): Promise<void> {
   const { exitCode, text } = await runVerify('-', {
@@ -305,7 +244,9 @@ async function judge(body: string, issuer: string, want: number): Promise<void> 
     json: true,
     readStdin: () => Buffer.from(body),
   });
-  const { checks } = JSON.parse(text) as { checks: readonly PrintedCheck[] };
+  const { checks } = JSON.parse(text) as {
+    checks: Record<'status' | 'where' | 'detail', string>[];
+  };
   const failed = checks.filter((check) => check.status === 'fail');
   const held = checks.filter((check) => check.status === 'pass').length;
   const verdict = exitCode === 0 ? green('verified') : red('FAILED');
@@ -314,40 +255,41 @@ async function judge(body: string, issuer: string, want: number): Promise<void> 
   if (exitCode !== want) throw new Error(`Cannot finish the demo: verify ended with ${exitCode}`);
 }
 
-/** Changes the last digit of the first number in `current`. */
-function forge(body: string): { body: string; before: string; after: string } {
-  const before = /"current":\{"[a-z0-9_]+":-?[0-9.]+/.exec(body)?.[0] ?? '';
-  const last = Number(before.at(-1));
-  const after = before.slice(0, -1) + String((last + 1) % 10);
-  return { body: body.replace(before, after), before, after };
-}
-
-/** What came of one attempt to lead a body back. */
-interface LeadBack {
-  readonly title: string;
-  readonly isShown: boolean;
-  readonly detail: string;
-}
-
 /**
  * Leads a bought body back to the genuine feed: as it is, with one byte of the feed changed, and with one rule of its
  * importer changed. Throws where the first fails or one of the others does not.
  */
-async function leadBack(body: string, issuer: string): Promise<LeadBack[]> {
+async function leadBack(body: string, issuer: string) {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-archive-'));
   try {
     const archive = new Archive(folder);
     const options = { source: SOURCE, file: FEED, out: folder };
-    const archived = await keepPayload(archive, SOURCE, givenPayload(options, importDisk));
-    const tried = async (title: string, known: KnownSources = sourceOf): Promise<LeadBack> => {
-      const witnesses = { archive, known };
-      return { title, ...(await found(body, { issuer, witnesses })) };
+    const { source, payload_day, sha256 } = await keepPayload(
+      archive,
+      SOURCE,
+      givenPayload(options, importDisk),
+    );
+    const tried = async (title: string, known: KnownSources = sourceOf) => {
+      const { exitCode, text } = await runVerifyEvidence('-', {
+        issuer: [issuer],
+        archive: folder,
+        witnesses: { archive, known },
+        json: true,
+        readStdin: () => Buffer.from(body),
+      });
+      const { evidence } = JSON.parse(text) as { evidence: { detail: string }[] };
+      const detail = evidence.map((link) => link.detail).join('; ');
+      return { title, isShown: exitCode === 0, detail };
     };
     const attempts = [
       await tried('the payload as it was imported'),
       await tried('one rule of the importer changed: every figure one more', oneMore),
     ];
-    changeByte(archive, archived);
+    const path = join(folder, source, payload_day, `${sha256}.gz`);
+    const bytes = gunzipSync(readFileSync(path));
+    const middle = Math.floor(bytes.length / 2);
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+    writeFileSync(path, gzipSync(bytes));
     attempts.push(await tried('one byte of the payload changed'));
     const isAsWanted = attempts.every(({ isShown }, at) => isShown === (at === 0));
     if (isAsWanted) return attempts;
@@ -357,49 +299,23 @@ async function leadBack(body: string, issuer: string): Promise<LeadBack[]> {
   }
 }
 
-interface LeadBackBody {
-  readonly issuer: string;
-  readonly witnesses: Witnesses & { readonly archive: Archive };
-}
-
-async function found(body: string, { issuer, witnesses }: LeadBackBody) {
-  const { exitCode, text } = await runVerifyEvidence('-', {
-    issuer: [issuer],
-    archive: witnesses.archive.folder,
-    witnesses,
-    json: true,
-    readStdin: () => Buffer.from(body),
-  });
-  const { evidence } = JSON.parse(text) as { evidence: readonly { readonly detail: string }[] };
-  return { isShown: exitCode === 0, detail: evidence.map(({ detail }) => detail).join('; ') };
-}
-
 /** The importer with another rule, which its version does not tell. */
 function oneMore(id: string): Source {
   const source = sourceOf(id);
+  const more = (reading: Reading): Reading => {
+    const current = Object.entries(reading.current).map(
+      ([name, value]) => [name, typeof value === 'number' ? value + 1 : value] as const,
+    );
+    return { ...reading, current: Object.fromEntries(current) };
+  };
   return {
     ...source,
     read: (payload) => {
       const imported = source.read(payload);
       const readings = [...imported.readings].map(
-        ([signal, list]) => [signal, list.map(withOneMore)] as const,
+        ([signal, list]) => [signal, list.map(more)] as const,
       );
       return { ...imported, readings: new Map(readings) };
     },
   };
-}
-
-function withOneMore(reading: Reading): Reading {
-  const current = Object.entries(reading.current).map(
-    ([name, value]) => [name, typeof value === 'number' ? value + 1 : value] as const,
-  );
-  return { ...reading, current: Object.fromEntries(current) };
-}
-
-function changeByte(archive: Archive, { source, payload_day, sha256 }: Archived): void {
-  const path = join(archive.folder, source, payload_day, `${sha256}.gz`);
-  const bytes = gunzipSync(readFileSync(path));
-  const middle = Math.floor(bytes.length / 2);
-  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
-  writeFileSync(path, gzipSync(bytes));
 }

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { type CompileSummary, compile } from '../compiler/compile.ts';
+import { KEYS_URL } from '../compiler/contract/static-files.ts';
 import {
   importDisk,
   importSummaryText,
@@ -16,6 +18,7 @@ import type { Reading } from '../compiler/stages/intake/reading.ts';
 import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
 import type { Config } from '../gatekeeper/config/config.ts';
 import { loadConfig } from '../gatekeeper/config/load-config.ts';
+import { HEALTH_PATH } from '../gatekeeper/http/request.ts';
 import { type ExamplePayload, examplePayloads } from './sample/example-payloads.ts';
 import { sampleFiles } from './sample/sample-files.ts';
 import { sampleClock, sampleHour } from './sample/sample-times.ts';
@@ -30,13 +33,11 @@ const ISSUER_NAME = 'Signalpress quick start, sample';
 const GENUINE = '/earthquake.';
 
 interface QuickStart {
-  /** Folder that holds everything of the quick start. */
   readonly root: string;
   readonly baseUrl: string;
   readonly now: Date;
   /** Plays an operator with the data key that the line `grid-reliability` needs. */
   readonly isKeyed?: boolean;
-  /** Worker threads of the compile. */
   readonly workers?: number;
 }
 
@@ -58,13 +59,15 @@ export async function prepareData(start: QuickStart) {
     importFeed(snapshots),
     ...examples,
   ].join('\n');
+  const file = keyFile(root);
+  if (!existsSync(file)) writeIssuerKey(file);
   const summary = await compile({
     snapshots,
     data: dataFolder(root),
     asOf,
     issuerName: ISSUER_NAME,
     baseUrl,
-    seed: readIssuerKey(issuerKey(root)),
+    seed: readIssuerKey(file),
     workers,
     // generated again at each start: without the key, or from a newer program, some of it is no longer there
     allowShrink: true,
@@ -74,12 +77,6 @@ export async function prepareData(start: QuickStart) {
 
 const dataFolder = (root: string): string => join(root, 'dist-data');
 const keyFile = (root: string): string => join(root, 'issuer.key');
-
-function issuerKey(root: string): string {
-  const file = keyFile(root);
-  if (!existsSync(file)) writeIssuerKey(file);
-  return file;
-}
 
 /** Who signs what is compiled in this folder; null before the first compile. */
 export function issuerOf(root: string): string | null {
@@ -108,16 +105,16 @@ function importFeed(out: string): string {
   return importSummaryText(runImport({ source: 'usgs-earthquakes', file, out }, importDisk));
 }
 
-/** As the operator wrote it; an empty text is none. */
-interface Address {
-  readonly port: string | undefined;
-  readonly baseUrl?: string | undefined;
-  /** "1" where payments are pretended on a public address. */
-  readonly testPayments?: string | undefined;
-}
-
 /** Settings of a gatekeeper that pretends payments; everything wrong with the address is said at once. */
-export function demoSettings(root: string, address: Address): Config {
+export function demoSettings(
+  root: string,
+  address: {
+    port: string | undefined;
+    baseUrl?: string | undefined;
+    /** "1" where payments are pretended on a public address. */
+    testPayments?: string | undefined;
+  },
+): Config {
   const env = {
     SIGNALPRESS_PORT: address.port,
     SIGNALPRESS_BASE_URL: address.baseUrl,
@@ -185,7 +182,13 @@ function importExample({ source, bytes, note }: ExamplePayload, out: string): st
   const labelled = {
     ...rest,
     readings: mapValues(readings, (reading) => labelledReading(reading, source)),
-    rows: mapValues(rows ?? new Map(), (row: object) => ({ ...row, ...rowLabel(source) })),
+    rows: mapValues(rows ?? new Map(), (row: object) => ({
+      ...row,
+      source: `example-of-${source}`,
+      source_ref: null,
+      source_tier: null,
+      grade: EXAMPLE_LABEL,
+    })),
   };
   const count = [...readings.values()].flat().length;
   const files = mergeBatch(labelled, note.fetched_at, importDisk.snapshots(out));
@@ -223,11 +226,81 @@ function labelledReading({ evidence: _, ...reading }: Reading, source: string): 
   };
 }
 
-function rowLabel(source: string) {
-  return {
-    source: `example-of-${source}`,
-    source_ref: null,
-    source_tier: null,
-    grade: EXAMPLE_LABEL,
-  };
+/** A shop on this machine answers in milliseconds; whoever needs longer is none. */
+const PATIENCE_MS = 3000;
+
+const healthSchema = z.object({
+  status: z.enum(['ready', 'not_ready']),
+  why: z.array(z.string()).optional(),
+  settlement: z.string(),
+  release: z.object({ sequence: z.number(), as_of: z.string() }),
+});
+const keysSchema = z.object({ keys: z.array(z.object({ did: z.string() })) });
+
+interface RunningShop {
+  readonly url: string;
+  /** Who signs what it sells, as it was asked for. */
+  readonly issuer: string;
+  /** Sequence and time of the release that it serves. */
+  readonly sequence: number;
+  readonly asOf: string;
+}
+
+/**
+ * Looks for the shop of an issuer at a port of this machine. Throws where a shop takes real payments, or cannot sell at
+ * this moment: a demo beside it would hide that.
+ */
+export async function runningShop(
+  port: number,
+  issuer: string | null,
+  patienceMs = PATIENCE_MS,
+): Promise<RunningShop | { absent: string }> {
+  if (port === 0) return { absent: 'SIGNALPRESS_PORT is 0, which is no port to look at' };
+  const url = `http://127.0.0.1:${port}`;
+  const health = await answerOf(url + HEALTH_PATH, healthSchema, patienceMs);
+  if (health === 'nobody') return { absent: `Nothing listens on port ${port}` };
+  if (health === 'stranger') return { absent: `Another program listens on port ${port}` };
+  if (health.settlement !== 'test') {
+    const state = 'it takes real payments, and the demo only pretends to pay';
+    throw cannotBuy(url, port, state);
+  }
+  const listed = await answerOf(url + KEYS_URL, keysSchema, patienceMs);
+  if (
+    issuer === null ||
+    typeof listed === 'string' ||
+    !listed.keys.some((key) => key.did === issuer)
+  ) {
+    return { absent: `Port ${port} serves the files of another issuer` };
+  }
+  if (health.status !== 'ready') {
+    throw cannotBuy(url, port, `it is not ready (${health.why?.join(', ')})`);
+  }
+  return { url, issuer, sequence: health.release.sequence, asOf: health.release.as_of };
+}
+
+function cannotBuy(url: string, port: number, state: string): Error {
+  return new Error(
+    `Cannot buy from the shop at "${url}": ${state}; ` +
+      `stop that shop, or let the demo look at another port: SIGNALPRESS_PORT=${port + 1} npm run demo`,
+  );
+}
+
+/** The JSON of an address; 'nobody' where no program listens, 'stranger' where it answers something else, or nothing. */
+async function answerOf<T>(
+  url: string,
+  schema: z.ZodType<T>,
+  patienceMs: number,
+): Promise<T | 'nobody' | 'stranger'> {
+  try {
+    const response = await fetch(url, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    const answer = schema.safeParse(await response.json());
+    return answer.success ? answer.data : 'stranger';
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const isRefused = cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+    return isRefused ? 'nobody' : 'stranger';
+  }
 }

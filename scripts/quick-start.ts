@@ -59,8 +59,31 @@ async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> 
   const log = lineLog(output, { clock });
   const by = { clock, log, version: packageVersion() };
   const gatekeeper = await startGatekeeper(withSubscriptions(settings, QUICK_START), by);
-  const menu = await menuOf(gatekeeper.url);
-  console.log(welcome(gatekeeper.url, menu, { demo: demoCommand(settings.port), isKeyed }));
+  const menu = (await (await fetch(`${gatekeeper.url}/gauge/preview`)).json()) as Menu;
+  const usual = demoSettings(QUICK_START, { port: undefined }).port;
+  const shown = SHOWN.flatMap((path) => menu.prices.find((row) => row.path === path) ?? []);
+  console.log(
+    [
+      `${green('Serving')} ${bold(gatekeeper.url)}`,
+      'TEST ONLY: payments are pretended, and no money moves. README.md says how to take real ones.',
+      isKeyed ? GENUINE : `${GENUINE}\n${UNKEYED}`,
+      '',
+      bold('Free'),
+      ...FREE.map(
+        ([path, about]) => `  ${cyan(`curl -s '${gatekeeper.url}${path}'`)}\n      ${dim(about)}`,
+      ),
+      '',
+      `${bold('Paid')}, USD a call (${menu.counts.paid_endpoints} operations, all of them at /gauge/preview)`,
+      ...shown.map(({ path, price_usd, summary }) => {
+        return `  ${price_usd.padStart(5)}  ${path.padEnd(25)} ${dim(summary)}`;
+      }),
+      `  ${cyan(`curl -is '${gatekeeper.url}${PAID_EXAMPLE}'`)}\n      ${dim('402: the price of a genuine reading')}`,
+      '',
+      `In another terminal, ${bold(settings.port === usual ? 'npm run demo' : `SIGNALPRESS_PORT=${settings.port} npm run demo`)} buys from this shop and verifies offline what it bought.`,
+      'Ctrl-C stops the shop.',
+      unusedText(process.env),
+    ].join('\n'),
+  );
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
       await gatekeeper.close();
@@ -92,41 +115,4 @@ interface Menu {
     readonly price_usd: string;
     readonly summary: string;
   }[];
-}
-
-async function menuOf(url: string): Promise<Menu> {
-  return (await (await fetch(`${url}/gauge/preview`)).json()) as Menu;
-}
-
-/** What finds this shop: the demo looks at the port that the settings name. */
-function demoCommand(port: number): string {
-  const usual = demoSettings(QUICK_START, { port: undefined }).port;
-  return port === usual ? 'npm run demo' : `SIGNALPRESS_PORT=${port} npm run demo`;
-}
-
-interface Start {
-  readonly demo: string;
-  readonly isKeyed: boolean;
-}
-
-function welcome(url: string, { counts, prices }: Menu, { demo, isKeyed }: Start): string {
-  const shown = SHOWN.flatMap((path) => prices.find((row) => row.path === path) ?? []);
-  return [
-    `${green('Serving')} ${bold(url)}`,
-    'TEST ONLY: payments are pretended, and no money moves. README.md says how to take real ones.',
-    isKeyed ? GENUINE : `${GENUINE}\n${UNKEYED}`,
-    '',
-    bold('Free'),
-    ...FREE.map(([path, about]) => `  ${cyan(`curl -s '${url}${path}'`)}\n      ${dim(about)}`),
-    '',
-    `${bold('Paid')}, USD a call (${counts.paid_endpoints} operations, all of them at /gauge/preview)`,
-    ...shown.map(({ path, price_usd, summary }) => {
-      return `  ${price_usd.padStart(5)}  ${path.padEnd(25)} ${dim(summary)}`;
-    }),
-    `  ${cyan(`curl -is '${url}${PAID_EXAMPLE}'`)}\n      ${dim('402: the price of a genuine reading')}`,
-    '',
-    `In another terminal, ${bold(demo)} buys from this shop and verifies offline what it bought.`,
-    'Ctrl-C stops the shop.',
-    unusedText(process.env),
-  ].join('\n');
 }

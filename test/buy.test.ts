@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { accountOf, networksNamed, wallet } from '../compiler/buy/wallet.ts';
+import { accountOf, networksNamed, wallet } from '../compiler/buy/buy-command.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { catalogText, wholeFile } from '../compiler/contract/catalog/whole-catalog.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';

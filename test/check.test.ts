@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { check } from '../compiler/check.ts';
-import { checkText } from '../compiler/commands/check-command.ts';
+import { check, checkText } from '../compiler/check.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import {
   AS_OF,

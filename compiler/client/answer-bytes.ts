@@ -26,10 +26,6 @@ export async function answerBytes(
     }
     parts.push(read.value);
   }
-  return joined(parts, size);
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
@@ -39,7 +35,6 @@ function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuf
   return bytes;
 }
 
-/** An answer whose body has arrived. */
 export async function arrived(response: Response): Promise<Response> {
   const { status, headers } = response;
   const bytes = await answerBytes(response);

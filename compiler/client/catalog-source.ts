@@ -10,7 +10,6 @@ import { answerBytes } from './answer-bytes.ts';
 import { ClientError } from './client-error.ts';
 import type { TripOptions } from './payment-trip.ts';
 
-/** What a service sells. */
 export interface CatalogSource {
   /** What bodies and requests mean. */
   readonly known: () => Promise<Catalog>;

@@ -28,7 +28,6 @@ import { signedTransfer, unreadable } from './payment-trip.ts';
 /** Whom to believe: issuers with their keys, and witnesses of the log. */
 export type WitnessedTrust = KeyTrust & Pick<PolicyTrust, 'policy'>;
 
-/** What was asked for, and whose signatures are trusted. */
 export interface AskedTarget {
   /** What the service sells. */
   readonly catalog: Catalog;
@@ -67,7 +66,7 @@ export function judgePurchase(
   const sold = { text: textOf(bytes, payment), receipt, signedReceipt, payment };
   // What was asked for decides, not what the service calls its answer.
   const { made, fault } =
-    question !== null && isTable(question)
+    question !== null && question.endpoint.answer === 'series' && question.values.format === 'csv'
       ? tableOf(sold, question)
       : bodyOf(sold, question, asked);
   if (fault === null) return made;
@@ -82,14 +81,6 @@ interface JudgedPurchase {
 }
 type PaidText = Pick<PurchasedBody, 'text' | 'receipt' | 'signedReceipt' | 'payment'>;
 
-function isTable({ endpoint, values }: Route): boolean {
-  return endpoint.answer === 'series' && values.format === 'csv';
-}
-
-function isSignedTable({ endpoint, values }: Route): boolean {
-  return endpoint.answer === 'series' && values.format === SIGNED_CSV;
-}
-
 /** A series as CSV carries no signature. */
 function tableOf(sold: PaidText, { values }: Route): JudgedPurchase {
   const columns = values.verifiable === undefined ? SERIES_COLUMNS : CORE_COLUMNS;
@@ -100,7 +91,10 @@ function tableOf(sold: PaidText, { values }: Route): JudgedPurchase {
 
 function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget): JudgedPurchase {
   const { trusted, now, catalog, isSoldNow } = asked;
-  const isTableToo = question !== null && isSignedTable(question);
+  const isTableToo =
+    question !== null &&
+    question.endpoint.answer === 'series' &&
+    question.values.format === SIGNED_CSV;
   const body = jsonOf(sold, isTableToo);
   const { policy: _, ...issuers } = trusted;
   const known = { ...issuers, now };

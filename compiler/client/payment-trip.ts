@@ -52,7 +52,6 @@ export class PaymentTrip {
     this.maxAtomic = maxAtomic;
   }
 
-  /** The fetch to wrap. */
   readonly fetch: Fetch = async (input, init) => {
     const request = new Request(input, init);
     const payment = await paymentOf(request);
@@ -142,13 +141,9 @@ export async function deliver(payment: PendingPayment, options: TripOptions): Pr
     const isAskedAgain = question !== null && shown === signIn;
     if (isAskedAgain || again === REDELIVERIES_MAX) throw givenUp(payment, last);
     if (question !== null || response?.status === 429) shown = signIn;
-    await options.wait(waitMs(response, again));
+    const asked = Number(response?.headers.get('retry-after') ?? 0) * 1000;
+    await options.wait(Math.min(WAIT_MS_MAX, Math.max(asked || 0, WAIT_MS * 2 ** again)));
   }
-}
-
-function waitMs(response: Response | null, again: number): number {
-  const asked = Number(response?.headers.get('retry-after') ?? 0) * 1000;
-  return Math.min(WAIT_MS_MAX, Math.max(asked || 0, WAIT_MS * 2 ** again));
 }
 
 interface LastAnswer {

@@ -103,13 +103,11 @@ export interface ClientOptions {
 type CallParams<Path extends EndpointPath> = Readonly<
   Partial<Record<ParamName<Path>, string | number | undefined>>
 >;
-/** What is free, or may be of some signals. */
-type FreePath = Exclude<EndpointPath, PaidPath> | (typeof SIGNAL_PRODUCTS)[SignalProduct];
 
 /** Calls of one service, typed by its table. */
 export interface SignalpressClient {
   /** A free answer as it is, not verified; `token` opens the subscription paths. */
-  get<Path extends FreePath>(
+  get<Path extends Exclude<EndpointPath, PaidPath> | (typeof SIGNAL_PRODUCTS)[SignalProduct]>(
     path: Path,
     params?: CallParams<Path>,
     call?: { readonly token?: string },
@@ -140,7 +138,6 @@ export interface SignalpressClient {
   watch(items: readonly string[], options: WatchOptions): AsyncGenerator<WatchedReading>;
 }
 
-/** A price question that was answered. */
 export interface Quote {
   readonly url: string;
   /** The lowest of the prices, decimal. */
@@ -152,7 +149,12 @@ export interface Quote {
 /** A client of one service; a call that has no result throws a ClientError, a misused one a TypeError. */
 export function signalpressClient(options: ClientOptions): SignalpressClient {
   const { baseUrl, account, clock = Date.now } = options;
-  const targetIn = (url: string) => targetOf(url, baseUrl);
+  const targetIn = (url: string) => {
+    const [asked, base] = [new URL(url), new URL(baseUrl)];
+    const root = withoutSlash(base.pathname);
+    const isOwn = asked.origin === base.origin && asked.pathname.startsWith(`${root}/`);
+    return isOwn ? asked.pathname.slice(root.length) + asked.search : null;
+  };
   const known = () => source.known();
   const trip: TripOptions = {
     fetch: options.fetch ?? fetch,
@@ -167,8 +169,11 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   const { forSale, newest } = source;
   // What was paid for earlier may have been sold without a proof.
   const { demandsProof } = options;
-  const judge = (url: string, paid: PaidAnswer, by: JudgedBy) =>
-    judgePurchase(paid, { demandsProof, ...by, trusted, target: targetIn(url), now: clock() });
+  const judge = (
+    url: string,
+    paid: PaidAnswer,
+    by: Pick<AskedTarget, 'catalog' | 'isSoldNow' | 'demandsProof'>,
+  ) => judgePurchase(paid, { demandsProof, ...by, trusted, target: targetIn(url), now: clock() });
   const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
     const { url } = asked;
     const pay = payOf(options);
@@ -187,7 +192,17 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       const catalog = await forSale();
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
       const target = defined(targetIn(url), 'the target of the request');
-      if (questionOf(target, catalog) === null) return notBought(url, trip);
+      if (questionOf(target, catalog) === null) {
+        // Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue.
+        await freeAnswer(url, undefined, trip).catch((error: unknown) => {
+          if (!(error instanceof ClientError) || error.facts.status !== 402) throw error;
+        });
+        throw new ClientError(
+          `Cannot buy "${url}": the catalogue of this client does not have it, so the answer could not be judged; ` +
+            "nothing was signed. Pass catalog: 'served' if the service has one of its own; a new client reads it again",
+          { code: 'refused' },
+        );
+      }
       return purchase({ url }, catalog, maxUsd);
     },
     async buyBasket(requests, { maxUsd } = {}) {
@@ -208,14 +223,11 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   };
 }
 
-type JudgedBy = Pick<AskedTarget, 'catalog' | 'isSoldNow' | 'demandsProof'>;
-
 function payOf({ pay }: ClientOptions): PayingFetch {
   if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
   return pay;
 }
 
-/** The calls that move no money. */
 function freeCalls(
   { baseUrl, trusted, demandsProof, clock = Date.now }: TrustingOptions,
   trip: TripOptions,
@@ -227,8 +239,25 @@ function freeCalls(
     freeAnswer(await urlAt(path, params), token, trip);
   return {
     get: (path, params, { token } = {}) => get(path, params, token),
-    search: async (words, limit) => resultsOf(await get('/gauge/search', { q: words, limit })),
-    quote: async (path, params) => quoted(await urlAt(path, params), trip),
+    search: async (words, limit) => {
+      const answer = await get('/gauge/search', { q: words, limit });
+      const results = isObject(answer) ? answer.results : undefined;
+      if (Array.isArray(results) && results.every(isObject)) return results;
+      throw new ClientError('Cannot search: the answer has no results', { code: 'failed', answer });
+    },
+    quote: async (path, params) => {
+      // What a challenge asks for; whatever else is answered has no price.
+      const url = await urlAt(path, params);
+      const asked = await freeAnswer(url, undefined, trip).catch((error: unknown) => error);
+      if (!(asked instanceof ClientError)) throw refusal(200, '', null);
+      if (asked.facts.status !== 402) throw asked;
+      const { answer } = asked.facts;
+      const { success, data } = challengeSchema.safeParse(answer);
+      if (!success)
+        throw new ClientError('Cannot quote: no price in it', { code: 'failed', answer });
+      const accepts = data.accepts as readonly JsonObject[];
+      return { url, priceUsd: usdAmount(String(lowestAtomic(data))), accepts };
+    },
     async verify(saved) {
       return verifyText(
         saved,
@@ -244,7 +273,6 @@ function freeCalls(
   };
 }
 
-/** What the service sells, by whose word. */
 function catalogSource(
   { catalog, baseUrl, trusted, clock = Date.now }: TrustingOptions,
   { fetch, timeoutMs }: TripOptions,
@@ -276,7 +304,6 @@ function operationAt(path: string, { operationByPath }: Catalog): Endpoint {
   );
 }
 
-/** Options, and whom they say to trust. */
 interface TrustingOptions extends ClientOptions {
   readonly trusted: WitnessedTrust;
 }
@@ -284,26 +311,16 @@ interface TrustingOptions extends ClientOptions {
 /** Without an issuer every body would be refused after it was paid. */
 function trustOf({ policy, ...options }: ClientOptions): WitnessedTrust {
   const { issuer, root = [] } = options;
-  if (issuer !== undefined || root.length === 0) requireIssuer(issuer);
-  return { ...knownKeys(options), ...knownPolicy(policy) };
-}
-
-function requireIssuer(issuer: string | undefined): void {
-  try {
-    parseDidKey(defined(issuer, 'issuer'));
-  } catch (cause) {
-    const message =
-      'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, from a source that you trust';
-    throw new TypeError(message, { cause });
+  if (issuer !== undefined || root.length === 0) {
+    try {
+      parseDidKey(defined(issuer, 'issuer'));
+    } catch (cause) {
+      const message =
+        'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, from a source that you trust';
+      throw new TypeError(message, { cause });
+    }
   }
-}
-
-/** Path and query after the address of the service; null for an address of somebody else. */
-function targetOf(url: string, baseUrl: string): string | null {
-  const [asked, base] = [new URL(url), new URL(baseUrl)];
-  const root = withoutSlash(base.pathname);
-  const isOwn = asked.origin === base.origin && asked.pathname.startsWith(`${root}/`);
-  return isOwn ? asked.pathname.slice(root.length) + asked.search : null;
+  return { ...knownKeys(options), ...knownPolicy(policy) };
 }
 
 type UrlParams = Readonly<Record<string, string | number | undefined>>;
@@ -353,43 +370,11 @@ async function freeAnswer(
   }
 }
 
-function resultsOf(answer: JsonValue): readonly JsonObject[] {
-  const results = isObject(answer) ? answer.results : undefined;
-  if (Array.isArray(results) && results.every(isObject)) return results;
-  throw new ClientError('Cannot search: the answer has no results', { code: 'failed', answer });
-}
-
-/** What a challenge asks for; whatever else is answered has no price. */
-async function quoted(url: string, trip: TripOptions): Promise<Quote> {
-  const asked = await freeAnswer(url, undefined, trip).catch((error: unknown) => error);
-  if (!(asked instanceof ClientError)) throw refusal(200, '', null);
-  if (asked.facts.status !== 402) throw asked;
-  const { answer } = asked.facts;
-  const { success, data } = challengeSchema.safeParse(answer);
-  if (!success) throw new ClientError('Cannot quote: no price in it', { code: 'failed', answer });
-  const accepts = data.accepts as readonly JsonObject[];
-  return { url, priceUsd: usdAmount(String(lowestAtomic(data))), accepts };
-}
-
-/** Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue. */
-async function notBought(url: string, trip: TripOptions): Promise<never> {
-  await freeAnswer(url, undefined, trip).catch((error: unknown) => {
-    if (!(error instanceof ClientError) || error.facts.status !== 402) throw error;
-  });
-  throw new ClientError(
-    `Cannot buy "${url}": the catalogue of this client does not have it, so the answer could not be judged; ` +
-      "nothing was signed. Pass catalog: 'served' if the service has one of its own; a new client reads it again",
-    { code: 'refused' },
-  );
-}
-
-/** What came back, and the payment that was sent for it. */
 interface TripResult {
   readonly response: Response;
   readonly payment: PendingPayment | null;
 }
 
-/** What is bought: by GET, or by POST with a body. */
 interface Asked {
   readonly url: string;
   readonly body?: string;
@@ -503,7 +488,9 @@ export async function* watchReadings(
     if (seen instanceof ClientError) {
       if (failures === FAILURES_MAX) throw seen;
     } else {
-      yield* changed(known, seen);
+      const isNew = ([key, { row }]: readonly [string, WatchedReading]): boolean =>
+        known.get(key)?.row.record_hash !== row.record_hash;
+      yield* [...seen].filter(isNew).map(([, reading]) => reading);
       known = seen;
     }
     await wait(everyMs);
@@ -517,12 +504,6 @@ export function requireInterval(everyMs = WATCH_MS): void {
 }
 
 type Readings = ReadonlyMap<string, WatchedReading>;
-
-function changed(known: Readings, seen: Readings): WatchedReading[] {
-  const isNew = ([key, { row }]: readonly [string, WatchedReading]): boolean =>
-    known.get(key)?.row.record_hash !== row.record_hash;
-  return [...seen].filter(isNew).map(([, reading]) => reading);
-}
 
 /** An error that may be over at the next look; throws any other. */
 function passing(error: unknown): ClientError {

@@ -6,12 +6,6 @@ import type { AskReport } from '../witness/ask-witnesses.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { errorText } from './error-text.ts';
 
-interface AskFlags {
-  data: string;
-  /** File of a policy that names witnesses and where they are asked. */
-  witnesses?: string;
-}
-
 /** Option of the commands that publish a release. */
 export const WITNESSES = [
   '--witnesses <file>',
@@ -30,7 +24,14 @@ const ASK_NOBODY: AskAfter = { ask: async () => undefined, askAgain: async () =>
 
 /** Prepares what asks; a bad policy is refused now, before anything is done. */
 export function askAfter(
-  { data, witnesses }: AskFlags,
+  {
+    data,
+    witnesses,
+  }: {
+    data: string;
+    /** File of a policy that names witnesses and where they are asked. */
+    witnesses?: string;
+  },
   { now, print }: Pick<CommandSettings, 'now' | 'print'>,
 ): AskAfter {
   if (witnesses === undefined) return ASK_NOBODY;

@@ -214,7 +214,6 @@ export function validUntilOf(text: string | undefined, otherwise: string): { val
   return text === 'none' ? {} : { validUntil: instant('--valid-until', text, otherwise) };
 }
 
-/** The options that set the time of a publication. */
 export interface TimeFlags {
   readonly asOf?: string;
   readonly acceptClock?: string;

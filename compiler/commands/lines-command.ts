@@ -29,7 +29,17 @@ const ENTITIES_SHOWN_MAX = 60;
 
 /** What is accepted under an id: a line, a signal or a collection; all of them without one. Throws a RangeError for any other. */
 export function linesText(catalog: Catalog, id?: string): string {
-  if (id === undefined) return overviewText(catalog);
+  if (id === undefined)
+    return [
+      'Signals, by line; a batch holds one file <signal>.ndjson for each:',
+      ...catalog.lines.flatMap((row) => [
+        `  ${row.id}: ${row.title}`,
+        ...row.signals.map(({ id, measures }) => `    ${id}  ${measures}`),
+      ]),
+      'Collections, one file <collection>.ndjson each:',
+      ...COLLECTIONS.map(({ id, holds }) => `    ${id}  ${holds}`),
+      'Members of one of them, with an example: signalpress lines <id>',
+    ].join('\n');
   const entry = catalog.entryById.get(id);
   if (entry !== undefined) return signalText(entry);
   const collection = findCollection(id);
@@ -47,23 +57,15 @@ function hintFor({ signals, lines }: Catalog, id: string): string {
   return suggestion === null ? '' : `did you mean "${suggestion}"? `;
 }
 
-function overviewText({ lines }: Catalog): string {
-  return [
-    'Signals, by line; a batch holds one file <signal>.ndjson for each:',
-    ...lines.flatMap((row) => [
-      `  ${row.id}: ${row.title}`,
-      ...row.signals.map(({ id, measures }) => `    ${id}  ${measures}`),
-    ]),
-    'Collections, one file <collection>.ndjson each:',
-    ...COLLECTIONS.map(({ id, holds }) => `    ${id}  ${holds}`),
-    'Members of one of them, with an example: signalpress lines <id>',
-  ].join('\n');
-}
-
 function signalText(entry: SignalEntry): string {
   const { signal, line } = entry;
   const { id, measures, cadence, metrics, bands, range, ownThresholds } = signal;
-  const [main, ...others] = metrics.map(metricText);
+  const [main, ...others] = metrics.map((name) => {
+    const { unit, label } = metricUnit(name);
+    return unit === ''
+      ? `${name} (text)`
+      : `${name} (number${label === '' ? '' : `, ${label}`}, or null)`;
+  });
   return [
     `${id}: ${measures}`,
     `  file        <batch>/${id}.ndjson`,
@@ -78,13 +80,6 @@ function signalText(entry: SignalEntry): string {
     'An example, invented:',
     JSON.stringify(exampleReading(entry)),
   ].join('\n');
-}
-
-function metricText(name: string): string {
-  const { unit, label } = metricUnit(name);
-  return unit === ''
-    ? `${name} (text)`
-    : `${name} (number${label === '' ? '' : `, ${label}`}, or null)`;
 }
 
 function entitiesText(entry: SignalEntry): string {

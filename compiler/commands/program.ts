@@ -1,6 +1,5 @@
 import { Command, Help } from 'commander';
 
-/** A command of the program. */
 export interface CommandRow {
   /** Name, options and arguments, as the list of commands shows them. */
   readonly usage: string;
@@ -78,9 +77,9 @@ const EXAMPLES: Examples = {
     'signalpress lines --schema > snapshots/catalog.schema.json',
   ],
   verify: [
-    'signalpress verify dist-data --issuer did:key:z6Mk…',
-    'signalpress verify https://signals.example.org --mirror shop --issuer did:key:z6Mk…',
-    'signalpress verify body.json --issuer did:key:z6Mk…',
+    "signalpress verify body.json --issuer did:key:z6Mk… --expect 'GET /gauge?signal_id=…&entity=…'",
+    'signalpress verify dist-data --issuer did:key:z6Mk… --remember seen.json',
+    'signalpress verify https://signals.example.org --issuer did:key:z6Mk… --mirror held',
   ],
   monitor: [
     'signalpress monitor https://signals.example.org --issuer did:key:z6Mk…',
@@ -140,7 +139,10 @@ const EXAMPLES: Examples = {
 /** The usual meaning of exit codes; some commands have codes of their own and print them themselves. */
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
 const OWN_EXIT_CODES = new Map([
-  ['verify', ''],
+  [
+    'verify',
+    'Exit codes: 0 verified, or only a citation or the inclusion of a hash; 1 failed; 2 cannot be judged.',
+  ],
   ['replay', ''],
   ['monitor', ''],
   [

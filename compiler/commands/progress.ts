@@ -43,7 +43,6 @@ function barText({ stage, done, total, label }: Progress): string {
 /** Where there is no terminal: a line for each so many percent, but not more often than this. */
 const STEP_PERCENT = 10;
 const PAUSE_MS = 5_000;
-/** What is done with files, by the label of its steps. */
 const VERBS: Readonly<Record<string, string>> = { files: 'verifying', fetching: 'fetching' };
 
 /**
@@ -68,7 +67,6 @@ export function verifyProgress(screen: Screen, clock: () => number) {
   };
 }
 
-/** Most snapshot files that a warning names. */
 const NAMES_SHOWN_MAX = 5;
 const CHANGE_TEXT: Readonly<Record<ChangeKind, string>> = {
   new: 'new',
@@ -116,7 +114,6 @@ function number(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** How one release differs from another, in one line. */
 export function changesText(changes: ChangeCounts): string {
   const kinds = CHANGE_KINDS.filter((kind) => changes[kind] > 0);
   const parts = kinds.map((kind, at) => {

@@ -104,7 +104,6 @@ function headText(data: string, name: string): string {
   }
 }
 
-/** Releases that were removed, by name. */
 export function prune(data: string, retention: Retention): readonly string[] {
   if (!existsSync(data))
     throw new RangeError(`Cannot prune "${data}": no such folder; correct --data`);
@@ -118,15 +117,10 @@ export function prune(data: string, retention: Retention): readonly string[] {
 
 interface Rollback extends PublicationTime {
   data: string;
-  /** Name of the release to go back to. */
   name: string;
   /** When readers should look for a newer release; never if absent. */
   validUntil?: string;
   seed: Uint8Array;
-}
-
-interface RolledBack extends Pick<Published, 'cleanupFailures'> {
-  release: Release;
 }
 
 /**
@@ -134,7 +128,11 @@ interface RolledBack extends Pick<Published, 'cleanupFailures'> {
  * for an old release that an attacker slipped in. Throws a RangeError when that release is not there, is damaged or was
  * signed by another key, and a KeyError when the key may not sign now.
  */
-export async function rollBack(rollback: Rollback): Promise<RolledBack> {
+export async function rollBack(rollback: Rollback): Promise<
+  Pick<Published, 'cleanupFailures'> & {
+    release: Release;
+  }
+> {
   // Only a compile knows how many releases are to stay.
   const staging = openStaging(rollback.data, { retention: null });
   try {
@@ -327,15 +325,6 @@ interface DataFlag {
   data: string;
 }
 
-interface DiffFlags extends DataFlag {
-  files?: boolean;
-}
-
-interface RollbackFlags extends DataFlag, Pick<TimeFlags, 'acceptClock'> {
-  key?: string;
-  validUntil?: string;
-}
-
 export function defineReleases(releases: Command, settings: CommandSettings): void {
   const { env, print } = settings;
   const add = (usage: string, description: string): Command =>
@@ -348,10 +337,21 @@ export function defineReleases(releases: Command, settings: CommandSettings): vo
   });
   add('diff <one> <other>', 'show how the readings of two releases differ')
     .option('--files', 'show how their lists of files differ instead')
-    .action((one: string, other: string, { data, files }: DiffFlags) => {
-      const text = files === true ? filesDiffText : readingsDiffText;
-      print(text(data, [one, other]));
-    });
+    .action(
+      (
+        one: string,
+        other: string,
+        {
+          data,
+          files,
+        }: DataFlag & {
+          files?: boolean;
+        },
+      ) => {
+        const text = files === true ? filesDiffText : readingsDiffText;
+        print(text(data, [one, other]));
+      },
+    );
   add('prune', 'remove releases that are no longer kept, and their files')
     .option(...KEEP_LAST)
     .option(...KEEP_DAYS)
@@ -363,14 +363,34 @@ export function defineReleases(releases: Command, settings: CommandSettings): vo
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
     .option(...VALID_UNTIL_WEEK)
     .option(...ACCEPT_CLOCK)
-    .action(async (name: string, { data, key, validUntil, ...flags }: RollbackFlags) => {
-      const seed = readIssuerKey(key ?? env('SIGNALPRESS_ISSUER_KEY'));
-      const time = publicationTime(flags, settings.now());
-      const until = validUntilOf(validUntil, isoTime(Date.parse(time.asOf) + 7 * DAY_MS));
-      const { release, cleanupFailures } = await rollBack({ data, name, ...time, ...until, seed });
-      const done = `Release ${release.sequence} is published with the files of "${name}"`;
-      print([done, ...cleanupFailuresText(cleanupFailures)].join('\n'));
-    });
+    .action(
+      async (
+        name: string,
+        {
+          data,
+          key,
+          validUntil,
+          ...flags
+        }: DataFlag &
+          Pick<TimeFlags, 'acceptClock'> & {
+            key?: string;
+            validUntil?: string;
+          },
+      ) => {
+        const seed = readIssuerKey(key ?? env('SIGNALPRESS_ISSUER_KEY'));
+        const time = publicationTime(flags, settings.now());
+        const until = validUntilOf(validUntil, isoTime(Date.parse(time.asOf) + 7 * DAY_MS));
+        const { release, cleanupFailures } = await rollBack({
+          data,
+          name,
+          ...time,
+          ...until,
+          seed,
+        });
+        const done = `Release ${release.sequence} is published with the files of "${name}"`;
+        print([done, ...cleanupFailuresText(cleanupFailures)].join('\n'));
+      },
+    );
 }
 
 /** The rarest first, so that many new readings hide nothing. */
@@ -380,7 +400,6 @@ const REMARKS: Readonly<Partial<Record<ChangeKind, string>>> = {
   older: ' (an earlier reading)',
 };
 
-/** A release that is compared. */
 interface ReleaseFiles {
   data: string;
   files: FileListBytes;
@@ -431,7 +450,6 @@ function changeLine(
   return `  ${subject} ${readingText(was)} -> ${now}${REMARKS[kind] ?? ''}`;
 }
 
-/** The main metric of a record: the first one. */
 interface MainReading {
   metric: string;
   value: string;
@@ -460,7 +478,6 @@ function readingText(reading: MainReading | null): string {
 
 const MARKS = { added: '+', changed: '~', gone: '-' } as const;
 
-/** How the file lists of two releases differ, by path. */
 export function filesDiffText(data: string, [one, other]: readonly [string, string]): string {
   const paths: Record<ListedChange['change'], string[]> = { added: [], changed: [], gone: [] };
   const [before, after] = [filesOf(data, one), filesOf(data, other)];

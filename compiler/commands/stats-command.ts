@@ -32,10 +32,14 @@ export function statsText(data: string): string {
   if (current === null) {
     throw new RangeError(`Cannot measure "${data}": no release there; correct --data`);
   }
+  const names = releaseNames(data).slice(-RELEASES_READ_MAX);
   const figures = figuresOf({
     current: filesOfRelease(data, current),
     stored: filesBelow(data, ''),
-    arrivals: arrivalsOf(data),
+    arrivals: names.slice(1).flatMap((name, at) => {
+      const before = names[at];
+      return before === undefined ? [] : arrivalOf(data, [before, name]);
+    }),
   });
   const { as_of } = readRelease(data, current);
   const count = releaseNames(data).length;
@@ -46,13 +50,11 @@ export function statsText(data: string): string {
   ].join('\n');
 }
 
-/** The head, the list and every listed file. */
 function* filesOfRelease(data: string, name: string): Generator<SizedFile> {
   yield* ownFiles(data, name);
   yield* placed(onlyIn(filesOf(data, name).bytes, Buffer.alloc(0)));
 }
 
-/** What stands in the folder of a release itself. */
 function* ownFiles(data: string, name: string): Generator<SizedFile> {
   for (const own of [RELEASE_NAME, FILES_NAME, RELEASE_PROOF_NAME]) {
     const path = `${RELEASES_FOLDER}/${name}/${own}`;
@@ -64,15 +66,6 @@ function* ownFiles(data: string, name: string): Generator<SizedFile> {
 
 function* placed(entries: Iterable<FileEntry>): Generator<SizedFile> {
   for (const { path, size, sha256 } of entries) yield { path: storedPath(path, sha256), size };
-}
-
-/** What came with each of the newest releases; nothing is said of one that is damaged, or follows one that is. */
-function arrivalsOf(data: string): AddedFiles[] {
-  const names = releaseNames(data).slice(-RELEASES_READ_MAX);
-  return names.slice(1).flatMap((name, at) => {
-    const before = names[at];
-    return before === undefined ? [] : arrivalOf(data, [before, name]);
-  });
 }
 
 function arrivalOf(data: string, [before, name]: readonly [string, string]): AddedFiles[] {
@@ -140,7 +133,6 @@ function table(rows: readonly (readonly string[])[]): string[] {
   });
 }
 
-/** A file below the data folder. */
 interface SizedFile {
   path: string;
   size: number;
@@ -151,7 +143,6 @@ interface Amount {
   bytes: number;
 }
 
-/** What came with a release. */
 interface AddedFiles {
   name: string;
   /** Files that the release before does not have. */
@@ -160,9 +151,7 @@ interface AddedFiles {
   spanMs: number;
 }
 
-/** What is measured. */
 export interface Measured {
-  /** Files of the current release. */
   readonly current: Iterable<SizedFile>;
   /** Everything in the data folder, each file once. */
   readonly stored: Iterable<SizedFile>;
@@ -170,7 +159,6 @@ export interface Measured {
   readonly arrivals: readonly AddedFiles[];
 }
 
-/** How large what is, and how fast it grows. */
 interface Figures {
   /** By kind, in a fixed order; only of what there is. */
   kinds: readonly {

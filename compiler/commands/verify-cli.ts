@@ -19,28 +19,16 @@ import {
 import { errorText } from './error-text.ts';
 import { verifyProgress } from './progress.ts';
 
-/** A target that is the address of a service. */
 const ADDRESS = /^https?:\/\//i;
 
 const HELP = `
-Examples:
-  signalpress verify body.json --issuer did:key:z6Mk… --expect 'GET /gauge?signal_id=…&entity=…'
-  signalpress verify dist-data --issuer did:key:z6Mk… --remember seen.json
-  signalpress verify https://signals.example.org --issuer did:key:z6Mk… --mirror held
-
 Every hash and signature is recomputed here; only an address is fetched from. Without --issuer or --root nothing is
-verified, because anybody can make a key. compiler/VERIFY.md states the rules.
+verified, because anybody can make a key. compiler/VERIFY.md states the rules.`;
 
-Exit codes: 0 verified, or only a citation or the inclusion of a hash; 1 failed; 2 cannot be judged.`;
-
-/** What `verify` needs beside the settings of every command. */
 interface VerifySettings extends CommandSettings {
-  /** Writes text as it is. */
   write: (text: string) => void;
   complain: (text: string) => void;
-  /** Asks the service at an address. */
   fetch: Fetch;
-  /** Ends the process. */
   end: (code: number) => void;
 }
 
@@ -156,7 +144,7 @@ async function verified(
   };
   if (archive !== undefined) return runVerifyEvidence(target, { ...options, archive });
   if (!ADDRESS.test(target)) return runVerify(target, options);
-  const { verifyAddress } = await import('../mirror/verify-address.ts');
+  const { verifyAddress } = await import('../mirror/mirror-release.ts');
   const clock = systemClock(now, Math.random);
   return verifyAddress(target, {
     ...options,

@@ -46,6 +46,9 @@ export function bundleBody(
   const readings = legReadings(placed);
   if (readings.length === 0 || line.bundle === undefined) return null;
   const legs = legMembers(placed);
+  // The same for a bundle: another of the subjects that have one, or the thin form.
+  const { path, param } = line.bundle ?? { path: '', param: 'entity' };
+  const call = (other: string): string => `GET ${path}?${param}=${encodeURIComponent(other)}`;
   return {
     nature: NATURE,
     ...(line.bundle.param === 'loc' ? { location: subject } : { entity: subject }),
@@ -63,7 +66,13 @@ export function bundleBody(
       lineage_note: LEGS_LINEAGE,
       freshness_rule: freshnessRule(readings.length, 'legs'),
     }),
-    decision_points: bundleDecisions(line, subject, subjects),
+    decision_points: decisions([
+      point(param, subject, { values: others(subjects, subject), how: call }),
+      point('format', 'json', {
+        values: ['thin'],
+        how: (form) => `${call(subject)}&format=${form}`,
+      }),
+    ]),
     grade: readings[0]?.grade ?? GRADE,
     scope: readings[0]?.scope ?? SCOPE,
     record_hash_verifiable: {
@@ -348,19 +357,6 @@ export function recordDecisions(entry: SignalEntry, entity: string, dims: readon
     point('dim', 'gauge', {
       values: dims,
       how: (other) => `${gauge(signal.id, entity)}&dim=${other}`,
-    }),
-  ]);
-}
-
-/** The same for a bundle: another of the subjects that have one, or the thin form. */
-function bundleDecisions(line: Line, subject: string, subjects: readonly string[]): DecisionPoints {
-  const { path, param } = line.bundle ?? { path: '', param: 'entity' };
-  const call = (other: string): string => `GET ${path}?${param}=${encodeURIComponent(other)}`;
-  return decisions([
-    point(param, subject, { values: others(subjects, subject), how: call }),
-    point('format', 'json', {
-      values: ['thin'],
-      how: (form) => `${call(subject)}&format=${form}`,
     }),
   ]);
 }

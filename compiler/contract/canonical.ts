@@ -24,7 +24,16 @@ function guard(value: unknown, path: string[]): void {
       if (!Number.isFinite(value)) refuse(String(value), path);
       return;
     case 'object':
-      if (value !== null) guardContainer(value, path);
+      if (value !== null) {
+        if (path.length >= JSON_DEPTH_MAX) refuse('a cycle or too many open containers', path);
+        if (Object.getOwnPropertySymbols(value).length > 0) refuse('a symbol as key', path);
+        for (const key of memberNames(value, path)) {
+          path.push(key);
+          guardText(key, path);
+          guard((value as Record<string, unknown>)[key], path);
+          path.pop();
+        }
+      }
       return;
     default:
       refuse(typeof value, path);
@@ -34,17 +43,6 @@ function guard(value: unknown, path: string[]): void {
 function guardText(text: string, path: string[]): void {
   // RFC 8785 §3.2.2.2: lone surrogates must terminate with an error.
   if (/\p{Surrogate}/u.test(text)) refuse('a lone surrogate', path);
-}
-
-function guardContainer(value: object, path: string[]): void {
-  if (path.length >= JSON_DEPTH_MAX) refuse('a cycle or too many open containers', path);
-  if (Object.getOwnPropertySymbols(value).length > 0) refuse('a symbol as key', path);
-  for (const key of memberNames(value, path)) {
-    path.push(key);
-    guardText(key, path);
-    guard((value as Record<string, unknown>)[key], path);
-    path.pop();
-  }
 }
 
 /** For an array every index, so that a hole is met as undefined. */

@@ -210,9 +210,7 @@ export const COLLECTIONS = [
     core: ['operation', 'params', 'title', 'text', 'rows', 'observed_at', ...SOURCED],
   },
 ] as const satisfies readonly (Collection | HashedCollection)[];
-
-type CollectionRow = (typeof COLLECTIONS)[number];
-export type CollectionId = CollectionRow['id'];
+export type CollectionId = (typeof COLLECTIONS)[number]['id'];
 
 /** The collection of a file name, or undefined for the name of anything else. */
 export function findCollection(id: string): CollectionId | undefined {
@@ -222,10 +220,9 @@ export function findCollection(id: string): CollectionId | undefined {
 /** Days before this one were captured from a registry, later ones by demand. */
 export const DEMAND_MODEL_SINCE = '2026-08-16';
 const TRUST_MODELS = ['demand-v1', 'legacy-registry'] as const;
-type TrustModel = (typeof TRUST_MODELS)[number];
 
 /** The model that a row of an x402 service was captured under, by its `capture_date` (YYYY-MM-DD). */
-export function trustModel(captureDate: string): TrustModel {
+export function trustModel(captureDate: string): (typeof TRUST_MODELS)[number] {
   return captureDate >= DEMAND_MODEL_SINCE ? 'demand-v1' : 'legacy-registry';
 }
 

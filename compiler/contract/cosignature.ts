@@ -1,6 +1,6 @@
 // C2SP tlog-cosignature, the Ed25519 form: a witness states that a checkpoint is the newest of its log that it saw, and when.
 
-import { linesOf, type NoteSignature, type SignedNote } from './checkpoint.ts';
+import { linesOf, type SignedNote } from './checkpoint.ts';
 import type { Sha256 } from './merkle.ts';
 import { keyHashOf, type VerifierKey } from './verifier-key.ts';
 
@@ -27,18 +27,6 @@ export function cosignedBytes(checkpointText: string, seconds: number): Uint8Arr
   return new TextEncoder().encode(`cosignature/v1\ntime ${seconds}\n${checkpointText}`);
 }
 
-/** The signature line of a cosignature. */
-export function cosignatureLine(
-  { seconds, signature }: Cosignature,
-  witness: VerifierKey,
-  sha256: Sha256,
-): NoteSignature {
-  const bytes = new Uint8Array(TIME_BYTES + SIGNATURE_BYTES);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(seconds));
-  bytes.set(signature, TIME_BYTES);
-  return { name: witness.name, keyHash: keyHashOf(witness, sha256), signature: bytes };
-}
-
 /** The cosignatures that stand under the key of a witness in a note, as they stand; null for each that is malformed. No signature is checked yet. */
 export function cosignaturesOf(
   note: Pick<SignedNote, 'signatures'>,
@@ -46,13 +34,11 @@ export function cosignaturesOf(
   sha256: Sha256,
 ): (Cosignature | null)[] {
   const lines = linesOf(note, witness.name, keyHashOf(witness, sha256));
-  return lines.map(({ signature }) => parseCosignature(signature));
-}
-
-function parseCosignature(bytes: Uint8Array): Cosignature | null {
-  if (bytes.length !== TIME_BYTES + SIGNATURE_BYTES) return null;
-  const seconds = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0));
-  return isStatedTime(seconds) ? { seconds, signature: bytes.slice(TIME_BYTES) } : null;
+  return lines.map(({ signature }) => {
+    if (signature.length !== TIME_BYTES + SIGNATURE_BYTES) return null;
+    const seconds = Number(new DataView(signature.buffer, signature.byteOffset).getBigUint64(0));
+    return isStatedTime(seconds) ? { seconds, signature: signature.slice(TIME_BYTES) } : null;
+  });
 }
 
 function isStatedTime(seconds: number): boolean {

@@ -71,11 +71,10 @@ export function filingLists<Filing extends FilingFacts>(
   }
   return [...lists]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, list]) => ({ ...list.name, filings: list.filings.sort(byFirst) }));
-}
-
-function byFirst([a]: Listings<FilingFacts>, [b]: Listings<FilingFacts>): number {
-  return newestFirst(a, b);
+    .map(([, list]) => ({
+      ...list.name,
+      filings: list.filings.sort(([a], [b]) => newestFirst(a, b)),
+    }));
 }
 
 /** The lists that a filing stands in, each with the best of its listings that say so. */
@@ -146,14 +145,15 @@ export function besideHashes<Filing>(
   return ranges.map((range) => toHex(rangeHash(range, levels, sha256)));
 }
 
-/** Filings that claim a place in a list. */
-interface PlacedStretch extends ListStretch<Pick<HashedFiling, 'record_hash'>> {
-  readonly beside: readonly string[];
-}
-
 /** Whether filings stand where they say in the list of this head. */
 export function standsInList(
-  { index, filings, beside }: PlacedStretch,
+  {
+    index,
+    filings,
+    beside,
+  }: ListStretch<Pick<HashedFiling, 'record_hash'>> & {
+    beside: readonly string[];
+  },
   { count, root }: Pick<ListHead, 'count' | 'root'>,
   sha256: Sha256,
 ): boolean {

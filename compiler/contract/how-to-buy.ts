@@ -19,7 +19,46 @@ interface Tab {
 
 /** The ways to buy as tabs that need no program: radio buttons and styles. */
 export function howToBuy(asked: AskedToBuy): Html {
-  const tabs = [curlTab(asked), scriptTab(asked), pythonTab(asked), toolTab(asked)];
+  const tabs = [
+    {
+      name: 'curl',
+      note: 'This asks the price: 402 with what to sign. A wallet signs it: the clients for JavaScript and Python do that for you.',
+      code: `curl -s ${shellQuoted(asked.baseUrl + asked.target)}`,
+    },
+    {
+      name: 'JavaScript',
+      note: 'First: npm install x402-fetch. WALLET_KEY is the key of a wallet with USDC; a test shop takes any key, 0x and 64 hex digits. Run it as a module (.mjs).',
+      code: [
+        "import { createSigner, wrapFetchWithPayment } from 'x402-fetch';",
+        `const url = ${JSON.stringify(asked.baseUrl + asked.target)};`,
+        'const { accepts } = await (await fetch(url)).json();',
+        'const signer = await createSigner(accepts[0].network, process.env.WALLET_KEY);',
+        'const most = BigInt(accepts[0].maxAmountRequired);',
+        'const answer = await wrapFetchWithPayment(fetch, signer, most)(url);',
+        'console.log(answer.status, await answer.json());',
+      ].join('\n'),
+    },
+    {
+      name: 'Python',
+      note: "First: pip install 'x402[evm]' requests eth-account. WALLET_KEY is the key of a wallet with USDC.",
+      code: [
+        'import os',
+        'from eth_account import Account',
+        'from x402 import x402ClientSync',
+        'from x402.http.clients import x402_requests',
+        'from x402.mechanisms.evm import EthAccountSigner',
+        'from x402.mechanisms.evm.exact.register import register_exact_evm_client',
+        '',
+        'client = x402ClientSync()',
+        'signer = EthAccountSigner(Account.from_key(os.environ["WALLET_KEY"]))',
+        'register_exact_evm_client(client, signer)',
+        'with x402_requests(client) as session:',
+        `    answer = session.get(${JSON.stringify(asked.baseUrl + asked.target)})`,
+        '    print(answer.status_code, answer.json())',
+      ].join('\n'),
+    },
+    toolTab(asked),
+  ];
   return html`<fieldset class="tabs"><legend>In the language of your program</legend>
 ${tabs.map(
   (
@@ -44,52 +83,6 @@ const newline = html`\n`;
 /** A text inside of single quotes of a shell. */
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function curlTab({ baseUrl, target }: AskedToBuy): Tab {
-  return {
-    name: 'curl',
-    note: 'This asks the price: 402 with what to sign. A wallet signs it: the clients for JavaScript and Python do that for you.',
-    code: `curl -s ${shellQuoted(baseUrl + target)}`,
-  };
-}
-
-function scriptTab({ baseUrl, target }: AskedToBuy): Tab {
-  return {
-    name: 'JavaScript',
-    note: 'First: npm install x402-fetch. WALLET_KEY is the key of a wallet with USDC; a test shop takes any key, 0x and 64 hex digits. Run it as a module (.mjs).',
-    code: [
-      "import { createSigner, wrapFetchWithPayment } from 'x402-fetch';",
-      `const url = ${JSON.stringify(baseUrl + target)};`,
-      'const { accepts } = await (await fetch(url)).json();',
-      'const signer = await createSigner(accepts[0].network, process.env.WALLET_KEY);',
-      'const most = BigInt(accepts[0].maxAmountRequired);',
-      'const answer = await wrapFetchWithPayment(fetch, signer, most)(url);',
-      'console.log(answer.status, await answer.json());',
-    ].join('\n'),
-  };
-}
-
-function pythonTab({ baseUrl, target }: AskedToBuy): Tab {
-  return {
-    name: 'Python',
-    note: "First: pip install 'x402[evm]' requests eth-account. WALLET_KEY is the key of a wallet with USDC.",
-    code: [
-      'import os',
-      'from eth_account import Account',
-      'from x402 import x402ClientSync',
-      'from x402.http.clients import x402_requests',
-      'from x402.mechanisms.evm import EthAccountSigner',
-      'from x402.mechanisms.evm.exact.register import register_exact_evm_client',
-      '',
-      'client = x402ClientSync()',
-      'signer = EthAccountSigner(Account.from_key(os.environ["WALLET_KEY"]))',
-      'register_exact_evm_client(client, signer)',
-      'with x402_requests(client) as session:',
-      `    answer = session.get(${JSON.stringify(baseUrl + target)})`,
-      '    print(answer.status_code, answer.json())',
-    ].join('\n'),
-  };
 }
 
 /** All tools are free: this one says what a record costs and where it is bought. */

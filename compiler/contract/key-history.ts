@@ -109,7 +109,17 @@ export function historyOf(
   revocations: readonly Revocation[],
 ): KeyHistory {
   const dids = [rootDid, ...rotations.map(({ new_did }) => new_did)];
-  const revoked = revokedFrom(dids, revocations);
+  // From when each key is revoked. A key may revoke itself, and every later key an earlier one, unless that later key was
+  // revoked itself by then; the earliest time counts, however often a statement is there.
+  const revoked: (string | null)[] = dids.map(() => null);
+  for (let at = dids.length - 1; at >= 0; at -= 1) {
+    const counted = revocations.filter(({ did: subject, signed_by, stated_at }) => {
+      const signer = dids.indexOf(signed_by);
+      const isSilenced = signer > at && isAtOrAfter(stated_at, revoked[signer] ?? null);
+      return subject === dids[at] && signer >= at && !isSilenced;
+    });
+    revoked[at] = earliest(counted.map((each) => each.revoked_from));
+  }
   const keys = dids.map((each, at): IssuerKey => {
     const statement = at === 0 ? null : (rotations[at - 1] ?? null);
     return {
@@ -155,23 +165,6 @@ export function beforeRoots({ keys, revocations, receipt_keys }: KeyHistory): Ke
 export function adoptedKeys({ keys }: KeyHistory): AdoptedKeys {
   const adopter = keys.findLast(({ revoked_from }) => revoked_from === null)?.did ?? null;
   return { dids: keys.map((key) => key.did), adopter };
-}
-
-/**
- * From when each key is revoked. A key may revoke itself, and every later key an earlier one, unless that later key was
- * revoked itself by then; the earliest time counts, however often a statement is there.
- */
-function revokedFrom(dids: readonly string[], revocations: readonly Revocation[]) {
-  const revoked: (string | null)[] = dids.map(() => null);
-  for (let at = dids.length - 1; at >= 0; at -= 1) {
-    const counted = revocations.filter(({ did: subject, signed_by, stated_at }) => {
-      const signer = dids.indexOf(signed_by);
-      const isSilenced = signer > at && isAtOrAfter(stated_at, revoked[signer] ?? null);
-      return subject === dids[at] && signer >= at && !isSilenced;
-    });
-    revoked[at] = earliest(counted.map((each) => each.revoked_from));
-  }
-  return revoked;
 }
 
 function earliest(times: readonly string[]): string | null {

@@ -81,7 +81,6 @@ function nameOf(option: string): Name {
   return { option, letters, mask };
 }
 
-/** Whether one text is a piece of the other. */
 function isPiece(left: string, right: string): boolean {
   if (Math.min(left.length, right.length) < PIECE_CHARS_MIN) return false;
   return left.length < right.length ? right.includes(left) : left.includes(right);

@@ -94,13 +94,18 @@ function readTimestamp(reader: OtsReader, message: Uint8Array, depth: number): T
   }
 }
 
-interface StepStart {
-  readonly tag: number;
-  readonly message: Uint8Array;
-  readonly depth: number;
-}
-
-function readStep(reader: OtsReader, { tag, message, depth }: StepStart): Step {
+function readStep(
+  reader: OtsReader,
+  {
+    tag,
+    message,
+    depth,
+  }: {
+    tag: number;
+    message: Uint8Array;
+    depth: number;
+  },
+): Step {
   const isBinary = tag === APPEND || tag === PREPEND;
   const operand = isBinary ? reader.bytes(1, MESSAGE_BYTES_MAX) : new Uint8Array(0);
   const result = applyStep(tag, operand, message);

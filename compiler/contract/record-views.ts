@@ -140,30 +140,22 @@ export function pastMembers(signal: Signal, recent: readonly ValuePoint[]) {
   if (current === undefined) throw new RangeError(`Cannot compare readings of ${signal.id}: none`);
   const [metric] = signal.metrics;
   const shared = Object.keys(current.current).filter((name) => name in (previous?.current ?? {}));
-  return {
-    previous:
-      previous === undefined
-        ? { note: 'no earlier reading is stored' }
-        : Object.fromEntries(shared.map((name) => [name, previous.current[name]])),
-    change: changeOf(signal, current, previous),
-    trend_7d: recent.slice(-TREND_POINTS).map(({ observed_at, current: values }) => {
-      return { observed_at, value: values[metric] ?? null };
-    }),
-  };
-}
-
-/** Direction and exact delta of each numeric or declared metric, and the period between readings. */
-function changeOf(
-  signal: Signal,
-  current: ValuePoint,
-  previous: ValuePoint | undefined,
-): NonNullable<SignalRecord['change']> {
+  // Direction and exact delta of each numeric or declared metric, and the period between readings.
   const change: Record<string, MetricChange | string | null> = {};
   for (const name of comparedMetrics(signal, current, previous)) {
     change[name] = metricChange(name, current, previous);
   }
   change.period = previous === undefined ? null : periodText(previous, current);
-  return change;
+  return {
+    previous:
+      previous === undefined
+        ? { note: 'no earlier reading is stored' }
+        : Object.fromEntries(shared.map((name) => [name, previous.current[name]])),
+    change,
+    trend_7d: recent.slice(-TREND_POINTS).map(({ observed_at, current: values }) => {
+      return { observed_at, value: values[metric] ?? null };
+    }),
+  };
 }
 
 /** Declared metrics first; other metrics when one of the readings gives a number. */

@@ -26,20 +26,21 @@ export function releaseBatch({ as_of }: Pick<Release, 'as_of'>): string {
   return `${as_of.slice(0, 'YYYY-MM-DDTHH'.length)}Z`;
 }
 
-/** What the proof of a release must be about. */
-interface ReleaseLeaf {
-  /** Hash of the head, as the next head names it. */
-  readonly recordHash: string;
-  /** What the head states. */
-  readonly logIndex: number;
-  /** What the listed `log/checkpoint` states. */
-  readonly log: Checkpoint;
-}
-
 /** Why a proof is not that of a release; null where its tree is the listed one and the head alone. Signatures are for the caller to check. */
 export function releaseProofFault(
   proof: ReadTlogProof,
-  { recordHash, logIndex, log }: ReleaseLeaf,
+  {
+    recordHash,
+    logIndex,
+    log,
+  }: {
+    /** Hash of the head, as the next head names it. */
+    recordHash: string;
+    /** What the head states. */
+    logIndex: number;
+    /** What the listed `log/checkpoint` states. */
+    log: Checkpoint;
+  },
   sha256: Sha256,
 ): string | null {
   const { index, hashes, signed } = proof;

@@ -243,12 +243,15 @@ export function unpackedPath(path: string): { path: string; coding: Coding } | n
 
 /** A release as far as its place in time goes. */
 type PlacedRelease = Pick<Release, 'sequence' | 'as_of'>;
-type LaterRelease = Pick<Release, 'sequence' | 'as_of' | 'issuer_did' | 'clock_corrected'>;
 
 /**
  * Whether a release with a higher sequence claims an earlier time than the one before it, without a valid correction.
  */
-export function goesBack(before: PlacedRelease, later: LaterRelease, keys?: KeyHistory): boolean {
+export function goesBack(
+  before: PlacedRelease,
+  later: Pick<Release, 'sequence' | 'as_of' | 'issuer_did' | 'clock_corrected'>,
+  keys?: KeyHistory,
+): boolean {
   if (Date.parse(later.as_of) >= Date.parse(before.as_of)) return false;
   const { clock_corrected: corrected } = later;
   if (corrected === undefined || !isNewestKey(later.issuer_did, keys)) return true;

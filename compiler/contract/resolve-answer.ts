@@ -58,7 +58,10 @@ function echo(asked: AskedAs, { question }: Settled): object {
   };
 }
 
-type ResolveMembers = Pick<
+/** What `/resolve` says of the settlement. */
+export function resolveMembers(
+  settled: Settled,
+): Pick<
   ResolveBody,
   | 'resolution_status'
   | 'filed_by_cutoff'
@@ -67,14 +70,7 @@ type ResolveMembers = Pick<
   | 'disclosure_date'
   | 'note'
   | 'candidate_count'
->;
-type ProposerMembers = Pick<
-  ProposerBody,
-  'answer' | 'confidence' | 'timestamp' | 'evidence_url' | 'source_tier' | 'note'
->;
-
-/** What `/resolve` says of the settlement. */
-export function resolveMembers(settled: Settled): ResolveMembers {
+> {
   const { resolution_status, filed_by_cutoff, selected, candidates } = settled.settlement;
   return {
     resolution_status,
@@ -88,7 +84,12 @@ export function resolveMembers(settled: Settled): ResolveMembers {
 }
 
 /** What `/resolve/proposer` says of it. */
-function proposerMembers(settled: Settled<HashedFiling>): ProposerMembers {
+function proposerMembers(
+  settled: Settled<HashedFiling>,
+): Pick<
+  ProposerBody,
+  'answer' | 'confidence' | 'timestamp' | 'evidence_url' | 'source_tier' | 'note'
+> {
   const { resolution_status, filed_by_cutoff, selected } = settled.settlement;
   const certain = resolution_status === 'resolved' && filed_by_cutoff !== null;
   return {

@@ -2,7 +2,6 @@ import { byTime, joinedProvenance, type LineagePart } from './bundle.ts';
 import type { Statement } from './citation.ts';
 import { defined } from './defined.ts';
 import { DAY_MS } from './iso-time.ts';
-import type { Provenance } from './record.ts';
 import { NATURE, ROSTER_LINEAGE, ROSTER_NOTES } from './words.ts';
 
 // A roster as a pure function of its rows, and its rows as functions of the bodies of their subjects: `verify` makes both again.
@@ -30,6 +29,10 @@ export function rosterBody(member: RosterMember, rows: readonly RosterRow[], ver
   const { observed_at, grade, scope } = oldestOf(rows);
   const notes = [...new Set(rows.flatMap(({ source_note }) => source_note ?? []))];
   const joined = joinedProvenance(rows, { lineage_note: ROSTER_LINEAGE });
+  const links = new Map<string | null, RosterRow['lineage']>();
+  for (const { lineage } of byAge(rows)) {
+    if (!links.has(lineage.traceable_to)) links.set(lineage.traceable_to, lineage);
+  }
   return {
     nature: NATURE,
     count: rows.length,
@@ -37,7 +40,7 @@ export function rosterBody(member: RosterMember, rows: readonly RosterRow[], ver
     observed_at,
     record_hash_verifiable: rosterVerifiable(rows, verifiable),
     ...(notes.length === 0 ? {} : { source_note: notes.slice(0, NOTES_MAX).join('; ') }),
-    provenance: { ...joined, data_lineage: linksOf(rows) },
+    provenance: { ...joined, data_lineage: [...links.values()] },
     grade,
     scope,
   };
@@ -73,15 +76,6 @@ export function rosterVerifiable(
   const partial = `${total - with_hash} of ${total} rows were imported without a hash; `;
   const mode = verifiable ? ('offline' as const) : ('online' as const);
   return { mode, with_hash, total, note: (with_hash < total ? partial : '') + ROSTER_NOTES[mode] };
-}
-
-/** One link for each source, with the oldest row of it. */
-function linksOf(rows: readonly RosterRow[]): Provenance['data_lineage'] {
-  const links = new Map<string | null, RosterRow['lineage']>();
-  for (const { lineage } of byAge(rows)) {
-    if (!links.has(lineage.traceable_to)) links.set(lineage.traceable_to, lineage);
-  }
-  return [...links.values()];
 }
 
 /** Oldest first; rows of one time stay in their order. */

@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 const time = z.iso.datetime().nullable();
 
-/** How one source stands. */
 const sourceStatusSchema = z.strictObject({
   last_attempt: time,
   /** Of a fetch and import without a fault. */

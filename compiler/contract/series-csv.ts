@@ -49,42 +49,36 @@ function seriesOfCsv(text: string): JsonObject {
   const rows: JsonObject[] = [];
   for (const cells of csvRows(text, table + csvLine(columns).length)) {
     if (rows.length === SERIES_ROWS_MAX) throw new RangeError(`more than ${SERIES_ROWS_MAX} rows`);
-    rows.push(rowOf(columns, cells));
+    if (cells.length !== columns.length) {
+      throw new SyntaxError(`a line has ${cells.length} cells, not ${columns.length}`);
+    }
+    rows.push(
+      Object.fromEntries(
+        columns.map((name, index) => [
+          name,
+          memberOf(name, defined(cells[index], 'a cell of each column')),
+        ]),
+      ),
+    );
   }
   return { ...head, rows };
 }
 
 type Column = (typeof CORE_COLUMNS)[number];
 
-function rowOf(columns: readonly Column[], cells: readonly string[]): JsonObject {
-  if (cells.length !== columns.length) {
-    throw new SyntaxError(`a line has ${cells.length} cells, not ${columns.length}`);
-  }
-  return Object.fromEntries(
-    columns.map((name, index) => [
-      name,
-      memberOf(name, defined(cells[index], 'a cell of each column')),
-    ]),
-  );
-}
-
 function memberOf(column: Column, cell: string): JsonValue {
   switch (column) {
     case 'current':
     case '_hash_core':
       return parseJson(cell);
-    case 'data_age_hours':
-      return ageOf(cell);
+    case 'data_age_hours': {
+      const age = Number(cell);
+      if (String(age) === cell && Number.isFinite(age)) return age;
+      throw new SyntaxError(`data_age_hours "${cell}" is not a number`);
+    }
     case 'band':
       return cell === '' ? null : cell;
     default:
       return cell;
   }
-}
-
-/** A number in its one spelling. */
-function ageOf(cell: string): number {
-  const age = Number(cell);
-  if (String(age) === cell && Number.isFinite(age)) return age;
-  throw new SyntaxError(`data_age_hours "${cell}" is not a number`);
 }

@@ -21,12 +21,6 @@ export interface SitePrice {
   readonly summary: string;
 }
 
-/** A metric with the unit that people read; `label` is '' for a bare number. */
-interface SiteMetric {
-  readonly name: string;
-  readonly label: string;
-}
-
 /** One signal of `/site/data/signals.json`. */
 export interface SiteSignal {
   readonly signal_id: string;
@@ -37,7 +31,10 @@ export interface SiteSignal {
   readonly measures: string;
   readonly cadence: string;
   /** The main one first. */
-  readonly metrics: readonly SiteMetric[];
+  readonly metrics: readonly {
+    name: string;
+    label: string;
+  }[];
   /** Official public scales, oldest first; empty where no agency publishes one for every entity. */
   readonly scales: readonly Ruler[];
   /** Every class that a reading can have, mildest first; empty where nobody classes it. */

@@ -73,7 +73,17 @@ const LIST = { type: 'array' };
  * are not listed: a search finds them.
  */
 export function toolsOf(catalog: Catalog): readonly Tool[] {
-  const names = namesOf(catalog);
+  // The usual examples, each where the catalogue has it; else the first of its kind.
+  const shown = (name: string, known: readonly string[]): string =>
+    known.includes(name) ? name : (known[0] ?? name);
+  const ids = catalog.signals.map(({ id }) => id);
+  const bought = shown('airquality.aqi', ids);
+  const line = catalog.lines.find(({ signals: own }) => own.some(({ id }) => id === bought));
+  const names = {
+    found: shown('nas.ground_ops', ids),
+    bought,
+    entity: shown('us-denver', line?.entities ?? []),
+  };
   const searched = catalog.operationByPath.has(SEARCH_OPERATION) ? [SEARCH] : [];
   const record = catalog.operationByPath.get('/gauge');
   const records = record === undefined ? [] : [recordTool(record, names)];
@@ -91,20 +101,6 @@ interface Names {
   readonly found: string;
   readonly bought: string;
   readonly entity: string;
-}
-
-/** The usual examples, each where the catalogue has it; else the first of its kind. */
-function namesOf({ lines, signals }: Catalog): Names {
-  const shown = (name: string, known: readonly string[]): string =>
-    known.includes(name) ? name : (known[0] ?? name);
-  const ids = signals.map(({ id }) => id);
-  const bought = shown('airquality.aqi', ids);
-  const line = lines.find(({ signals: own }) => own.some(({ id }) => id === bought));
-  return {
-    found: shown('nas.ground_ops', ids),
-    bought,
-    entity: shown('us-denver', line?.entities ?? []),
-  };
 }
 
 const SEARCH = tool(

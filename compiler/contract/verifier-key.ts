@@ -47,20 +47,18 @@ export function parseVerifierKey(text: string, sha256: Sha256): VerifierKey {
   if (type === undefined) throw unusable(text, 'its key is not base64');
   const key = { name, type, publicKey: Uint8Array.from(publicKey) };
   const isEd25519 = type === NOTE_KEY.log || type === NOTE_KEY.witness;
-  if (isEd25519) refuseUnusable(text, key.publicKey);
+  if (isEd25519) {
+    if (key.publicKey.length !== PUBLIC_KEY_BYTES) throw unusable(text, 'its key is not 32 bytes');
+    try {
+      refuseWeakKey(key.publicKey, text);
+    } catch (cause) {
+      throw unusable(text, 'signatures under its key can be forged', cause);
+    }
+  }
   if (hexOf(keyHashOf(key, sha256)) !== hash) {
     throw unusable(text, 'its hash is not that of its name and key');
   }
   return key;
-}
-
-function refuseUnusable(text: string, publicKey: Uint8Array): void {
-  if (publicKey.length !== PUBLIC_KEY_BYTES) throw unusable(text, 'its key is not 32 bytes');
-  try {
-    refuseWeakKey(publicKey, text);
-  } catch (cause) {
-    throw unusable(text, 'signatures under its key can be forged', cause);
-  }
 }
 
 function unusable(text: string, why: string, cause?: unknown): RangeError {

@@ -64,7 +64,12 @@ export function replay(options: {
     );
   }
   const fetches = archive.fetches();
-  const run = new Replay(storedFiles(snapshots), reasonsFrom(fetches, known));
+  const { signals, collections } = listSnapshots(snapshots, loadCatalog(snapshots).catalog);
+  const files = [...signals.flatMap((one) => one.files), ...Object.values(collections).flat()];
+  const run = new Replay(
+    new Map(files.map(({ name, path }) => [name, path])),
+    reasonsFrom(fetches, known),
+  );
   const importing = new ArchiveImport({
     archive,
     disk: run.disk,
@@ -84,12 +89,6 @@ export function replay(options: {
 function refuse(archived: Archived): never {
   const state = 'this program has no such importer; use the one that imported it';
   throw new ImportError({ subject: notePath(archived), state });
-}
-
-function storedFiles(snapshots: string): Map<string, string> {
-  const { signals, collections } = listSnapshots(snapshots, loadCatalog(snapshots).catalog);
-  const files = [...signals.flatMap((one) => one.files), ...Object.values(collections).flat()];
-  return new Map(files.map(({ name, path }) => [name, path]));
 }
 
 /** Only what is in the archive, and was read by the same rules, can be made again. */
@@ -230,8 +229,15 @@ function compareRows({ path, stored, replayed }: ComparedFile, reasonOf: ReasonO
     else if (!remade.has(sortText(row))) return { kind: 'differs', line, reason: NO_SUCH_LINE };
   }
   if (open !== null) return open;
-  const line = firstDifference(stored, replayed ?? '');
-  return { kind: 'differs', line, reason: `the archive gives ${lineText(replayed ?? '', line)}` };
+  const [left, right] = [stored.split('\n'), (replayed ?? '').split('\n')];
+  const at = left.findIndex((line, index) => line !== right[index]);
+  const line = (at === -1 ? left.length : at) + 1;
+  const found = (replayed ?? '').split('\n')[line - 1] ?? '';
+  return {
+    kind: 'differs',
+    line,
+    reason: `the archive gives ${found === '' ? 'no more lines' : found.slice(0, LINE_CHARS_MAX)}`,
+  };
 }
 
 /** Why the archive cannot answer for a row; null where it can. Filings name no evidence, so their file stands as a whole. */
@@ -253,18 +259,7 @@ function numberedRows(path: string, text: string): { line: number; row: BatchRow
   return rows.map((row, at) => ({ line: defined(numbers[at + headers], 'the line'), row }));
 }
 
-function firstDifference(one: string, other: string): number {
-  const [left, right] = [one.split('\n'), other.split('\n')];
-  const at = left.findIndex((line, index) => line !== right[index]);
-  return (at === -1 ? left.length : at) + 1;
-}
-
 const LINE_CHARS_MAX = 200;
-
-function lineText(text: string, line: number): string {
-  const found = text.split('\n')[line - 1] ?? '';
-  return found === '' ? 'no more lines' : found.slice(0, LINE_CHARS_MAX);
-}
 
 /** Findings of one kind that are written out; the rest is counted. */
 const LINES_MAX = 20;
@@ -320,7 +315,15 @@ export function replayText(report: ReplayReport): string {
       differs.toSorted(byPath).map(({ path, line, reason }) => `${path}:${line}  ${reason}`),
     ),
     ...some('DAMAGED', damaged),
-    ...some('unshown', byReason(unshown.toSorted(byPath))),
+    ...some(
+      'unshown',
+      [...grouped(unshown.toSorted(byPath), ({ reason }) => reason)].map(
+        ([reason, [first, ...others]]) => {
+          const more = others.length === 0 ? '' : ` and ${others.length} more files`;
+          return `${first.path}:${first.line}${more}  ${reason}`;
+        },
+      ),
+    ),
     ...some('refused', refused),
     ...some('waiting', waiting),
   ]);
@@ -328,13 +331,6 @@ export function replayText(report: ReplayReport): string {
 
 function byPath(a: FileFinding, b: FileFinding): number {
   return a.path < b.path ? -1 : 1;
-}
-
-function byReason(findings: readonly FileFinding[]): string[] {
-  return [...grouped(findings, ({ reason }) => reason)].map(([reason, [first, ...others]]) => {
-    const more = others.length === 0 ? '' : ` and ${others.length} more files`;
-    return `${first.path}:${first.line}${more}  ${reason}`;
-  });
 }
 
 function some(kind: string, lines: readonly string[]): string[] {

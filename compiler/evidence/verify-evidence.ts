@@ -11,7 +11,7 @@ import type { Source } from '../import/source.ts';
 import { sourceOf } from '../import/sources.ts';
 import { coreFields } from '../stages/assemble/entity-record.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { canonicalHash, memberPath, type ObjectNode, objectNodes } from '../verify/body-check.ts';
+import { canonicalHash, memberPath, objectNodes } from '../verify/body-check.ts';
 import { nodeDisk, readAll } from '../verify/disk.ts';
 import { openChunks } from '../verify/plain-file.ts';
 import { EXIT, jsonText, noRelease, printed, type VerifyOutcome } from '../verify/report-text.ts';
@@ -28,7 +28,13 @@ interface EvidenceLink {
 /** Every reading that a body names in a lineage, once, with its place. */
 function evidenceLinks(body: JsonValue): EvidenceLink[] {
   const nodes = [...objectNodes(body)];
-  const entities = entitiesByHash(nodes);
+  const entities = new Map(
+    nodes.flatMap(({ value: { record_hash, entity } }) =>
+      typeof record_hash === 'string' && typeof entity === 'string'
+        ? [[record_hash, entity] as const]
+        : [],
+    ),
+  );
   const found = new Map<string, EvidenceLink>();
   for (const { path, value } of nodes) {
     const { provenance } = value;
@@ -42,16 +48,6 @@ function evidenceLinks(body: JsonValue): EvidenceLink[] {
     }
   }
   return [...found.values()];
-}
-
-function entitiesByHash(nodes: readonly ObjectNode[]): ReadonlyMap<string, string> {
-  return new Map(
-    nodes.flatMap(({ value: { record_hash, entity } }) =>
-      typeof record_hash === 'string' && typeof entity === 'string'
-        ? [[record_hash, entity] as const]
-        : [],
-    ),
-  );
 }
 
 /** Sources beside those of the table; null for one of the table. */
@@ -100,7 +96,18 @@ function rederive(found: EvidenceLink, witnesses: Witnesses): Rederived {
   }
   const archived = fetchOf(evidence.data, witnesses);
   if ('verdict' in archived) return archived;
-  return judged(found, evidence.data, { source, archived, archive: witnesses.archive });
+  const at = { source, archived, archive: witnesses.archive };
+  const { version } = at.source;
+  const made = `${evidence.data.importer} v${evidence.data.importer_version}`;
+  const fault = faultBehind(found, at);
+  if (fault?.kind === 'missing') return open(fault.text);
+  if (fault?.kind === 'bytes') return failed(fault.text);
+  if (version !== evidence.data.importer_version) {
+    const gives = fault === null ? 'which gives the same reading' : `by which ${fault.text}`;
+    return open(`made by ${made}; this program has v${version}, ${gives}`);
+  }
+  if (fault !== null) return failed(`payload sha256 matches, but ${fault.text}`);
+  return shown(`payload sha256 matches; reading re-derived by ${made}`);
 }
 
 export function sourceNamed(id: string, known?: KnownSources): Source | null {
@@ -127,20 +134,6 @@ interface AtHand {
   readonly source: Source;
   readonly archived: Archived;
   readonly archive: Witnesses['archive'];
-}
-
-function judged(found: EvidenceLink, evidence: Evidence, at: AtHand): Rederived {
-  const { version } = at.source;
-  const made = `${evidence.importer} v${evidence.importer_version}`;
-  const fault = faultBehind(found, at);
-  if (fault?.kind === 'missing') return open(fault.text);
-  if (fault?.kind === 'bytes') return failed(fault.text);
-  if (version !== evidence.importer_version) {
-    const gives = fault === null ? 'which gives the same reading' : `by which ${fault.text}`;
-    return open(`made by ${made}; this program has v${version}, ${gives}`);
-  }
-  if (fault !== null) return failed(`payload sha256 matches, but ${fault.text}`);
-  return shown(`payload sha256 matches; reading re-derived by ${made}`);
 }
 
 function faultBehind(
@@ -256,7 +249,25 @@ export async function runVerifyEvidence(
     body,
     options.witnesses ?? { archive: new Archive(options.archive) },
   );
-  return joined(target, outcome, { checks, isJson: options.json === true });
+  const verdict = evidenceVerdict(checks);
+  const exitCode = worse(outcome.exitCode, EXITS[verdict]);
+  if (options.json === true) {
+    const evidence = { evidence_verdict: verdict, evidence: checks };
+    return { exitCode, text: jsonText({ ...JSON.parse(outcome.text), ...evidence }) };
+  }
+  const isNamed = checks.some(({ detail }) => detail !== UNNAMED);
+  return {
+    exitCode,
+    text:
+      outcome.text +
+      printed([
+        `${VERDICT[evidenceVerdict(checks)]}${isNamed ? '' : `: ${UNNAMED}`}  ${target}`,
+        ...checks.map(({ verdict, signal, entity, observed_at, detail }) => {
+          const about = entity === null ? signal : `${signal} of ${entity}`;
+          return `  ${STATUS[verdict].padEnd(5)} evidence      ${about} at ${observed_at}  ${detail}`;
+        }),
+      ]),
+  };
 }
 
 export function evidenceChecks(body: JsonValue, witnesses: Witnesses): EvidenceCheck[] {
@@ -288,32 +299,7 @@ function parsed(bytes: Uint8Array): JsonValue | null {
   }
 }
 
-function joined(
-  target: string,
-  outcome: VerifyOutcome,
-  { checks, isJson }: { checks: readonly EvidenceCheck[]; isJson: boolean },
-): VerifyOutcome {
-  const verdict = evidenceVerdict(checks);
-  const exitCode = worse(outcome.exitCode, EXITS[verdict]);
-  if (isJson) {
-    const evidence = { evidence_verdict: verdict, evidence: checks };
-    return { exitCode, text: jsonText({ ...JSON.parse(outcome.text), ...evidence }) };
-  }
-  return { exitCode, text: outcome.text + printed(evidenceLines(target, checks)) };
-}
-
 function worse(one: Exit, other: Exit): Exit {
   if (one === EXIT.failed || other === EXIT.failed) return EXIT.failed;
   return one === EXIT.verified ? other : one;
-}
-
-function evidenceLines(target: string, checks: readonly EvidenceCheck[]): string[] {
-  const isNamed = checks.some(({ detail }) => detail !== UNNAMED);
-  return [
-    `${VERDICT[evidenceVerdict(checks)]}${isNamed ? '' : `: ${UNNAMED}`}  ${target}`,
-    ...checks.map(({ verdict, signal, entity, observed_at, detail }) => {
-      const about = entity === null ? signal : `${signal} of ${entity}`;
-      return `  ${STATUS[verdict].padEnd(5)} evidence      ${about} at ${observed_at}  ${detail}`;
-    }),
-  ];
 }

@@ -49,7 +49,6 @@ class FetchError extends Error {
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 const REDIRECTS_MAX = 5;
-/** What is read of an answer that is thrown away. */
 const DUMP_BYTES = 65_536;
 const HEADERS_BYTES_MAX = 65_536;
 /** A longer value is not kept: notes must stay small, and nobody needs it. */
@@ -222,7 +221,15 @@ async function answerOf(
   response: Response,
   { receive, bytesMax }: Pick<ClientSettings, 'bytesMax'> & { readonly receive: Receive },
 ): Promise<AgencyReply> {
-  const headers = headersOf(response);
+  const [date, modified, etag] = ['date', 'last-modified', 'etag'].map((name) => {
+    const value = headerOf(response, name);
+    return value !== undefined && value.length <= KEPT_HEADER_CHARS_MAX ? value : undefined;
+  });
+  const headers = {
+    ...(date === undefined ? {} : { http_date: date }),
+    ...(modified === undefined ? {} : { last_modified: modified }),
+    ...(etag === undefined ? {} : { etag }),
+  };
   if (response.statusCode === 304 && question.known !== null) {
     await dump(response);
     return { kind: 'unchanged', headers };
@@ -374,18 +381,6 @@ async function dump(response: Response): Promise<void> {
   }
 }
 
-function headersOf(response: Response): AnswerHeaders {
-  const [date, modified, etag] = ['date', 'last-modified', 'etag'].map((name) => {
-    const value = headerOf(response, name);
-    return value !== undefined && value.length <= KEPT_HEADER_CHARS_MAX ? value : undefined;
-  });
-  return {
-    ...(date === undefined ? {} : { http_date: date }),
-    ...(modified === undefined ? {} : { last_modified: modified }),
-    ...(etag === undefined ? {} : { etag }),
-  };
-}
-
 function headerOf({ headers }: Response, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
@@ -524,7 +519,19 @@ async function askInTurn(url: string, run: SourceRun): Promise<AgencyAnswer> {
   if (hasEnded(by)) throw new FetchError({ subject: url, state: ENDED });
   try {
     const receive = by.archive.receive.bind(by.archive, source.id);
-    const answer = await by.client.ask(questionOf(url, run), receive);
+    const look = run.looks.get(withoutKeys(url));
+    // A whole is compared as a whole, and what could not be read is asked for again.
+    const isConditional = look !== undefined && look.refused !== true && run.plan.isWhole !== true;
+    const answer = await by.client.ask(
+      {
+        url,
+        plan: run.plan,
+        format: run.source.format,
+        key: run.plan.key === undefined ? null : (run.by.keyOf(run.plan.key.variable) ?? null),
+        known: isConditional ? look : null,
+      },
+      receive,
+    );
     return { url, answer, at: isoTime(Math.floor(by.clock.now() / 1000) * 1000) };
   } catch (error) {
     if (isUnreachable(error)) by.pace.giveBack(host, plan.perMinute);
@@ -542,19 +549,6 @@ function waitBefore(attempt: number, { fault }: FetchError, { random }: Clock): 
   const backoff = BACKOFF_MS * 2 ** (attempt - 1) * (1 + random());
   const wait = Math.max(backoff, fault.waitMs ?? 0);
   return wait > WAIT_MS_MAX ? null : wait;
-}
-
-function questionOf(url: string, { source, plan, looks, by }: SourceRun): AgencyRequest {
-  const look = looks.get(withoutKeys(url));
-  // A whole is compared as a whole, and what could not be read is asked for again.
-  const isConditional = look !== undefined && look.refused !== true && plan.isWhole !== true;
-  return {
-    url,
-    plan,
-    format: source.format,
-    key: plan.key === undefined ? null : (by.keyOf(plan.key.variable) ?? null),
-    known: isConditional ? look : null,
-  };
 }
 
 /** What an address says: what came, or what it said before where that still holds. */

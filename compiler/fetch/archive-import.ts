@@ -64,28 +64,6 @@ function rowText(row: BatchRow): string {
 }
 
 /**
- * Rows that say something else than `before`, the answer of the same address before this one. The newest reading of each
- * entity always stays, because it tells that somebody looked; so does every list and every row of a roster, because what
- * they leave out counts.
- */
-function newsOf(imported: readonly IdRow[], before: readonly IdRow[]): IdRow[] {
-  const known = new Map(before.map((one) => [factKey(one), factText(one)] as const));
-  const newest = new Map<string, number>();
-  for (const { id, row } of imported) {
-    const series = `${id} ${String(row.entity)}`;
-    const time = Date.parse(String(row.observed_at));
-    if (time > (newest.get(series) ?? Number.NEGATIVE_INFINITY)) newest.set(series, time);
-  }
-  return imported.filter((one) => {
-    const { id, row } = one;
-    const key = factKey(one);
-    if (key === null || known.get(key) !== factText(one)) return true;
-    if (row.current === undefined) return row.kind !== 'filing';
-    return Date.parse(String(row.observed_at)) === newest.get(`${id} ${String(row.entity)}`);
-  });
-}
-
-/**
  * Adds rows to the files of a batch. What the batch says already is not said again, and what it says otherwise is handed
  * back: nothing stored is replaced. Throws an ImportError where a stored file cannot be read.
  */
@@ -105,7 +83,16 @@ function addToBatch(
     const verdicts = own.map((one) => [one, known.add(one)] as const);
     const fresh = verdicts.flatMap(([{ row }, verdict]) => (verdict === 'new' ? [row] : []));
     for (const [one, verdict] of verdicts) if (verdict === 'other') other.push(one);
-    if (fresh.length > 0) disk.write(path, batchText(inOrder([...stored, ...fresh])));
+    if (fresh.length > 0)
+      disk.write(
+        path,
+        batchText(
+          [...stored, ...fresh]
+            .map((row) => [sortText(row), row] as const)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([, row]) => row),
+        ),
+      );
     files.push({ path, written: fresh.length > 0 });
   }
   return { files, other };
@@ -133,13 +120,6 @@ class KnownFacts {
   }
 }
 
-function inOrder(rows: readonly BatchRow[]): BatchRow[] {
-  return rows
-    .map((row) => [sortText(row), row] as const)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, row]) => row);
-}
-
 export interface TakenFetch {
   readonly archived: Archived;
   readonly files: readonly BatchFile[];
@@ -149,12 +129,6 @@ export interface TakenFetch {
   readonly waiting: number;
   readonly skipped: readonly Skipped[];
   readonly remarks: readonly string[];
-}
-
-interface WaitingRows {
-  readonly batch: string;
-  readonly opensAt: number;
-  readonly rows: Map<string, IdRow>;
 }
 
 interface ImportContext {
@@ -176,7 +150,14 @@ interface ImportContext {
 export class ArchiveImport {
   readonly #by: ImportContext;
   /** By source: the addresses of some name the time at which they are asked. */
-  readonly #waiting = new Map<string, WaitingRows>();
+  readonly #waiting = new Map<
+    string,
+    {
+      batch: string;
+      opensAt: number;
+      rows: Map<string, IdRow>;
+    }
+  >();
 
   constructor(by: ImportContext) {
     this.#by = by;
@@ -195,9 +176,39 @@ export class ArchiveImport {
     if (held !== undefined) return { archived, ...NOTHING, remarks: [`held back: ${held}`] };
     const imported = this.#read(archived);
     const all = rowsOf(imported);
-    refuseContradiction(all, notePath(archived));
+    // A payload that says two things of one reading is not an honest revision.
+    const subject = notePath(archived);
+    const values = new Map<string, string>();
+    for (const one of all) {
+      const key = factKey(one);
+      if (key === null) continue;
+      const value = valueText(one);
+      if ((values.get(key) ?? value) !== value) {
+        const state = `it says two things of ${key.slice(0, 200)}; fetch it again`;
+        throw new ImportError({ subject, state });
+      }
+      values.set(key, value);
+    }
     this.#forget(source, all);
-    const news = newsOf(all, this.#before(archived));
+    // Rows that say something else than `before`, the answer of the same address before this one. The newest reading of each
+    // entity always stays, because it tells that somebody looked; so does every list and every row of a roster, because what
+    // they leave out counts.
+    const known = new Map(
+      this.#before(archived).map((one) => [factKey(one), factText(one)] as const),
+    );
+    const newest = new Map<string, number>();
+    for (const { id, row } of all) {
+      const series = `${id} ${String(row.entity)}`;
+      const time = Date.parse(String(row.observed_at));
+      if (time > (newest.get(series) ?? Number.NEGATIVE_INFINITY)) newest.set(series, time);
+    }
+    const news = all.filter((one) => {
+      const { id, row } = one;
+      const key = factKey(one);
+      if (key === null || known.get(key) !== factText(one)) return true;
+      if (row.current === undefined) return row.kind !== 'filing';
+      return Date.parse(String(row.observed_at)) === newest.get(`${id} ${String(row.entity)}`);
+    });
     const { files, other } = addToBatch(news, batchName(fetched_at), this.#by.disk);
     this.#await(archived, other);
     const { skipped, remarks } = imported;
@@ -266,18 +277,3 @@ export class ArchiveImport {
 }
 
 const NOTHING = { files: [], rows: 0, waiting: 0, skipped: [] } as const;
-
-/** A payload that says two things of one reading is not an honest revision. */
-function refuseContradiction(rows: readonly IdRow[], subject: string): void {
-  const values = new Map<string, string>();
-  for (const one of rows) {
-    const key = factKey(one);
-    if (key === null) continue;
-    const value = valueText(one);
-    if ((values.get(key) ?? value) !== value) {
-      const state = `it says two things of ${key.slice(0, 200)}; fetch it again`;
-      throw new ImportError({ subject, state });
-    }
-    values.set(key, value);
-  }
-}

@@ -127,7 +127,25 @@ export class Archive {
   async receive(source: string, chunks: AsyncIterable<Uint8Array>): Promise<Incoming> {
     mkdirSync(this.#place(source), { recursive: true });
     this.#received += 1;
-    return receiveInto(this.#place(source, `${INCOMING}${process.pid}-${this.#received}`), chunks);
+    const path = this.#place(source, `${INCOMING}${process.pid}-${this.#received}`);
+    const digest = createHash('sha256');
+    let bytes = 0;
+    const counted = async function* () {
+      for await (const chunk of chunks) {
+        digest.update(chunk);
+        bytes += chunk.length;
+        yield chunk;
+      }
+    };
+    // Opened before anything can break, or the file could appear after it was removed.
+    const fd = openSync(path, 'wx');
+    try {
+      await pipeline(counted, createGzip(), createWriteStream(path, { fd, flush: true }));
+    } catch (cause) {
+      rmSync(path, { force: true });
+      throw cause;
+    }
+    return { path, sha256: digest.digest('hex'), bytes };
   }
 
   drop({ path }: Incoming): void {
@@ -298,27 +316,6 @@ function payloadAt(path: string, sha256: string): Uint8Array {
   throw new ArchiveError(
     `Cannot use archived payload "${path}": its bytes are not those of its name`,
   );
-}
-
-async function receiveInto(path: string, chunks: AsyncIterable<Uint8Array>): Promise<Incoming> {
-  const digest = createHash('sha256');
-  let bytes = 0;
-  const counted = async function* () {
-    for await (const chunk of chunks) {
-      digest.update(chunk);
-      bytes += chunk.length;
-      yield chunk;
-    }
-  };
-  // Opened before anything can break, or the file could appear after it was removed.
-  const fd = openSync(path, 'wx');
-  try {
-    await pipeline(counted, createGzip(), createWriteStream(path, { fd, flush: true }));
-  } catch (cause) {
-    rmSync(path, { force: true });
-    throw cause;
-  }
-  return { path, sha256: digest.digest('hex'), bytes };
 }
 
 function namesIn(folder: string): string[] {

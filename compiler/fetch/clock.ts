@@ -1,4 +1,3 @@
-/** Time and chance, as parameters of everything that waits. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
@@ -13,7 +12,6 @@ export interface Clock {
 /** Longest that a timer of Node can wait. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** The machine's own clock. */
 export function systemClock(now: () => number, random: () => number): Clock {
   return {
     now,
@@ -58,7 +56,6 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** Waits for the turn of a request. */
   async turn(host: string, perMinute: number, signal?: AbortSignal): Promise<void> {
     const now = this.#clock.now();
     const at = Math.max(now, this.#next.get(host) ?? now);

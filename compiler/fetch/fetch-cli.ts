@@ -93,7 +93,20 @@ export function parseConfig(
     throw new ConfigError(refusal(file, faults), { cause: parsed.error });
   }
   const { every, origins = {}, sources: named } = parsed.data;
-  const faults = [...unknownSources(named, sources), ...unknownHosts(origins, sources)];
+  const known = sources.map(({ id }) => id);
+  const hosts: readonly string[] = sources.flatMap(({ fetch }) => fetch?.hosts ?? []);
+  const faults = [
+    ...Object.keys(named).flatMap((id) => {
+      if (known.includes(id)) return [];
+      const suggestion = nearest(id, known);
+      const hint =
+        suggestion === null ? 'see "signalpress sources list"' : `did you mean "${suggestion}"?`;
+      return [`sources.${id}: no such source; ${hint}`];
+    }),
+    ...Object.keys(origins).flatMap((host) =>
+      hosts.includes(host) ? [] : [`origins.${host}: no source is fetched from this host`],
+    ),
+  ];
   if (Object.keys(named).length === 0) faults.push('sources: none; "sources list" shows all');
   if (faults.length > 0) throw new ConfigError(refusal(file, faults));
   const wanted = sources.flatMap((source) => {
@@ -110,30 +123,6 @@ export function everyMsOf({ fetch }: Source, least = EVERY_MS_LEAST): number {
   return Math.max(least, (fetch?.everyMinutes ?? 0) * 60_000);
 }
 
-function configText(sources: readonly Source[]): string {
-  const named = Object.fromEntries(sources.map(({ id }) => [id, {}] as const));
-  return `${JSON.stringify({ sources: named }, null, 2)}\n`;
-}
-
-function unknownSources(named: Readonly<Record<string, unknown>>, sources: readonly Source[]) {
-  const known = sources.map(({ id }) => id);
-  return Object.keys(named).flatMap((id) => {
-    if (known.includes(id)) return [];
-    const suggestion = nearest(id, known);
-    const hint =
-      suggestion === null ? 'see "signalpress sources list"' : `did you mean "${suggestion}"?`;
-    return [`sources.${id}: no such source; ${hint}`];
-  });
-}
-
-function unknownHosts(origins: Readonly<Record<string, string>>, sources: readonly Source[]) {
-  const hosts: readonly string[] = sources.flatMap(({ fetch }) => fetch?.hosts ?? []);
-  return Object.keys(origins).flatMap((host) =>
-    hosts.includes(host) ? [] : [`origins.${host}: no source is fetched from this host`],
-  );
-}
-
-/** Exit codes of `fetch` and `run`. */
 const RUN_EXIT = { well: 0, failed: 1, partly: 3 } as const;
 const ERROR_CHARS_MAX = 160;
 
@@ -165,23 +154,22 @@ function sourceText({ outcome, taken, failure }: SourceReport): string[] {
 
 function statusTable(status: RunStatus, ids: readonly string[]): string {
   const head = ['source', 'state', 'last success', 'last change', 'next due', 'failures', 'error'];
-  const rows = ids.map((id) => statusRow(id, status.sources[id] ?? NO_SOURCE_STATUS));
+  const rows = ids.map((id) => {
+    const own = status.sources[id] ?? NO_SOURCE_STATUS;
+    const { last_success, last_change, next_due, consecutive_failures, last_error } = own;
+    const error = (last_error ?? '').replace(/\s+/g, ' ');
+    const isLong = error.length > ERROR_CHARS_MAX;
+    return [
+      id,
+      stateOf(own),
+      last_success ?? '-',
+      last_change ?? '-',
+      next_due ?? 'now',
+      String(consecutive_failures),
+      isLong ? `${error.slice(0, ERROR_CHARS_MAX)}…` : error,
+    ];
+  });
   return tableText([head, ...rows]);
-}
-
-function statusRow(id: string, own: SourceStatus): string[] {
-  const { last_success, last_change, next_due, consecutive_failures, last_error } = own;
-  const error = (last_error ?? '').replace(/\s+/g, ' ');
-  const isLong = error.length > ERROR_CHARS_MAX;
-  return [
-    id,
-    stateOf(own),
-    last_success ?? '-',
-    last_change ?? '-',
-    next_due ?? 'now',
-    String(consecutive_failures),
-    isLong ? `${error.slice(0, ERROR_CHARS_MAX)}…` : error,
-  ];
 }
 
 function stateOf({ last_attempt, consecutive_failures, waiting }: SourceStatus): string {
@@ -266,7 +254,6 @@ function refusalsOf(
   );
 }
 
-/** Every source, how often it is fetched, and what it needs. */
 function listText(sources: readonly Source[], env: (name: string) => string | undefined): string {
   const head = ['source', 'every', 'needs', 'agency'];
   const rows = sources.map((source) => [
@@ -288,18 +275,6 @@ function needsOf({ fetch }: Source, env: (name: string) => string | undefined): 
     ...(needsContact === true ? [`${contact}${isSet(contact)}`] : []),
   ];
   return needs.length === 0 ? '-' : needs.join(', ');
-}
-
-/** What a configuration fetches, and what stands against it. */
-function checkText(wanted: readonly WantedSource[], refusals: ReadonlyMap<string, string>): string {
-  const head = ['source', 'every', 'entities', 'state'];
-  const rows = wanted.map(({ source: { id }, entities, everyMs }) => [
-    id,
-    durationText(everyMs),
-    entities.length === 0 ? 'all that it knows' : String(entities.length),
-    refusals.get(id) ?? 'ok',
-  ]);
-  return tableText([head, ...rows]);
 }
 
 function durationText(ms: number): string {
@@ -541,7 +516,8 @@ function runInit(flags: FetchFlags, by: FetchSettings): void {
   const all = sources.map((source) => ({ source, entities: [], everyMs: everyMsOf(source) }));
   const refusals = refusalsOf(all, { contact, env, now: clock.now() });
   const usable = sources.filter(({ id }) => !refusals.has(id));
-  writeFileSync(flags.config, configText(usable), { flag: 'wx' });
+  const named = Object.fromEntries(usable.map(({ id }) => [id, {}] as const));
+  writeFileSync(flags.config, `${JSON.stringify({ sources: named }, null, 2)}\n`, { flag: 'wx' });
   by.print(`Wrote "${flags.config}" with ${usable.length} sources`);
   for (const [id, why] of refusals) by.print(`  left out ${id}: ${why}`);
 }
@@ -550,6 +526,14 @@ function runCheck(flags: FetchFlags, by: FetchSettings): void {
   const { wanted } = configOf(flags, by);
   const { env, clock } = by;
   const refusals = refusalsOf(wanted, { contact: contactOf(flags), env, now: clock.now() });
-  by.print(checkText(wanted, refusals));
+  // What a configuration fetches, and what stands against it.
+  const head = ['source', 'every', 'entities', 'state'];
+  const rows = wanted.map(({ source: { id }, entities, everyMs }) => [
+    id,
+    durationText(everyMs),
+    entities.length === 0 ? 'all that it knows' : String(entities.length),
+    refusals.get(id) ?? 'ok',
+  ]);
+  by.print(tableText([head, ...rows]));
   if (refusals.size > 0) by.exit(RUN_EXIT.failed);
 }

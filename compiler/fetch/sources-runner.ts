@@ -61,7 +61,6 @@ function isDue({ next_due }: SourceStatus, now: number, slackMs: number): boolea
   return next_due === null || Date.parse(next_due) - slackMs <= now;
 }
 
-/** One attempt at a source. */
 interface Attempt {
   readonly startedAt: number;
   readonly failure: string | null;
@@ -71,7 +70,6 @@ interface Attempt {
   readonly waiting: number;
 }
 
-/** How a source stands after an attempt. */
 function afterAttempt(
   before: SourceStatus,
   { startedAt, failure, isChanged, waitMs, waiting }: Attempt,
@@ -112,12 +110,21 @@ interface Noted {
  */
 function noteAnswers(asked: Asked, run: SourceRun): Noted {
   const { failures, unasked } = asked;
-  const answered = run.plan.isWhole === true ? atOneTime(asked.answered) : asked.answered;
+  // A whole is one capture, so all of it has the time of its first part, also where midnight came between.
+  const answered =
+    run.plan.isWhole === true
+      ? asked.answered.map((one) => ({ ...one, at: asked.answered[0]?.at ?? one.at }))
+      : asked.answered;
   const changed = answered.filter((one) => !isKnown(one, lookAt(one, run))).length;
   const isWhole = run.plan.isWhole === true;
   const missing = failures.length + unasked;
   if (isWhole && missing > 0) {
-    for (const one of answered) hold(one, missing, run);
+    for (const one of answered) {
+      // A part of a whole that did not come is kept, but never imported.
+      const held = `${missing} of the addresses of the same whole did not answer`;
+      if (isKnown(one, lookAt(one, run))) drop(one, run.by);
+      else run.by.archive.note({ ...kept(one, run), held });
+    }
     return { fetched: [], changed };
   }
   const isNewWhole = isWhole && answered.some((one) => isNoteDue(one, run));
@@ -129,20 +136,8 @@ function noteAnswers(asked: Asked, run: SourceRun): Noted {
   return { fetched, changed };
 }
 
-/** A whole is one capture, so all of it has the time of its first part, also where midnight came between. */
-function atOneTime(answered: readonly AgencyAnswer[]): AgencyAnswer[] {
-  return answered.map((one) => ({ ...one, at: answered[0]?.at ?? one.at }));
-}
-
 function lookAt({ url }: AgencyAnswer, { looks }: SourceRun): Look | undefined {
   return looks.get(withoutKeys(url));
-}
-
-/** A part of a whole that did not come is kept, but never imported. */
-function hold(one: AgencyAnswer, missing: number, run: SourceRun): void {
-  const held = `${missing} of the addresses of the same whole did not answer`;
-  if (isKnown(one, lookAt(one, run))) drop(one, run.by);
-  else run.by.archive.note({ ...kept(one, run), held });
 }
 
 /** Remembers that an address says what it said before. */
@@ -226,13 +221,6 @@ function drop({ answer }: AgencyAnswer, { archive }: FetchBy): void {
   if (answer.kind === 'payload') archive.drop(answer.incoming);
 }
 
-/** Forgets looks at addresses that are no longer asked; those that name a time would become more and more. */
-function forgetOldLooks(looks: Map<string, Look>, now: number): void {
-  for (const [url, { looked_at }] of looks) {
-    if (Date.parse(looked_at) < now - LOOK_MS_MAX) looks.delete(url);
-  }
-}
-
 /** The look of a fetch that no importer could read: its address is asked for whole again. */
 export function refuseLook(archive: Archive, { source, url }: Archived): void {
   const looks = new Map(archive.looks(source));
@@ -295,8 +283,13 @@ export async function fetchSource(
   const run = { source, plan, looks, by };
   const asked = await askAll(addresses, run);
   const { fetched, changed } = noteAnswers(asked, run);
-  forgetOldLooks(looks, by.clock.now());
+  // Forgets looks at addresses that are no longer asked; those that name a time would become more and more.
+  const now = by.clock.now();
+  for (const [url, { looked_at }] of looks) {
+    if (Date.parse(looked_at) < now - LOOK_MS_MAX) looks.delete(url);
+  }
   by.archive.saveLooks(source.id, looks);
+  const waits = asked.failures.flatMap(({ fault }) => fault.waitMs ?? []);
   return {
     ...none,
     fetched,
@@ -304,22 +297,22 @@ export async function fetchSource(
     answered: asked.answered.length,
     failure: failureOf(asked),
     isCut: asked.isCut,
-    waitMs: longestWait(asked),
+    waitMs: waits.length === 0 ? null : Math.max(...waits),
     remarks: skewRemarks(asked),
   };
 }
 
-/** What a source needs besides its entities. */
-interface Needed extends Pick<FetchBy, 'contact' | 'keyOf'> {
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
-
-/** The addresses to ask, or why none can be asked. */
 export function addressesOf(
   { id, fetch: plan }: Source,
   entities: readonly string[],
-  { now, contact, keyOf }: Needed,
+  {
+    now,
+    contact,
+    keyOf,
+  }: Pick<FetchBy, 'contact' | 'keyOf'> & {
+    /** Epoch milliseconds. */
+    now: number;
+  },
 ): readonly string[] | string {
   if (plan === null) return 'it cannot be fetched; import its files with "signalpress import"';
   if (plan.needsContact === true && contact === null) {
@@ -336,11 +329,6 @@ export function addressesOf(
     return error instanceof Error ? error.message : String(error);
   }
   return `it does not know what to ask for; name entities, as in --entities or in the configuration of "${id}"`;
-}
-
-function longestWait({ failures }: Asked): number | null {
-  const waits = failures.flatMap(({ fault }) => fault.waitMs ?? []);
-  return waits.length === 0 ? null : Math.max(...waits);
 }
 
 function failureOf({ answered, failures, unasked }: Asked): string | null {
@@ -500,7 +488,14 @@ export class SourcesRunner {
         isDue(own, now, hasSlack === true ? Math.min(everyMs / 10, SLACK_MS_MAX) : 0)
       );
     });
-    const queue = byHost(due);
+    // Sources that share a host are asked one after the other.
+    const queue: WantedSource[][] = [];
+    for (const one of due) {
+      const hosts = hostsOf(one);
+      const group = queue.find((own) => own.flatMap(hostsOf).some((host) => hosts.includes(host)));
+      if (group === undefined) queue.push([one]);
+      else group.push(one);
+    }
     const outcomes: FetchOutcome[] = [];
     const work = async (): Promise<void> => {
       for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
@@ -599,18 +594,6 @@ export class SourcesRunner {
     writeStatus(statusFile, after);
     return { release, status: after };
   }
-}
-
-/** Sources that share a host are asked one after the other. */
-function byHost(wanted: readonly WantedSource[]): WantedSource[][] {
-  const groups: WantedSource[][] = [];
-  for (const one of wanted) {
-    const hosts = hostsOf(one);
-    const group = groups.find((own) => own.flatMap(hostsOf).some((host) => hosts.includes(host)));
-    if (group === undefined) groups.push([one]);
-    else group.push(one);
-  }
-  return groups;
 }
 
 function hostsOf({ source }: WantedSource): readonly string[] {

@@ -16,7 +16,6 @@ type ImportFlags = Omit<ImportOptions, 'source' | 'file' | 'catalog'> & {
   readonly archive?: string;
 };
 
-/** Defines `import` with a command for each source, and two for tables. */
 export function defineImport(importer: Command, { print }: CommandSettings): void {
   for (const { id, agency } of SOURCES) {
     addImporter(importer, id, `import a payload of ${agency}`)

@@ -49,7 +49,6 @@ interface ImportSummary {
   readonly noteFrom: string;
   readonly entities: number;
   readonly readings: number;
-  /** Rows of collections beside the readings. */
   readonly rows: number;
   readonly skipped: readonly Skipped[];
   readonly remarks: readonly string[];
@@ -105,7 +104,14 @@ export function readPayload(
   catalog: Catalog = BUILTIN,
 ): Imported {
   refuseCut(payload);
-  const read = withEvidence(source.read(payload), evidenceOf(source, payload));
+  // Names a payload and who reads it, so that a reading can be led back to the bytes that the agency answered.
+  const read = withEvidence(source.read(payload), {
+    sha256: createHash('sha256').update(payload.bytes).digest('hex'),
+    url: withoutKeys(payload.note.url),
+    fetched_at: payload.note.fetched_at,
+    importer: source.id,
+    importer_version: source.version,
+  });
   const imported = withoutFaultyWords(read);
   const fault = firstFault(imported, catalog);
   if (fault !== null) throw new ImportError({ subject: payload.subject, state: fault });
@@ -243,20 +249,6 @@ export function importSummaryText(summary: ImportSummary): string {
     ...summary.skipped.map((item) => `  skipped   ${item.count} × ${item.subject}: ${item.reason}`),
     ...summary.remarks.map((remark) => `  note      ${remark}`),
   ].join('\n');
-}
-
-/** Names a payload and who reads it, so that a reading can be led back to the bytes that the agency answered. */
-function evidenceOf(
-  { id, version }: Pick<Source, 'id' | 'version'>,
-  { bytes, note }: Pick<Payload, 'bytes' | 'note'>,
-): Evidence {
-  return {
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    url: withoutKeys(note.url),
-    fetched_at: note.fetched_at,
-    importer: id,
-    importer_version: version,
-  };
 }
 
 /**

@@ -41,22 +41,20 @@ function merged(path: string, rows: readonly BatchRow[], disk: BatchDisk) {
 /** Rows as they were before what they share went into the header; a file that was written by hand may have none. */
 export function storedRows(path: string, text: string): BatchRow[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const [first, ...others] = lines.map((line) => storedRow(path, line));
+  const [first, ...others] = lines.map((line) => {
+    const state = 'a stored line is not a JSON object; correct it, or move the file away';
+    try {
+      const row = parseJson(line);
+      if (isObject(row)) return row;
+    } catch (cause) {
+      throw new ImportError({ subject: path, state }, { cause });
+    }
+    throw new ImportError({ subject: path, state });
+  });
   if (first === undefined) return [];
   const { header } = first;
   if (!isObject(header) || Object.keys(first).length > 1) return [first, ...others];
   return others.map((row) => ({ ...header, ...row }));
-}
-
-function storedRow(path: string, line: string): BatchRow {
-  const state = 'a stored line is not a JSON object; correct it, or move the file away';
-  try {
-    const row = parseJson(line);
-    if (isObject(row)) return row;
-  } catch (cause) {
-    throw new ImportError({ subject: path, state }, { cause });
-  }
-  throw new ImportError({ subject: path, state });
 }
 
 /** Members in one order, so that a stored row equals itself imported again; readings by entity and time. */

@@ -125,7 +125,6 @@ function checkPart(
   else if (column === undefined && values !== undefined) refuse('"values" needs a "column"');
 }
 const part = z.strictObject(partShape).superRefine(checkPart);
-type MappedPart = z.infer<typeof part>;
 const member = z
   .strictObject({
     ...partShape,
@@ -146,10 +145,13 @@ const time = z
     const fault = timeFault(written);
     if (fault !== null) context.addIssue({ code: 'custom', path: [fault[0]], message: fault[1] });
   });
-type Time = z.infer<typeof time>;
 
 /** The member of a time that is at fault, and why; null where none is. */
-function timeFault({ format, zone, zone_column }: Time): readonly [string, string] | null {
+function timeFault({
+  format,
+  zone,
+  zone_column,
+}: z.infer<typeof time>): readonly [string, string] | null {
   const fault = formatFault(format);
   if (fault !== null) return ['format', `"${format}" ${fault}`];
   const given = zone ?? zone_column;
@@ -174,10 +176,9 @@ const metric = z
     const message = unitFault(written);
     if (message !== null) context.addIssue({ code: 'custom', path: ['unit'], message });
   });
-type Metric = z.infer<typeof metric>;
 
 /** Nothing is converted, so the unit of a column is the one in the name of its metric. */
-function unitFault({ name, type, unit, unit_column }: Metric): string | null {
+function unitFault({ name, type, unit, unit_column }: z.infer<typeof metric>): string | null {
   const own = type === 'text' ? '' : metricUnit(name).unit;
   if (type === 'text' && (unit ?? unit_column) !== undefined) return 'text has none; remove it';
   if (own !== '' && unit === undefined)
@@ -344,7 +345,7 @@ class MappedRow {
   }
 
   /** What a part says in this row; undefined for a word of the table that its list leaves out. */
-  part({ column, constant, values }: MappedPart): string | null | undefined {
+  part({ column, constant, values }: z.infer<typeof part>): string | null | undefined {
     if (column === undefined) return constant;
     const text = this.text(column);
     if (values === undefined || text === null) return text;
@@ -367,12 +368,10 @@ class MappedRow {
   /** A column of CSV may have dots in its name; only JSON has members of members. */
   #own(column: string): unknown {
     const row = this.#values as Readonly<Record<string, unknown>>;
-    return Object.hasOwn(row, column) ? nested(column.split('.'), row[column]) : row;
+    return Object.hasOwn(row, column)
+      ? column.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), row[column])
+      : row;
   }
-}
-
-function nested(names: readonly string[], value: unknown): unknown {
-  return names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
 }
 
 /** The rows of a payload, in order; throws an ImportError for one that is no table of this kind. */

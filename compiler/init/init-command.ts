@@ -55,7 +55,20 @@ const PORT = 4021;
  */
 export function newShop(shop: NewShop): string {
   const catalog = shopCatalog(shop.line, shop.extended);
-  refuseName(shop.line, catalog);
+  const refuse = (state: string): never => {
+    throw new RangeError(`Cannot make a line "${shop.line}": ${state}`);
+  };
+  if (!LINE.test(shop.line)) {
+    refuse('not a name in lower-case letters and digits with - between; pass one such as tides');
+  }
+  if (BUILTIN.lineById.has(shop.line)) {
+    refuse('the built-in catalogue has a line of that name; pass another');
+  }
+  const file = { file: `${shop.line}.json`, value: catalog };
+  const rest = { file: 'built-in', value: builtinRest([catalog]) };
+  const joined = catalog.extends === null ? [file] : [rest, file];
+  const [fault] = [...formatFaults(file), ...catalogFaults(joined)];
+  if (fault !== undefined) refuse(`${fault.reason} (${fault.pointer}); pass another name`);
   refuseFolder(shop.folder);
   for (const [path, text] of Object.entries(filesOf(shop, catalog))) {
     const full = join(shop.folder, path);
@@ -70,23 +83,6 @@ ${indented(own)}
 
 Buy from it, in another terminal, in the same folder:
 ${indented(buyer)}`;
-}
-
-function refuseName(line: string, catalog: CatalogFile): void {
-  const refuse = (state: string): never => {
-    throw new RangeError(`Cannot make a line "${line}": ${state}`);
-  };
-  if (!LINE.test(line)) {
-    refuse('not a name in lower-case letters and digits with - between; pass one such as tides');
-  }
-  if (BUILTIN.lineById.has(line)) {
-    refuse('the built-in catalogue has a line of that name; pass another');
-  }
-  const file = { file: `${line}.json`, value: catalog };
-  const rest = { file: 'built-in', value: builtinRest([catalog]) };
-  const joined = catalog.extends === null ? [file] : [rest, file];
-  const [fault] = [...formatFaults(file), ...catalogFaults(joined)];
-  if (fault !== undefined) refuse(`${fault.reason} (${fault.pointer}); pass another name`);
 }
 
 function refuseFolder(folder: string): void {

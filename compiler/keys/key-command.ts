@@ -252,14 +252,14 @@ export function keysText(history: KeyHistory | null, now: string): string {
   const root = history.roots?.at(-1);
   const roots = root === undefined ? [] : rootLines(root);
   const closing = [...roots, ...keyWarnings(history, now)];
-  return [...lines, ...receiptKeyLines(history, now), ...closing].join('\n');
-}
-
-function receiptKeyLines(history: KeyHistory, now: string): string[] {
   const listed = history.roots?.at(-1)?.receipt_keys ?? history.receipt_keys ?? [];
   const dids = new Set(listed.map(({ did }) => did));
-  return [...dids].map((did) => {
-    const standing = receiptKeyStanding(history, did, now);
-    return `${standing === 'listed' ? '*' : ' '} ${did}  receipts: ${standing}`;
-  });
+  return [
+    ...lines,
+    ...[...dids].map((did) => {
+      const standing = receiptKeyStanding(history, did, now);
+      return `${standing === 'listed' ? '*' : ' '} ${did}  receipts: ${standing}`;
+    }),
+    ...closing,
+  ].join('\n');
 }

@@ -1,17 +1,9 @@
-/**
- * Fetches what anybody may have of the release of a service, so that it can be verified like a folder:
- *
- *  1. The signed head. Its numbers bound all that follows; absurd ones are refused before anything else is fetched.
- *  2. The public list that the head signs, and the list of keys. A head that does not hold by these ends it here.
- *  3. The files of the list that are not there yet, several at once, each by its hash. So a file never changes while it is
- *     fetched, and what came before a break stays.
- *  4. The descriptions at the URLs where clients read them: each is one of the listed files.
- *
- * A service that publishes meanwhile may have let files go, so a new head begins again: most of its files are there by then.
- * Nothing is judged here but the head and what it describes: wrong and missing files are for verifyRelease() to name.
- */
 import { hash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
+import { errorText } from '../commands/error-text.ts';
 import { TABLE } from '../contract/endpoints.ts';
 import { KEYS_PATH } from '../contract/key-history.ts';
 import { knownFilePath, type Values } from '../contract/path.ts';
@@ -34,22 +26,32 @@ import { decodeUtf8 } from '../contract/strict-json.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { asked, type Fetch, type LogClient, logClient } from '../monitor/log-client.ts';
+import { lockData } from '../stages/publish/data-lock.ts';
 import { nodeDisk } from '../verify/disk.ts';
-import type { KeyTrust } from '../verify/key-trust.ts';
+import { givenKeys } from '../verify/given-keys.ts';
+import { type KeyTrust, trustedBy } from '../verify/key-trust.ts';
 import { Faults, type ReleaseFault } from '../verify/release-fault.ts';
 import { readHead, releaseKeys } from '../verify/release-head.ts';
+import { EXIT, undecided, type VerifyOutcome } from '../verify/report-text.ts';
 import { signedHead } from '../verify/signed-head.ts';
+import {
+  type MemoryFile,
+  misuseOfFolder,
+  runVerify,
+  type VerifyCommandOptions,
+} from '../verify/verify-command.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
 import {
   type FetchBy,
   type Fetched,
   fetchFiles,
+  LIST_BYTES_MAX,
+  MirrorFolder,
   patiently,
   settled,
   type Ungiven,
   waitFor,
-} from './fetch-files.ts';
-import { LIST_BYTES_MAX, type MirrorFolder } from './mirror-folder.ts';
+} from './mirror-folder.ts';
 
 /** More than any shop gives away. */
 const FILES_MAX = 2_000_000;
@@ -78,7 +80,6 @@ export interface MirrorBy extends KeyTrust {
 
 /** A release as far as it could be fetched. */
 export interface Mirrored {
-  /** Its folder. */
   readonly root: string;
   readonly name: string;
   readonly listed: readonly FileEntry[];
@@ -154,7 +155,14 @@ async function mirrorHead(
   if (head.log_index !== undefined && proof !== null) folder.put(name, RELEASE_PROOF_NAME, proof);
   const root = folder.rootOf(name);
   if (!isSigned) return { root, name, listed: [], ...NOTHING };
-  const listed = entriesIn(list, by);
+  const listed = parseFiles(decodeUtf8(list));
+  const odd = listed.find(({ path }) => !isPublicPath(path));
+  if (odd !== undefined) throw refused(by, `its public list names "${odd.path}", which is sold`);
+  const longest = listed.reduce((most, { size }) => Math.max(most, size), 0);
+  const total = listed.reduce((sum, { size }) => sum + size, 0);
+  if (longest > FILE_BYTES_MAX || total > ALL_BYTES_MAX) {
+    throw refused(by, `its list states ${total} bytes, ${longest} in one file; that is too much`);
+  }
   return { root, name, listed, ...(await fetchListed(listed, name, by)) };
 }
 
@@ -184,18 +192,6 @@ function boundsOf(
   }
   const listBytes = Math.min(LIST_BYTES_MAX, open.count * FILE_LINE_BYTES_MAX);
   return { sha256: open.sha256, listBytes };
-}
-
-function entriesIn(list: Uint8Array, by: MirrorBy): FileEntry[] {
-  const entries = parseFiles(decodeUtf8(list));
-  const odd = entries.find(({ path }) => !isPublicPath(path));
-  if (odd !== undefined) throw refused(by, `its public list names "${odd.path}", which is sold`);
-  const longest = entries.reduce((most, { size }) => Math.max(most, size), 0);
-  const total = entries.reduce((sum, { size }) => sum + size, 0);
-  if (longest > FILE_BYTES_MAX || total > ALL_BYTES_MAX) {
-    throw refused(by, `its list states ${total} bytes, ${longest} in one file; that is too much`);
-  }
-  return entries;
 }
 
 /** Fetches what is not there. The keys come first: who did not sign the head for the issuer is not listened to any longer. */
@@ -255,14 +251,11 @@ interface ServedDescriptions {
   readonly ungiven: readonly Ungiven[];
 }
 
-/** A URL, and the path in a release of what stands there. */
-interface DescribedUrl {
-  readonly url: string;
-  readonly path: string;
-}
-
 /** What programs read of a service. Pages for people are left out, since a host may add to them; the log, since it grows. */
-function describedUrls(): DescribedUrl[] {
+function describedUrls(): {
+  url: string;
+  path: string;
+}[] {
   const files = STATIC_FILES.filter(({ url, summary, rel, site }) => {
     return (summary ?? rel) !== undefined && site !== true && url !== LOG_URL;
   });
@@ -276,10 +269,10 @@ function describedUrls(): DescribedUrl[] {
   return [...files, ...forms];
 }
 
-type Variants = Readonly<Record<string, { readonly variant?: Readonly<Record<string, string>> }>>;
-
 /** The usual form, and each that one parameter chooses. */
-function formsOf(params: Variants): Values[] {
+function formsOf(
+  params: Readonly<Record<string, { readonly variant?: Readonly<Record<string, string>> }>>,
+): Values[] {
   const chosen = Object.entries(params).flatMap(([name, { variant }]) =>
     Object.keys(variant ?? {}).map((value) => ({ [name]: value })),
   );
@@ -303,7 +296,13 @@ async function compareDescriptions(
   for (const { url, path } of describedUrls()) {
     const entry = byPath.get(path);
     if (entry === undefined) continue;
-    const { sha256, refusal } = await patiently(by, () => askOnce(url, entry.size, by));
+    const { sha256, refusal } = await patiently(by, () => {
+      const asking = { fetch: by.fetch, waitMs: waitFor(entry.size, by), signal: by.signal };
+      return asked(by.address + url, asking, async (response): Promise<Shown> => {
+        if (response.status !== 200) return { sha256: null, refusal: await settled(response) };
+        return { sha256: await hashWithin(response, entry.size), refusal: null };
+      });
+    });
     if (refusal !== null) {
       ungiven.push({ path: url, detail: refusal });
       continue;
@@ -320,14 +319,6 @@ type Shown =
   | { readonly sha256: string | null; readonly refusal: null }
   | { readonly sha256: null; readonly refusal: string };
 
-function askOnce(url: string, longest: number, by: FetchBy): Promise<Shown> {
-  const asking = { fetch: by.fetch, waitMs: waitFor(longest, by), signal: by.signal };
-  return asked(by.address + url, asking, async (response): Promise<Shown> => {
-    if (response.status !== 200) return { sha256: null, refusal: await settled(response) };
-    return { sha256: await hashWithin(response, longest), refusal: null };
-  });
-}
-
 async function hashWithin(response: Response, max: number): Promise<string | null> {
   try {
     return hash('sha256', await answerBytes(response, max), 'hex');
@@ -336,3 +327,104 @@ async function hashWithin(response: Response, max: number): Promise<string | nul
     throw error;
   }
 }
+
+const ANSWER_MS = 30_000;
+/** What a mirror remembers of what was verified. */
+const SEEN_NAME = 'verified.json';
+const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
+
+/** What `verify` needs for an address beside what it needs for a folder. */
+export interface AddressOptions extends VerifyCommandOptions {
+  /** Where what was fetched stays; without one it goes when all is done. */
+  readonly mirror: string | undefined;
+  /** A file that remembers what was verified, where no other one is given. */
+  readonly memoryAt: (path: string) => MemoryFile;
+  readonly fetch: Fetch;
+  /** Calls once when the process is told to end; returns what takes that back. */
+  readonly onStop: (stop: () => void) => () => void;
+  readonly clock: MirrorBy['clock'];
+  /** Longest wait for an answer beside what its bytes take, in milliseconds. */
+  readonly answerMs?: number;
+}
+
+/** `verify URL`: fetches what anybody may have of the release of a service, and judges it as a folder. */
+export async function verifyAddress(
+  target: string,
+  { mirror, memoryAt, fetch, onStop, clock, answerMs = ANSWER_MS, ...options }: AddressOptions,
+): Promise<VerifyOutcome> {
+  const misuse = misuseOfFolder(options);
+  if (misuse !== null) return undecided(target, misuse, options.json === true);
+  const stop = new AbortController();
+  const forget = onStop(() => stop.abort());
+  const folder = mirror ?? mkdtempSync(join(tmpdir(), 'signalpress-mirror-'));
+  try {
+    const address = addressOf(target);
+    const unlock = lockData(folder);
+    // No older release takes the place of what a mirror holds, and no other history.
+    const isKept = mirror !== undefined && options.memory === undefined;
+    const remembering = isKept ? { memory: memoryAt(join(folder, SEEN_NAME)) } : {};
+    try {
+      const world = { fetch, clock, answerMs, signal: stop.signal };
+      return await judge({ address, folder }, { ...options, ...remembering }, world);
+    } finally {
+      unlock();
+    }
+  } catch (error) {
+    return undecided(target, errorText(error), options.json === true);
+  } finally {
+    forget();
+    if (mirror === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whoever is on the way could keep a newer release back, so only this machine is asked without TLS. */
+function addressOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  const isSafe = url !== null && (url.protocol === 'https:' || LOOPBACK.test(url.hostname));
+  if (isPlain && isSafe) return url.href.replace(/\/+$/, '');
+  throw new RangeError(
+    `Cannot verify "${text.slice(0, 200)}": not an address such as https://signals.example.org; only a loopback address may be http`,
+  );
+}
+
+async function judge(
+  { address, folder }: { address: string; folder: string },
+  options: VerifyCommandOptions,
+  world: Pick<MirrorBy, 'fetch' | 'clock' | 'answerMs' | 'signal'>,
+): Promise<VerifyOutcome> {
+  const { issuer, root, keys, progress = () => undefined } = options;
+  const trusted = trustedBy(issuer, root);
+  const { keys: given } = keys === undefined ? {} : givenKeys(nodeDisk, keys, trusted);
+  const known = given === undefined ? trusted : { ...trusted, keys: given };
+  const held = new MirrorFolder(folder, address);
+  const started = world.clock.steady();
+  const mirrored = await mirrorRelease({ ...known, ...world, address, folder: held, progress });
+  const seconds = (world.clock.steady() - started) / 1000;
+  const { faults } = mirrored.served;
+  const { files, bytes, resumed } = mirrored.fetched;
+  const ungiven = [...mirrored.fetched.ungiven, ...mirrored.served.ungiven];
+  const fetched = {
+    from: address,
+    facts: {
+      fetched_files: files,
+      fetched_bytes: bytes,
+      resumed_files: resumed,
+      held_files: mirrored.held,
+      compared_descriptions: mirrored.served.compared,
+      seconds: Math.round(seconds * 10) / 10,
+      not_given: ungiven.slice(0, NOT_GIVEN_MAX).map(({ path, detail }) => `${path}: ${detail}`),
+    },
+    faults,
+  };
+  const outcome = await runVerify(mirrored.root, { ...options, fetched });
+  // What fails stays beside what was held before, for whoever wants to look; so does what cannot be judged beside what was verified.
+  const isFirst = outcome.exitCode === EXIT.undecided && (options.memory?.text ?? null) === null;
+  if (isFirst || outcome.exitCode === EXIT.verified) {
+    held.keepOnly(mirrored.name, mirrored.listed);
+  }
+  return outcome;
+}
+
+/** Files that the service did not give as listed and that are named. */
+const NOT_GIVEN_MAX = 20;

@@ -35,7 +35,6 @@ export class CheckpointFile {
     this.#take(this.#read());
   }
 
-  /** Checkpoints that are kept. */
   get count(): number {
     return this.#rows;
   }

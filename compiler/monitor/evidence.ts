@@ -90,9 +90,7 @@ export type Contradiction = Evidence extends infer E
  */
 interface EvidenceReport {
   readonly verdict: 'proven' | 'nothing';
-  /** One sentence. */
   readonly says: string;
-  /** Who signed. */
   readonly signers: readonly string[];
 }
 
@@ -108,7 +106,6 @@ export function parseEvidence(text: string): Evidence {
   }
 }
 
-/** The text of a file of evidence. */
 export function formatEvidence(evidence: Evidence): string {
   return `${JSON.stringify(evidence, null, 2)}\n`;
 }
@@ -116,7 +113,13 @@ export function formatEvidence(evidence: Evidence): string {
 /** Judges evidence from its signed texts alone; under `any` whoever the monitor believed counts. */
 export function checkEvidence(evidence: Evidence, given: KeyTrust & PolicyTrust): EvidenceReport {
   try {
-    const signers = signersThatCount(evidence, given);
+    const { trust, roots } = given;
+    const lists = listsOf(evidence, given.keys);
+    const named = trust === 'any' ? evidence.issuers : trust;
+    const reached = { issuers: named, ...(roots === undefined ? {} : { roots }) };
+    const all = new Set([...named, ...lists.flatMap((list) => vouchedDids(list, reached))]);
+    for (const did of lists.flatMap((list) => [...rootKeysOf(list)])) all.delete(did);
+    const signers = { known: unrevoked([...all], lists), lists, given };
     switch (evidence.kind) {
       case 'fork':
         return forkReport(evidence, signers);
@@ -144,16 +147,6 @@ interface Signers {
   readonly lists: readonly KeyHistory[];
   /** Clock of the reader, and the witnesses whose word about a time counts. */
   readonly given: PolicyTrust;
-}
-
-function signersThatCount(evidence: Evidence, given: KeyTrust & PolicyTrust): Signers {
-  const { trust, roots } = given;
-  const lists = listsOf(evidence, given.keys);
-  const named = trust === 'any' ? evidence.issuers : trust;
-  const reached = { issuers: named, ...(roots === undefined ? {} : { roots }) };
-  const all = new Set([...named, ...lists.flatMap((list) => vouchedDids(list, reached))]);
-  for (const did of lists.flatMap((list) => [...rootKeysOf(list)])) all.delete(did);
-  return { known: unrevoked([...all], lists), lists, given };
 }
 
 /** The list that the evidence brings counts beside that of the reader only if one of them goes on from the other. */

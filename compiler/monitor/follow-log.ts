@@ -251,14 +251,12 @@ class TileError extends Error {
   override readonly name = 'TileError';
 }
 
-type Levels = readonly (readonly Uint8Array[])[];
-
 /** The tree of so many entries as the tiles of an address have it. What it says is worth nothing until it leads to a signed root. */
 class TiledTree {
   readonly #client: LogClient;
   readonly #size: number;
   /** Hashes of tiles, and those above them; a proof takes some dozens. */
-  readonly #tiles = new Map<string, Levels>();
+  readonly #tiles = new Map<string, readonly (readonly Uint8Array[])[]>();
 
   constructor(client: LogClient, size: number) {
     this.#client = client;

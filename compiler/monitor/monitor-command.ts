@@ -38,7 +38,6 @@ interface MonitorFlags {
   readonly json?: boolean;
 }
 
-/** What `monitor` needs beside the settings of every command. */
 interface MonitorCommandSettings extends CommandSettings {
   readonly clock: Clock;
   readonly fetch: Fetch;
@@ -47,7 +46,6 @@ interface MonitorCommandSettings extends CommandSettings {
 /** The word in place of an address, before a file of evidence. */
 const CHECK = 'check';
 
-/** Defines `monitor`. */
 export function defineMonitor(command: Command, settings: MonitorCommandSettings): void {
   command
     .argument('<url>', `address of a service, or the word "${CHECK}"`)
@@ -117,7 +115,20 @@ async function follow(
     const more = metrics === undefined ? policy : { ...policy, metrics };
     const monitor = new Monitor({ ...known, ...more });
     if (flags.once === true) await monitor.look();
-    else await followOn(monitor, { clock, onStop });
+    else {
+      // Looks until it is told to stop; a look that is under way is finished.
+      const stop = new AbortController();
+      const forget = onStop(() => stop.abort());
+      try {
+        while (!stop.signal.aborted) {
+          await monitor.look({ isDueOnly: true });
+          const wait = Math.max(1000, Math.min(WAIT_MS_MAX, monitor.nextDue() - clock.now()));
+          if (!stop.signal.aborted) await clock.sleep(wait, stop.signal);
+        }
+      } finally {
+        forget();
+      }
+    }
     return monitor.exitCode;
   } finally {
     unlock();
@@ -126,24 +137,6 @@ async function follow(
 
 function demandedBy(policy: string | undefined) {
   return policy === undefined ? {} : { policy: policyFile(policy) };
-}
-
-/** Looks until it is told to stop; a look that is under way is finished. */
-async function followOn(
-  monitor: Monitor,
-  { clock, onStop }: Pick<MonitorCommandSettings, 'clock' | 'onStop'>,
-): Promise<void> {
-  const stop = new AbortController();
-  const forget = onStop(() => stop.abort());
-  try {
-    while (!stop.signal.aborted) {
-      await monitor.look({ isDueOnly: true });
-      const wait = Math.max(1000, Math.min(WAIT_MS_MAX, monitor.nextDue() - clock.now()));
-      if (!stop.signal.aborted) await clock.sleep(wait, stop.signal);
-    }
-  } finally {
-    forget();
-  }
 }
 
 /** An address in its one spelling, without a slash at its end. */

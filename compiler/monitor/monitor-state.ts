@@ -97,11 +97,8 @@ const state = z.strictObject({
   rounds: count,
 });
 
-/** How an address stands. */
 export type AddressState = z.infer<typeof address>;
-/** Something that was found, as it is remembered. */
 type Alarm = z.infer<typeof alarm>;
-/** What a monitor remembers. */
 export type MonitorState = z.infer<typeof state>;
 
 export const NO_ADDRESS: AddressState = {
@@ -115,7 +112,6 @@ export const NO_ADDRESS: AddressState = {
   suspicions: {},
 };
 
-/** What a monitor knows before its first round. */
 export function firstState({
   issuers,
   roots,
@@ -173,11 +169,9 @@ export function writeState(folder: string, next: MonitorState): void {
   replaceFile(join(folder, STATE_NAME), `${JSON.stringify(next)}\n`);
 }
 
-type FindingKind = (typeof FINDING_KINDS)[number];
-
 /** One thing that a round found. */
 export interface Finding {
-  readonly kind: FindingKind;
+  readonly kind: (typeof FINDING_KINDS)[number];
   /** What it is about, where one kind may be found about several things. */
   readonly about?: string;
   /** One sentence in plain words. */
@@ -282,7 +276,6 @@ function keyOf({ kind, about = '' }: Pick<Finding, 'kind' | 'about'>): string {
 
 const VERDICTS = ['well', 'alarm', 'undecided'] as const;
 
-/** How everything stands, for machines. */
 export interface MonitorStatus {
   readonly version: 1;
   readonly updated_at: string;
@@ -299,7 +292,6 @@ export interface MonitorStatus {
     readonly valid_until: string | null;
   } | null;
   readonly addresses: Readonly<Record<string, AddressState>>;
-  /** What is wrong now. */
   readonly alarms: readonly Alarm[];
   /** Readings that were said in two ways, and how often one more was found. */
   readonly notices: readonly Alarm[];

@@ -65,7 +65,6 @@ const NOTES_MAX = 64;
 const LINE_CHARS_MAX = 600;
 
 export interface MonitorSettings {
-  /** Where everything is kept. */
   readonly folder: string;
   /** Addresses of one service, without a slash at their end; the first one leads. */
   readonly addresses: readonly string[];
@@ -105,7 +104,13 @@ export class Monitor {
     this.#state = readState(by.folder) ?? firstState(by);
     refuseOthers(this.#state, by);
     this.#seen = new CheckpointFile(join(by.folder, 'checkpoints.txt'));
-    this.#readings = bodiesIn(by.folder);
+    const pathOf = (hash: string): string => join(by.folder, 'readings', readingName(hash));
+    this.#readings = {
+      read: (hash) =>
+        existsSync(pathOf(hash)) ? readPlain(pathOf(hash), BODY_BYTES_MAX).toString('utf8') : null,
+      write: (hash, text) => replaceFile(pathOf(hash), text, join(by.folder, DRAFT_NAME)),
+      remove: (hash) => rmSync(pathOf(hash), { force: true }),
+    };
     this.#dropUnknownReadings();
   }
 
@@ -166,7 +171,13 @@ export class Monitor {
     own.last_attempt = isoTime(round.now);
     let failure: UnreachableError | null = null;
     try {
-      await follow(round, this.#by.signals);
+      const head = await readHead(round);
+      believeFirst(round, head);
+      await followKeys(round);
+      const shown = followHead(round, head);
+      const signed = await followLog(round, shown);
+      if (shown !== null && signed !== null) await followLeaf(round, shown, signed);
+      await followReadings(round, this.#by.signals);
     } catch (error) {
       if (error instanceof UnreachableError) failure = error;
       else round.findings.push(oddFinding(error));
@@ -252,16 +263,6 @@ export class Monitor {
   }
 }
 
-async function follow(round: Round, signals: readonly string[]): Promise<void> {
-  const head = await readHead(round);
-  believeFirst(round, head);
-  await followKeys(round);
-  const shown = followHead(round, head);
-  const signed = await followLog(round, shown);
-  if (shown !== null && signed !== null) await followLeaf(round, shown, signed);
-  await followReadings(round, signals);
-}
-
 /** What a hostile service makes this program stumble over must not end it; what the disk refuses has to. */
 function oddFinding(error: unknown): Finding {
   if (error instanceof Error && 'syscall' in error) throw error;
@@ -295,14 +296,4 @@ function refuseOthers({ issuers, roots, addresses }: MonitorState, by: MonitorSe
 
 function readingName(hash: string): string {
   return `${hash.replace('sha256:', '')}.json`;
-}
-
-function bodiesIn(folder: string): ReadingBodies {
-  const pathOf = (hash: string): string => join(folder, 'readings', readingName(hash));
-  return {
-    read: (hash) =>
-      existsSync(pathOf(hash)) ? readPlain(pathOf(hash), BODY_BYTES_MAX).toString('utf8') : null,
-    write: (hash, text) => replaceFile(pathOf(hash), text, join(folder, DRAFT_NAME)),
-    remove: (hash) => rmSync(pathOf(hash), { force: true }),
-  };
 }

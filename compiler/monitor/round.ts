@@ -13,7 +13,6 @@ import {
   releaseName,
   releaseSchema,
 } from '../contract/release.ts';
-import type { RootStatement } from '../contract/root-statement.ts';
 import { KEYS_URL, RELEASE_URL } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from '../verify/body-check.ts';
@@ -63,7 +62,6 @@ export interface Round {
   readonly news: string[];
 }
 
-/** Bodies of readings by their record hash. */
 export interface ReadingBodies {
   read(hash: string): string | null;
   write(hash: string, text: string): void;
@@ -310,17 +308,18 @@ function unlistedDetail(old: KeyHistory, next: KeyHistory): string {
   return 'a statement that was in its list of keys no longer is';
 }
 
-function rootNews({ version, threshold, root_keys }: RootStatement): string {
-  return `version ${version} of a root stands above its keys: ${threshold} of ${root_keys.join(', ')}`;
-}
-
 function keyNews(old: KeyHistory, next: KeyHistory): string[] {
   const added = next.keys.slice(old.keys.length).map(({ did }) => `new issuer key ${did}`);
   const before = new Set(old.keys.flatMap((key) => (key.revoked_from === null ? [] : [key.did])));
   const revoked = next.keys.filter(
     ({ did, revoked_from }) => revoked_from !== null && !before.has(did),
   );
-  const roots = (next.roots ?? []).slice(old.roots?.length ?? 0).map(rootNews);
+  const roots = (next.roots ?? [])
+    .slice(old.roots?.length ?? 0)
+    .map(
+      ({ version, threshold, root_keys }) =>
+        `version ${version} of a root stands above its keys: ${threshold} of ${root_keys.join(', ')}`,
+    );
   return [
     ...roots,
     ...added,

@@ -5,14 +5,16 @@ import { routeHash } from './page-route.ts';
 import { shown, timeText, words } from './page-words.ts';
 import { bandFor, isLitBand } from './shapes.ts';
 
-interface BundleAsked {
-  readonly bundle: SiteBundle;
-  readonly subject: string;
-  readonly signals: ReadonlyMap<string, PageSignal>;
-}
-
 /** The legs of a chain in causal order, each from its free last seven. */
-export async function bundleView({ bundle, subject, signals }: BundleAsked): Promise<HTMLElement> {
+export async function bundleView({
+  bundle,
+  subject,
+  signals,
+}: {
+  bundle: SiteBundle;
+  subject: string;
+  signals: ReadonlyMap<string, PageSignal>;
+}): Promise<HTMLElement> {
   const legs = await Promise.all(
     bundle.legs.map(async ({ name, signals: ids }) => {
       const parts = await Promise.all(
@@ -27,6 +29,16 @@ export async function bundleView({ bundle, subject, signals }: BundleAsked): Pro
   const { title, path, param, price_usd } = bundle;
   const target = addressOf(path, { [param]: subject });
   fillBuyTabs({ target, pair: null });
+  const options = bundle.subjects.map((one) =>
+    el('option', { value: one, selected: one === subject }, shown(one)),
+  );
+  const select = el('select', {
+    id: 'bundle-subject',
+    change: () => {
+      location.hash = routeHash({ view: 'bundle', line: bundle.line, subject: select.value });
+    },
+  });
+  select.append(...options);
   return el(
     'article',
     { class: 'bundle' },
@@ -37,7 +49,7 @@ export async function bundleView({ bundle, subject, signals }: BundleAsked): Pro
       { class: 'lead' },
       'Legs in causal order, at their newest readings. A leg is lit when its class is not the mildest: a state, not a judgement.',
     ),
-    chooser(bundle, subject),
+    el('p', { class: 'actions' }, el('label', { for: 'bundle-subject' }, 'Subject'), select),
     el('ol', { class: 'chain' }, ...legs),
     el('h3', {}, 'What a purchase adds'),
     el(
@@ -107,18 +119,4 @@ function legItem(name: string, parts: readonly BundlePart[]): HTMLElement {
     el('h3', {}, words(name), ' ', el('span', { class: 'lamp' }, word)),
     ...parts.map(({ item }) => item),
   );
-}
-
-function chooser({ line, subjects }: SiteBundle, subject: string): HTMLElement {
-  const options = subjects.map((one) =>
-    el('option', { value: one, selected: one === subject }, shown(one)),
-  );
-  const select = el('select', {
-    id: 'bundle-subject',
-    change: () => {
-      location.hash = routeHash({ view: 'bundle', line, subject: select.value });
-    },
-  });
-  select.append(...options);
-  return el('p', { class: 'actions' }, el('label', { for: 'bundle-subject' }, 'Subject'), select);
 }

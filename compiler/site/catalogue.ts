@@ -6,7 +6,6 @@ import {
   type Hit,
   type Hits,
   type PageShop,
-  type PageSignal,
   piecesFor,
   type SignalIndex,
 } from './page-data.ts';
@@ -53,7 +52,11 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
     );
     void search(view, index);
   });
-  input.addEventListener('keydown', (event) => intoList(event, list));
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'ArrowDown') return;
+    event.preventDefault();
+    list.querySelector('a')?.focus();
+  });
   list.addEventListener('keydown', (event) => alongList(event, { list, input }));
   status.textContent = `${shop.entities.toLocaleString('en')} entities of ${shop.signals.length} signals.`;
   const box = el(
@@ -181,18 +184,13 @@ function hitItem({ signal, entity, name }: Hit): HTMLElement {
       ` ${measures} · ${count}`,
     );
   }
-  return el('li', {}, entityLink(signal_id, entity, name), ` ${measures}${recordPrice(signal)}`);
-}
-
-function recordPrice({ offers }: PageSignal): string {
-  const record = offers.find(({ path }) => path === '/gauge');
-  return record === undefined ? '' : ` · ${priceText(record.price_usd)}`;
-}
-
-function intoList(event: KeyboardEvent, list: HTMLElement): void {
-  if (event.key !== 'ArrowDown') return;
-  event.preventDefault();
-  list.querySelector('a')?.focus();
+  const record = signal.offers.find(({ path }) => path === '/gauge');
+  return el(
+    'li',
+    {},
+    entityLink(signal_id, entity, name),
+    ` ${measures}${record === undefined ? '' : ` · ${priceText(record.price_usd)}`}`,
+  );
 }
 
 /** Arrows move through what was found; above the first one is the field. */

@@ -34,7 +34,7 @@ function print(
   at: { parts: JsonPart[]; path: readonly string[]; indent: string },
 ): void {
   const isHashed = isCore(at.path);
-  if (typeof value !== 'object' || value === null || isEmpty(value)) {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) {
     at.parts.push({ text: jsonText(value), isHashed });
     return;
   }
@@ -58,10 +58,6 @@ function isCore(path: readonly string[]): boolean {
   if (!CORE.has(first)) return false;
   const [, member] = rest;
   return first !== 'sources' || member === undefined || SOURCE_CORE.has(member);
-}
-
-function isEmpty(value: object): boolean {
-  return Object.keys(value).length === 0;
 }
 
 /** What turns text around, hides or ends a line is written as an escape, which JSON reads as the same text. */

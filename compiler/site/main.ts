@@ -185,16 +185,16 @@ function changesList(section: HTMLElement): void {
 async function fill(list: HTMLElement): Promise<void> {
   try {
     const { changes } = JSON.parse(await textAt('/changes.json')) as SiteChanges;
-    const items = changes.slice(0, LISTED_MAX).map(itemOf);
+    const items = changes
+      .slice(0, LISTED_MAX)
+      .map(({ change, signal_id, entity, entity_name, observed_at }) => {
+        const what = ` ${signal_id}, ${timeText(observed_at)}: ${WORDS[change]}`;
+        return el('li', {}, entityLink(signal_id, entity, entity_name), what);
+      });
     list.replaceChildren(
       ...(items.length === 0 ? [el('li', {}, 'Nothing new since the release before.')] : items),
     );
   } catch (error) {
     list.replaceChildren(el('li', {}, failureNote(error)));
   }
-}
-
-function itemOf({ change, signal_id, entity, entity_name, observed_at }: SiteChange): HTMLElement {
-  const what = ` ${signal_id}, ${timeText(observed_at)}: ${WORDS[change]}`;
-  return el('li', {}, entityLink(signal_id, entity, entity_name), what);
 }

@@ -20,7 +20,6 @@ const REACH = 14;
 interface MapAsked {
   readonly signal: PageSignal;
   readonly map: SiteMap;
-  /** All signals that have a map. */
   readonly choices: readonly PageSignal[];
 }
 
@@ -48,8 +47,20 @@ export async function mapView(asked: MapAsked): Promise<HTMLElement> {
   const days = frameDays(map.rows);
   const state = await stateOf(asked, days.at(-1) ?? '');
   const slider = sliderOf(state, days);
-  state.canvas.addEventListener('click', (event) => openAt(state, event));
-  state.canvas.addEventListener('mousemove', (event) => pointAt(state, event));
+  state.canvas.addEventListener('click', (event) => {
+    const row = nearest(state, event);
+    if (row === null) return;
+    location.hash = routeHash({
+      view: 'record',
+      signal: state.asked.signal.signal_id,
+      entity: row[0],
+    });
+  });
+  state.canvas.addEventListener('mousemove', (event) => {
+    const row = nearest(state, event);
+    state.canvas.title = row === null ? '' : shown(row[1] ?? row[0]);
+    state.canvas.classList.toggle('hot', row !== null);
+  });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw(state));
   // Colours and sizes are those of the page, so the canvas is drawn once it stands in it.
   requestAnimationFrame(() => draw(state));
@@ -300,20 +311,4 @@ function nearest(state: MapState, event: MouseEvent): SiteMapRow | null {
       best = { row: one.row, far };
   }
   return best?.row ?? null;
-}
-
-function openAt(state: MapState, event: MouseEvent): void {
-  const row = nearest(state, event);
-  if (row === null) return;
-  location.hash = routeHash({
-    view: 'record',
-    signal: state.asked.signal.signal_id,
-    entity: row[0],
-  });
-}
-
-function pointAt(state: MapState, event: MouseEvent): void {
-  const row = nearest(state, event);
-  state.canvas.title = row === null ? '' : shown(row[1] ?? row[0]);
-  state.canvas.classList.toggle('hot', row !== null);
 }

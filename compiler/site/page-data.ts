@@ -57,7 +57,6 @@ export interface PageShop extends SiteSignals {
   readonly signals: readonly PageSignal[];
 }
 
-/** Everything that is sold. */
 export async function shop(): Promise<PageShop> {
   const sold = await jsonAt<SiteSignals>(SITE_SIGNALS_URL);
   const prices = new Map(sold.prices.map((price) => [price.path, price]));
@@ -101,17 +100,14 @@ export function previewUrl(signal_id: string, entity: string): string {
 export const previewOf = (signal: string, entity: string): Promise<Preview> =>
   jsonAt(previewUrl(signal, entity));
 
-/** Entities of a signal, a page of a long list at a time. */
-interface EntityPage {
-  rows: readonly SiteEntityRow[];
-  /** Pages of the list. */
-  pages: number;
-}
-
 export async function entityPage(
   { list }: Pick<SiteSignal, 'list'>,
   page: number,
-): Promise<EntityPage> {
+): Promise<{
+  rows: readonly SiteEntityRow[];
+  /** Pages of the list. */
+  pages: number;
+}> {
   const { rows, pieces } = await jsonAt<SiteEntities>(list);
   if (rows !== null) return { rows, pages: 1 };
   const piece = pieces[page];
@@ -139,7 +135,6 @@ export interface Hit {
 
 export interface Hits {
   readonly hits: readonly Hit[];
-  /** More than are listed. */
   readonly isCut: boolean;
 }
 
@@ -187,7 +182,11 @@ export function findIn(query: string, found: readonly SiteFound[], index: Signal
   const hits = [...index.byId.values()].flatMap((signal) =>
     hitsOf(signal, asked, { found, index }),
   );
-  hits.sort(byRank);
+  hits.sort((one, other) => {
+    if (one.rank !== other.rank) return one.rank - other.rank;
+    const name = (hit: Hit): string => hit.name ?? hit.entity ?? '';
+    return name(one).localeCompare(name(other), 'en');
+  });
   return {
     hits: hits.slice(0, HITS_MAX).map(({ rank: _, ...hit }) => hit),
     isCut: hits.length > HITS_MAX || (found.length > 0 && found.every(isPartial)),
@@ -205,7 +204,12 @@ function hitsOf(
   const left = asked.filter((word) => !matches(word, words));
   const sought = left.length === 0 ? asked : left;
   const own: Ranked[] = left.length === 0 ? [{ signal, entity: null, name: null, rank: 0 }] : [];
-  const entities = entitiesOf(id, found).flatMap(([entity, name]): Ranked[] => {
+  const rows = found.flatMap(({ signals }) =>
+    Object.hasOwn(signals, id) ? (signals[id] ?? []) : [],
+  );
+  const entities = (
+    found.length < 2 ? rows : [...new Map(rows.map((row) => [row[0], row])).values()]
+  ).flatMap(([entity, name]): Ranked[] => {
     const own = siteWords(entity, name);
     // A name that has all words itself comes before one that leaves some to what is measured.
     const whole = rankOf(asked, own);
@@ -222,20 +226,6 @@ function isPartial({ total, signals }: SiteFound): boolean {
 
 interface Ranked extends Hit {
   rank: number;
-}
-
-function byRank(one: Ranked, other: Ranked): number {
-  if (one.rank !== other.rank) return one.rank - other.rank;
-  const name = (hit: Hit): string => hit.name ?? hit.entity ?? '';
-  return name(one).localeCompare(name(other), 'en');
-}
-
-function entitiesOf(id: string, found: readonly SiteFound[]): (readonly [string, string | null])[] {
-  const rows = found.flatMap(({ signals }) =>
-    Object.hasOwn(signals, id) ? (signals[id] ?? []) : [],
-  );
-  // An entity stands in the piece of each of its words.
-  return found.length < 2 ? rows : [...new Map(rows.map((row) => [row[0], row])).values()];
 }
 
 /** 1 where all words are whole, 2 where some are beginnings; null where one is missing. */

@@ -6,7 +6,6 @@ import { type PageRoute, routeHash } from './page-route.ts';
 import { ageText, figure, shown, timeText, words } from './page-words.ts';
 import { bandFor, type Classed, type SparkPoint, scaleFor, shadeOf, sparkShape } from './shapes.ts';
 
-/** A link inside the page. */
 export function routeLink(route: PageRoute, text: string): HTMLAnchorElement {
   return el('a', { href: routeHash(route) }, el('bdi', {}, shown(text)));
 }
@@ -36,7 +35,6 @@ export function freshBadge(cadence: string, observedAt: string, now: number): HT
   );
 }
 
-/** A class with its colour. */
 export function bandBadge(signal: Classed, band: string): HTMLElement {
   const shade = shadeOf(signal, band);
   return el('span', { class: `class ${shade === null ? 'plain' : `shade-${shade}`}` }, words(band));
@@ -75,7 +73,6 @@ function buyLink({ path }: SitePrice, signal_id: string, entity: string): HTMLEl
   return el('code', {}, path);
 }
 
-/** Addresses that cost nothing. */
 export function freeLinks({ signal_id, raw }: PageSignal, entity: string): HTMLElement {
   const links = [
     el('a', { href: previewUrl(signal_id, entity) }, 'the last seven readings'),
@@ -137,22 +134,18 @@ function filled<Made extends Element>(
   return made;
 }
 
-/** An element of the compiled index; a page without it was compiled by another release. */
 export function mount(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new RangeError(`Cannot fill the page: it has no element "${id}"`);
   return found;
 }
 
-/** What is on screen, as it is bought. */
-interface OnScreen {
+/** Fills the examples of how to buy with what is on screen; the chosen language stays chosen. */
+export function fillBuyTabs(onScreen: {
   /** Canonical `path?query`. */
   target: string;
   pair: { signal_id: string; entity: string } | null;
-}
-
-/** Fills the examples of how to buy with what is on screen; the chosen language stays chosen. */
-export function fillBuyTabs(onScreen: OnScreen): void {
+}): void {
   const tabs = document.querySelector('#buy .tabs');
   if (tabs === null) return;
   const baseUrl = document.body.dataset.baseUrl ?? location.origin;
@@ -180,11 +173,20 @@ export function sparkline(signal: PageSignal, rows: readonly PreviewRow[]): HTML
     const value = metric === undefined ? null : current[metric.name];
     return typeof value === 'number' ? [{ observed_at, value }] : [];
   });
+  const unit = signal.metrics[0]?.label ? `, in ${signal.metrics[0].label}` : '';
+  const scale = signal.scales.at(-1);
+  const on = scale === undefined ? '' : `, on the ${scale.scale} (${scale.provenance})`;
   return el(
     'figure',
     { class: 'spark' },
     points.length > 1 ? drawing(signal, points, rows) : null,
-    el('figcaption', {}, caption(signal, points)),
+    el(
+      'figcaption',
+      {},
+      points.length === 0
+        ? `The last readings: ${signal.measures}`
+        : `The last ${points.length} readings: ${signal.measures}${unit}${on}.`,
+    ),
     table(signal, rows),
   );
 }
@@ -218,15 +220,6 @@ function drawing(signal: PageSignal, points: readonly SparkPoint[], rows: readon
     svg('polyline', { class: 'line', points: path }),
     ...dots,
   );
-}
-
-function caption({ measures, metrics, scales }: PageSignal, points: readonly SparkPoint[]): string {
-  const unit = metrics[0]?.label ? `, in ${metrics[0].label}` : '';
-  const scale = scales.at(-1);
-  const on = scale === undefined ? '' : `, on the ${scale.scale} (${scale.provenance})`;
-  return points.length === 0
-    ? `The last readings: ${measures}`
-    : `The last ${points.length} readings: ${measures}${unit}${on}.`;
 }
 
 function table(signal: PageSignal, rows: readonly PreviewRow[]): HTMLElement {

@@ -12,7 +12,16 @@ export type PageRoute =
 export function parseRoute(hash: string): PageRoute | null {
   if (hash === '' || hash === '#') return { view: 'home' };
   if (!hash.startsWith('#/')) return null;
-  const parts = hash.slice(2).split('/').map(decoded);
+  const parts = hash
+    .slice(2)
+    .split('/')
+    .map((part) => {
+      try {
+        return decodeURIComponent(part);
+      } catch {
+        return null;
+      }
+    });
   if (parts.some((part) => part === null)) return null;
   const [first = '', second = '', third = ''] = parts as string[];
   if (parts.length > 3) return null;
@@ -28,17 +37,14 @@ export function parseRoute(hash: string): PageRoute | null {
     case 'hash':
       return second === '' ? null : { view: 'hash', hash: second };
     default:
-      return ofSignal(first, second);
+      // Ids of signals have a dot, so they never meet the words above.
+      if (!first.includes('.')) return null;
+      return second === ''
+        ? { view: 'signal', signal: first }
+        : { view: 'record', signal: first, entity: second };
   }
 }
 
-/** Ids of signals have a dot, so they never meet the words above. */
-function ofSignal(signal: string, entity: string): PageRoute | null {
-  if (!signal.includes('.')) return null;
-  return entity === '' ? { view: 'signal', signal } : { view: 'record', signal, entity };
-}
-
-/** The inverse of parseRoute. */
 export function routeHash(route: PageRoute): string {
   return `#/${partsOf(route).map(encodeURIComponent).join('/')}`;
 }
@@ -59,13 +65,5 @@ function partsOf(route: PageRoute): string[] {
       return ['bundle', route.line, ...(route.subject === null ? [] : [route.subject])];
     case 'hash':
       return ['hash', route.hash];
-  }
-}
-
-function decoded(part: string): string | null {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return null;
   }
 }

@@ -67,23 +67,21 @@ function placeIn(bands: readonly string[], band: string | null): number | null {
 
 const BELOW = /^below-/;
 
-/** One class on a drawn scale: from where to where, as shares of its length. */
-interface ScaleCell {
-  band: string;
-  /** Where it begins, in the unit of the scale; null for one without a beginning. */
-  at: number | null;
-}
-
-interface ScalePlace {
-  cells: readonly ScaleCell[];
+/** Where a value stands on an official scale that is drawn with classes of equal width. */
+export function scalePlace(
+  scale: Ruler,
+  reading: FreeReading,
+): {
+  cells: readonly {
+    band: string;
+    /** Where it begins, in the unit of the scale; null for one without a beginning. */
+    at: number | null;
+  }[];
   /** Which of them holds the value. */
   cell: number;
   /** How far into that cell, from 0 to 1. */
   inside: number;
-}
-
-/** Where a value stands on an official scale that is drawn with classes of equal width. */
-export function scalePlace(scale: Ruler, reading: FreeReading): ScalePlace | null {
+} | null {
   const value = positionOn(scale, reading as Parameters<typeof positionOn>[1]);
   if (value === null) return null;
   const { steps } = scale;

@@ -1,4 +1,4 @@
-import type { SiteBundle, SiteEntityRow } from '../contract/site.ts';
+import type { SiteBundle } from '../contract/site.ts';
 import { entityPage, type PageSignal } from './page-data.ts';
 import { el, entityLink, freshBadge, priceTable, routeLink } from './page-parts.ts';
 import { shown, timeText, words } from './page-words.ts';
@@ -12,6 +12,14 @@ export async function signalView(
   const { signal_id, measures, cadence, industry, line_title } = signal;
   const list = el('div', { class: 'entity-list' });
   await showPage(list, signal, 0);
+  const made = [
+    ...(signal.map === null
+      ? []
+      : [routeLink({ view: 'map', signal: signal.signal_id }, 'On the map')]),
+    ...(bundle === null
+      ? []
+      : [routeLink({ view: 'bundle', line: bundle.line, subject: null }, 'Its chain')]),
+  ];
   return el(
     'article',
     { class: 'signal' },
@@ -24,7 +32,7 @@ export async function signalView(
       ` · ${shown(industry)}, ${line_title} · ${cadence}`,
     ),
     scales(signal),
-    links(signal, bundle),
+    made.length === 0 ? null : el('p', { class: 'actions' }, ...made),
     el('h3', {}, `${signal.entities.toLocaleString('en')} entities`),
     list,
     el('h3', {}, 'What is sold'),
@@ -51,16 +59,6 @@ function scales(signal: PageSignal): HTMLElement | null {
   );
 }
 
-function links({ signal_id, map }: PageSignal, bundle: SiteBundle | null): HTMLElement | null {
-  const made = [
-    ...(map === null ? [] : [routeLink({ view: 'map', signal: signal_id }, 'On the map')]),
-    ...(bundle === null
-      ? []
-      : [routeLink({ view: 'bundle', line: bundle.line, subject: null }, 'Its chain')]),
-  ];
-  return made.length === 0 ? null : el('p', { class: 'actions' }, ...made);
-}
-
 async function showPage(list: HTMLElement, signal: PageSignal, page: number): Promise<void> {
   const { rows, pages } = await entityPage(signal, page);
   const now = Date.now();
@@ -73,21 +71,23 @@ async function showPage(list: HTMLElement, signal: PageSignal, page: number): Pr
         'table',
         {},
         el('thead', {}, el('tr', {}, ...head)),
-        el('tbody', {}, ...rows.map((row) => entityLine(signal, row, now))),
+        el(
+          'tbody',
+          {},
+          ...rows.map((row) => {
+            const [entity, name, observed] = row;
+            return el(
+              'tr',
+              { 'data-entity': entity },
+              el('th', { scope: 'row' }, entityLink(signal.signal_id, entity, name)),
+              el('td', {}, timeText(observed)),
+              el('td', {}, freshBadge(signal.cadence, observed, now)),
+            );
+          }),
+        ),
       ),
     ),
     pages > 1 ? pager(list, signal, { page, pages }) : '',
-  );
-}
-
-function entityLine(signal: PageSignal, row: SiteEntityRow, now: number): HTMLElement {
-  const [entity, name, observed] = row;
-  return el(
-    'tr',
-    { 'data-entity': entity },
-    el('th', { scope: 'row' }, entityLink(signal.signal_id, entity, name)),
-    el('td', {}, timeText(observed)),
-    el('td', {}, freshBadge(signal.cadence, observed, now)),
   );
 }
 

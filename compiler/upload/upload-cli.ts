@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import type { Screen } from '../commands/progress.ts';
+import type { HttpFiles } from './destination.ts';
 import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';
-import type { HttpFiles } from './http-files.ts';
 import {
   type Uploaded,
   UploadNotes,
@@ -14,7 +14,6 @@ import {
 
 const CONNECTIONS = 8;
 
-/** What the command is given from outside. */
 type PublishSettings = Pick<CommandSettings, 'env' | 'print' | 'screen' | 'now'>;
 
 interface PublishFlags {
@@ -89,17 +88,13 @@ async function placeAt(
   env: PublishSettings['env'],
 ): Promise<Destination> {
   const readAuth = header(env, 'SIGNALPRESS_DATA_AUTH');
-  if (!isUrl(to)) return folderDestination(to, flags.data);
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(to)) return folderDestination(to, flags.data);
   const auth = header(env, 'SIGNALPRESS_PUBLISH_AUTH');
   const writes = await filesAt(to, { auth, flags });
   const reads = await (flags.at === undefined
     ? filesAt(to, { auth, flags })
     : filesAt(flags.at, { auth: readAuth, flags }));
   return httpDestination(to, writes, reads);
-}
-
-function isUrl(text: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
@@ -125,7 +120,7 @@ async function filesAt(
     );
   }
   // undici costs each start of the program 70 ms, and a compile uploads nothing.
-  const { httpFiles } = await import('./http-files.ts');
+  const { httpFiles } = await import('./destination.ts');
   return httpFiles({ url, auth, connections: CONNECTIONS });
 }
 
@@ -207,7 +202,6 @@ interface CommandOptions {
   reads: HttpFiles;
 }
 
-/** A place that another program writes to. */
 function commandDestination({ copy, remove, reads }: CommandOptions): Destination {
   const [copying, removing] = [parsed(copy, ['file', 'path']), remove && parsed(remove, ['path'])];
   return {

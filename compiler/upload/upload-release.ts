@@ -82,7 +82,6 @@ export interface UploadProgress {
   readonly total: number;
 }
 
-/** What came of an upload. */
 export interface Uploaded {
   readonly release: Release;
   /** Bodies that were written, and their bytes. */
@@ -98,7 +97,6 @@ export interface Uploaded {
   readonly isHidden: boolean;
 }
 
-/** The release that is published. */
 interface OwnRelease {
   name: string;
   release: Release;
@@ -118,7 +116,25 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   const damaged = await damagedThere(options, own, { isThere, wanted });
   const isWhole = isThere && wanted.length + damaged.length === 0;
   const written = isWhole ? NOTHING : await writeBodies(options, wanted, damaged);
-  await writeParts(options, own, [...spread(wanted, READ_BACK_MAX), ...damaged]);
+  const step = Math.max(1, Math.ceil(wanted.length / READ_BACK_MAX));
+  // Writes what makes a release of the bodies, where it is not there, and reads some of the bodies back.
+  const bodies = [...wanted.filter((_, at) => at % step === 0), ...damaged];
+  const folder = `${RELEASES_FOLDER}/${own.name}`;
+  const renew = async (path: string, file: LocalFile): Promise<void> => {
+    if (
+      (await bytesThere(options.destination, path, file.bytes.length))?.equals(file.bytes) === true
+    )
+      return;
+    await options.destination.write(path, file);
+    await readBack(options.destination, path, file.bytes);
+  };
+  await renew(`${folder}/${FILES_NAME}`, own.list);
+  // Witnesses may have signed since the release was published: the proof is the one file of it that grows.
+  if (own.proof !== null) await renew(`${folder}/${RELEASE_PROOF_NAME}`, own.proof);
+  await renew(`${folder}/${RELEASE_NAME}`, own.head);
+  for (const { path, sha256, size } of bodies) {
+    await readBack(options.destination, storedPath(path, sha256), { sha256, size });
+  }
   if (!isThere) {
     // Makes the release the current one.
     const { destination } = options;
@@ -320,34 +336,6 @@ async function forEach(
   };
   await Promise.all(Array.from({ length: parallel }, one));
   if (errors.length > 0) throw errors[0];
-}
-
-/** At most `max` of a list, evenly. */
-function spread<T>(all: readonly T[], max: number): T[] {
-  const step = Math.max(1, Math.ceil(all.length / max));
-  return all.filter((_, at) => at % step === 0);
-}
-
-/** Writes what makes a release of the bodies, where it is not there, and reads some of the bodies back. */
-async function writeParts(
-  { destination }: UploadOptions,
-  { name, list, proof, head }: OwnRelease,
-  bodies: readonly FileEntry[],
-): Promise<void> {
-  const folder = `${RELEASES_FOLDER}/${name}`;
-  const renew = async (path: string, file: LocalFile): Promise<void> => {
-    if ((await bytesThere(destination, path, file.bytes.length))?.equals(file.bytes) === true)
-      return;
-    await destination.write(path, file);
-    await readBack(destination, path, file.bytes);
-  };
-  await renew(`${folder}/${FILES_NAME}`, list);
-  // Witnesses may have signed since the release was published: the proof is the one file of it that grows.
-  if (proof !== null) await renew(`${folder}/${RELEASE_PROOF_NAME}`, proof);
-  await renew(`${folder}/${RELEASE_NAME}`, head);
-  for (const { path, sha256, size } of bodies) {
-    await readBack(destination, storedPath(path, sha256), { sha256, size });
-  }
 }
 
 async function readBack(

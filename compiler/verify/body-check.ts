@@ -7,7 +7,6 @@ import type { SoundVerdict } from './key-trust.ts';
 
 export type CheckStatus = 'pass' | 'fail' | 'not_applicable';
 
-/** What was looked at in a delivered body. */
 export type BodyCheckName =
   | 'json'
   | 'citation'
@@ -45,7 +44,6 @@ export interface BodyReport {
   readonly checks: readonly BodyCheck[];
 }
 
-/** Makes the checks of one place. */
 export function checkAt(check: BodyCheckName, where: string) {
   const made = (status: CheckStatus, detail: string): BodyCheck => ({
     check,

@@ -9,7 +9,6 @@ import { settlementAnswer } from './resolve-checks.ts';
 import { isSeries } from './series-checks.ts';
 import { coversContent } from './verify-body.ts';
 
-/** What a reader demands of a body beside being true. */
 export interface Demands {
   /** The request that it must answer: path and query, with or without `GET` and the address of the service. */
   readonly expect?: string | undefined;
@@ -85,7 +84,9 @@ const PARTLY = 'not the whole body is covered by one signed statement';
 function expectChecks(found: Found, { expect, catalog }: Demands): BodyCheck[] {
   if (expect === undefined) return [];
   const at = checkAt('expect', '');
-  const base = baseOf(found.body);
+  const parsed = citationSchema.safeParse(isObject(found.body) ? found.body._citation : undefined);
+  const citation = parsed.success ? parsed.data : null;
+  const base = citation === null ? null : citedBase(citation);
   const wanted = wantedRequest(expect, base);
   const question = wanted === null ? null : knownQuestion(wanted, catalog);
   if (!found.isSound) return [at.notApplicable(UNSOUND)];
@@ -113,17 +114,6 @@ function wantedRequest(expect: string, base: string | null): string | null {
   return base !== null && url.startsWith(`${base}/`) ? url.slice(base.length) : null;
 }
 
-/** Address of the service that the citation of a body names; null where none does. */
-function baseOf(body: JsonValue): string | null {
-  const citation = citationOf(body);
-  return citation === null ? null : citedBase(citation);
-}
-
-function citationOf(body: JsonValue): Citation | null {
-  const parsed = citationSchema.safeParse(isObject(body) ? body._citation : undefined);
-  return parsed.success ? parsed.data : null;
-}
-
 function ageChecks({ about, isSound, isWhole }: Found, { maxAgeMs, now }: Demands): BodyCheck[] {
   if (maxAgeMs === undefined) return [];
   if (now === undefined || !(maxAgeMs >= 0)) {
@@ -145,7 +135,6 @@ function ageChecks({ about, isSound, isWhole }: Found, { maxAgeMs, now }: Demand
   ];
 }
 
-/** Hours with up to two decimals. */
 function hours(ms: number): string {
   return String(Math.max(0, Math.round((ms / HOUR_MS) * 100) / 100));
 }
@@ -193,7 +182,13 @@ function aboutBody(
   const settlement = settlementWords(holder);
   const words = settlement ?? citedWords(holder, parsed.data);
   const age = now === undefined ? Number.NaN : now - Date.parse(words.observed_at ?? '');
-  const unsigned = settlement === null ? null : unsignedWords(holder);
+  // The words of the request in a settlement answer: the service may put any text there.
+  const unsigned =
+    settlement === null
+      ? null
+      : typeof holder.market_or_event === 'string'
+        ? { market_or_event: holder.market_or_event }
+        : null;
   const signed = unsigned === null ? holder : { ...holder, market_or_event: null };
   return {
     ...words,
@@ -214,11 +209,6 @@ function citedWords(body: JsonObject, { claim, fact, source, retrieved_at }: Cit
 function observedKind(body: JsonObject): ObservedKind {
   if (isSeries(body)) return 'newest_row';
   return typeof body.record_hash === 'string' ? 'reading' : 'oldest';
-}
-
-/** The words of the request in a settlement answer: the service may put any text there. */
-function unsignedWords({ market_or_event }: JsonObject): BodyAbout['unsigned'] {
-  return typeof market_or_event === 'string' ? { market_or_event } : null;
 }
 
 /** A settlement answer repeats the citation of one of its parts; what it states follows from all of them. */

@@ -7,7 +7,6 @@ import {
   vouchedDids,
 } from '../contract/key-history.ts';
 
-/** Whom a reader trusts. */
 export interface Trusted {
   /** DIDs of the issuers that are believed; `any` judges the text without believing who signed it. */
   readonly trust: readonly string[] | 'any';

@@ -59,7 +59,18 @@ export function readKnownHashes(
   try {
     const size = sizeOfLog(bodies);
     if (list.isPublic) return sharedDigests([digestsInTiles(bodies, size)]);
-    return sharedDigests(runsOf(size).map((run) => digestsIn(bodies, run)));
+    return sharedDigests(
+      runsOf(size).map((run) => {
+        // Sorted, since the lines of a run are.
+        const digests = runPaths(run).flatMap((path) =>
+          textOf(bodies, path)
+            .split('\n')
+            .slice(0, -1)
+            .map((line) => Buffer.from(line.slice(HEX_AT, HEX_AT + 2 * HASH_BYTES), 'hex')),
+        );
+        return Buffer.concat(digests);
+      }),
+    );
   } catch {
     return null;
   }
@@ -76,17 +87,6 @@ function textOf(bodies: StoredBodies, path: string): string {
   const text = bodies.text(path);
   if (text === null) throw new RangeError(`Cannot read "${path}": not as listed`);
   return text;
-}
-
-/** Sorted, since the lines of a run are. */
-function digestsIn(bodies: StoredBodies, run: LogRun): Buffer {
-  const digests = runPaths(run).flatMap((path) =>
-    textOf(bodies, path)
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => Buffer.from(line.slice(HEX_AT, HEX_AT + 2 * HASH_BYTES), 'hex')),
-  );
-  return Buffer.concat(digests);
 }
 
 /** Entries stand in the order of the log, so they are sorted here. */
@@ -108,28 +108,26 @@ export function sharedDigests(lists: readonly Buffer[]): SharedArrayBuffer {
   const left = [...lists];
   while (left.length > 1) {
     left.sort((a, b) => b.length - a.length);
-    left.push(merged(defined(left.pop(), 'the smallest'), defined(left.pop(), 'the next one')));
+    const one = defined(left.pop(), 'the smallest');
+    const other = defined(left.pop(), 'the next one');
+    const both = Buffer.allocUnsafe(one.length + other.length);
+    let from = 0;
+    for (let at = 0, to = 0; to < both.length; to += HASH_BYTES) {
+      const isOne =
+        at === other.length ||
+        (from < one.length && one.compare(other, at, at + HASH_BYTES, from, from + HASH_BYTES) < 0);
+      if (isOne) {
+        one.copy(both, to, from, from + HASH_BYTES);
+        from += HASH_BYTES;
+      } else {
+        other.copy(both, to, at, at + HASH_BYTES);
+        at += HASH_BYTES;
+      }
+    }
+    left.push(both);
   }
   new Uint8Array(shared).set(left[0] ?? []);
   return shared;
-}
-
-function merged(one: Buffer, other: Buffer): Buffer {
-  const both = Buffer.allocUnsafe(one.length + other.length);
-  let from = 0;
-  for (let at = 0, to = 0; to < both.length; to += HASH_BYTES) {
-    const isOne =
-      at === other.length ||
-      (from < one.length && one.compare(other, at, at + HASH_BYTES, from, from + HASH_BYTES) < 0);
-    if (isOne) {
-      one.copy(both, to, from, from + HASH_BYTES);
-      from += HASH_BYTES;
-    } else {
-      other.copy(both, to, at, at + HASH_BYTES);
-      at += HASH_BYTES;
-    }
-  }
-  return both;
 }
 
 /**

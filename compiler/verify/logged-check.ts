@@ -50,7 +50,6 @@ export type GivenLog = (leaf: {
   signer: string;
 }) => LoggedPlace | null;
 
-/** Whom to believe about a log, and whether a body has to be proven. */
 interface ProofTrust extends KeyTrust, PolicyTrust {
   /** Checks signatures; strict RFC 8032 code without it. */
   readonly isSignature?: SignatureCheck;
@@ -118,7 +117,6 @@ function provenEntry(body: JsonValue, proof: JsonValue, trusted: ProofTrust) {
   return { read, leaf: proven.of };
 }
 
-/** Judges the `_proof` of a body. */
 export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTrust): BodyCheck {
   const at = checkAt('logged', sampleIn(body) === null ? '_proof' : 'sample._proof');
   try {

@@ -124,19 +124,19 @@ function cosignedBy(
   return { forged: false, at: past.length === 0 ? null : isoTime(Math.min(...past)) };
 }
 
-/** A key that was revoked or has ended: a checkpoint that it signed shows no time that a thief of it could not choose. */
-interface PastKey {
-  readonly did: string;
-  /** Until when it counted, ISO-8601. */
-  readonly until: string;
-  readonly detail: string;
-}
-
 /** Whether a key of the list that is still in use signed a checkpoint; an overlap has two. */
 export function checkpointSigner(
   note: string,
   trusted: KeyTrust & PolicyTrust,
-): { isPresent: boolean; past: PastKey | null } {
+): {
+  isPresent: boolean;
+  past: {
+    did: string;
+    /** Until when it counted, ISO-8601. */
+    until: string;
+    detail: string;
+  } | null;
+} {
   const { keys, now, isSignature } = trusted;
   if (keys === undefined) return { isPresent: false, past: null };
   const past = new Map(

@@ -113,7 +113,6 @@ export function differing(one: JsonObject, other: JsonObject, except: ReadonlySe
   );
 }
 
-/** The objects of a list, or none. */
 export function rowsOf(list: JsonValue | undefined): JsonObject[] {
   return Array.isArray(list) ? (list as JsonValue[]).filter(isObject) : [];
 }

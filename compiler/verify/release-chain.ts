@@ -126,19 +126,15 @@ function hexDigest(bytes: Uint8Array): string {
  */
 export function checkSeen(check: SeenCheck): void {
   const { head, faults, keys, now } = check;
-  checkKeys(check);
+  const history = check.keys ?? firstHistory(check.head.issuer_did);
+  const lack = seenKeysFault(history, check.seen.keys, hexDigest);
+  if (lack !== null) check.faults.add(KEYS_PATH, '', `rollback: ${lack}`);
   const before = faults.count;
   checkHead(check);
   const end = keys === undefined ? null : endOf(head.issuer_did, [keys], now);
   if (faults.count > before && end !== null) {
     faults.add(RELEASE_NAME, 'issuer_did', `in use until ${end}: ${WHOEVER_HAS_IT}`);
   }
-}
-
-function checkKeys({ head, faults, seen, keys }: SeenCheck): void {
-  const history = keys ?? firstHistory(head.issuer_did);
-  const lack = seenKeysFault(history, seen.keys, hexDigest);
-  if (lack !== null) faults.add(KEYS_PATH, '', `rollback: ${lack}`);
 }
 
 function checkHead({ disk, root, head, faults, seen, keys }: SeenCheck): void {
@@ -194,7 +190,6 @@ const memorySchema = z.strictObject({
   issuers: z.record(z.string().startsWith('did:key:z6Mk'), seenSchema),
 });
 
-/** The newest release of an issuer that was verified. */
 export type SeenRelease = z.infer<typeof seenSchema>;
 type SeenReleases = z.infer<typeof memorySchema>;
 

@@ -21,7 +21,6 @@ export class Faults {
     if (this.kept.length < FAULTS_MAX) this.kept.push({ file, where, detail });
   }
 
-  /** Takes over what was gathered elsewhere. */
   addAll({ faults, faultCount }: { faults: readonly ReleaseFault[]; faultCount: number }): void {
     this.count += faultCount;
     this.kept.push(...faults.slice(0, FAULTS_MAX - this.kept.length));
@@ -62,12 +61,10 @@ export type Counted = keyof typeof COUNTED;
 /** Counts by name; what was not looked at is absent. */
 export type Tally = Partial<Record<Counted, number>>;
 
-/** Adds to one count. */
 export function count(tally: Tally, name: Counted, more = 1): void {
   if (more > 0) tally[name] = (tally[name] ?? 0) + more;
 }
 
-/** The tally in the order of the report. */
 export function inOrder(tally: Tally): Tally {
   const names = Object.keys(COUNTED) as Counted[];
   return Object.fromEntries(

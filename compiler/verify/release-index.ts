@@ -219,7 +219,6 @@ function eachLine(
   return number;
 }
 
-/** What was found in a share of the indexes. */
 export interface IndexResult {
   readonly lines: number;
   readonly reading: number;

@@ -20,7 +20,9 @@ const known = new WeakMap<Catalog, Folders>();
 
 /** Where a published path belongs, or null for a file that answers no operation by itself. */
 export function placeOf(path: string, catalog: Catalog): FilePlace | null {
-  const { byFolder, variants } = foldersOf(catalog);
+  const made = known.get(catalog) ?? foldersIn(catalog);
+  known.set(catalog, made);
+  const { byFolder, variants } = made;
   const [first = ''] = path.split('/', 1);
   const plain = variants.has(first) ? path.slice(first.length + 1) : path;
   const [folder = ''] = plain.split('/', 1);
@@ -29,12 +31,6 @@ export function placeOf(path: string, catalog: Catalog): FilePlace | null {
     if (values !== null) return { endpoint, values };
   }
   return null;
-}
-
-function foldersOf(catalog: Catalog): Folders {
-  const made = known.get(catalog) ?? foldersIn(catalog);
-  known.set(catalog, made);
-  return made;
 }
 
 function foldersIn({ operations }: Catalog): Folders {

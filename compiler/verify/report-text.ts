@@ -292,7 +292,6 @@ export function exitOf(verdict: ProvenVerdict): VerifyOutcome['exitCode'] {
   return verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
 }
 
-/** A report for machines. */
 export function jsonText(report: object): string {
   return `${JSON.stringify(report, null, 2)}\n`;
 }

@@ -126,18 +126,19 @@ function shownDays(status: JsonValue | undefined): number | null {
   const days = isObject(status) ? status.overdue_days : null;
   return typeof days === 'number' ? days : null;
 }
-
-interface ClaimParts {
-  readonly judged: readonly AgedPart[];
-  readonly fault: MemberFault | null;
-}
 interface MemberFault {
   readonly member: string;
   readonly why: string;
 }
 
 /** The parts that a joined body is as fresh as; none for one that is judged by itself, null for a rule of another service. */
-function partsOf({ legs, readings }: JsonObject, rule: JsonValue | undefined): ClaimParts | null {
+function partsOf(
+  { legs, readings }: JsonObject,
+  rule: JsonValue | undefined,
+): {
+  judged: readonly AgedPart[];
+  fault: MemberFault | null;
+} | null {
   if (rule === undefined) return { judged: [], fault: null };
   const count = typeof rule === 'string' ? parseFreshnessRule(rule) : null;
   if (count === null) return null;

@@ -147,10 +147,12 @@ function coverageOf({ coverage }: Shared): FilingCoverage {
   return { collected_at: observed_at, covered_from, gaps };
 }
 
-function filingOf({ record_hash, _hash_core: core }: ListedFiling): HashedFiling {
+function filingOf({
+  record_hash,
+  _hash_core: core,
+}: Pick<FilingRow, 'record_hash' | '_hash_core'>): HashedFiling {
   return { ...core, record_hash };
 }
-type ListedFiling = Pick<FilingRow, 'record_hash' | '_hash_core'>;
 
 /** Why the filings of a body do not settle its question; their hashes are checked where they stand. */
 function listFault(body: Shared, question: SettlementQuestion): string | null {

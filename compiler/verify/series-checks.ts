@@ -39,7 +39,12 @@ export function seriesChecks({ path, value }: ObjectNode): BodyCheck[] {
   if (value.retained === undefined) return [at.notApplicable('a series without a chain')];
   try {
     if (!isWhole(value)) return [at.fail('rows of it stand in segments; verify the release')];
-    const rows = rowsOf(value.rows);
+    if (!Array.isArray(value.rows) || value.rows.length === 0) throw new TypeError('no rows');
+    const columns = [...SERIES_COLUMNS].sort().join();
+    const rows = value.rows.map((row: JsonValue, index) => {
+      if (isObject(row) && Object.keys(bareRow(row)).sort().join() === columns) return row;
+      throw new TypeError(`row ${index} has not exactly the columns of a series`);
+    });
     const before = stateOf(value.before);
     const { end, cuts } = runChain(before, rows);
     const fault =
@@ -56,15 +61,6 @@ export function seriesChecks({ path, value }: ObjectNode): BodyCheck[] {
 /** Whether all rows are in the body itself: a stored form without segments, or an answer, which never names any. */
 function isWhole({ segments }: JsonObject): boolean {
   return segments === undefined || (Array.isArray(segments) && segments.length === 0);
-}
-
-function rowsOf(rows: JsonValue | undefined): JsonObject[] {
-  if (!Array.isArray(rows) || rows.length === 0) throw new TypeError('no rows');
-  const columns = [...SERIES_COLUMNS].sort().join();
-  return rows.map((row: JsonValue, index) => {
-    if (isObject(row) && Object.keys(bareRow(row)).sort().join() === columns) return row;
-    throw new TypeError(`row ${index} has not exactly the columns of a series`);
-  });
 }
 
 function stateOf(before: JsonValue | undefined): ChainState {
@@ -242,19 +238,16 @@ function givenCore(row: JsonObject, core: JsonValue): JsonValue {
   if (core.hash_core_version !== HASH_CORE_VERSION) {
     throw new TypeError(`"_hash_core" is not of version ${HASH_CORE_VERSION}`);
   }
-  const off = Object.keys(core).find((name) => differs(row, core, name));
+  const off = Object.keys(core).find((name) => {
+    const [shown, hashed] = [row[name], core[name]];
+    if (shown === undefined || name === 'hash_core_version') return false;
+    const plain = typeof shown !== 'object' && typeof hashed !== 'object';
+    return plain ? shown !== hashed : (shown === null) !== (hashed === null);
+  });
   if (off !== undefined) throw new TypeError(`"_hash_core.${off}" differs from the row`);
   const [subject, shown] = [rosterSubject(core), row.entity ?? row.service];
   if (subject !== null && shown !== undefined && subject !== shown) {
     throw new TypeError('"_hash_core" is about another subject than the row');
   }
   return core;
-}
-
-/** Plain members that both have are the same; versions are spelled as text in some rows. */
-function differs(row: JsonObject, core: JsonObject, name: string): boolean {
-  const [shown, hashed] = [row[name], core[name]];
-  if (shown === undefined || name === 'hash_core_version') return false;
-  const plain = typeof shown !== 'object' && typeof hashed !== 'object';
-  return plain ? shown !== hashed : (shown === null) !== (hashed === null);
 }

@@ -58,7 +58,6 @@ export interface ShareContext extends ReadCatalog {
   readonly isSignature: SignatureCheck;
 }
 
-/** What was found in a piece of the list of files. */
 export interface ShareResult {
   readonly tally: Tally;
   readonly bytes: number;
@@ -317,18 +316,18 @@ function judgeBody(
   if (place === null || !isObject(body)) return { report, faults: failed };
   const sold = place.endpoint.priceUsd !== null || place.endpoint.token;
   if (sold && report.verdict === 'unsigned') failed.push(['_citation', 'missing in a sold body']);
-  const faults = [...failed, ...placeFaults(place, body), ...headFaults(place, body, head)];
-  return { report, faults };
-}
-
-function placeFaults({ values }: FilePlace, body: JsonObject): BodyFault[] {
   const subject = isObject(body.sample) ? body.sample : body;
   const params = isObject(subject.params) ? subject.params : {};
-  return Object.entries(values).flatMap(([name, value]): BodyFault[] => {
-    const found = subject[MEMBER_OF[name] ?? name] ?? params[name];
-    if (found === undefined || found === value) return [];
-    return [[MEMBER_OF[name] ?? name, `not "${value}", which its path stands for`]];
-  });
+  const faults = [
+    ...failed,
+    ...Object.entries(place.values).flatMap(([name, value]): BodyFault[] => {
+      const found = subject[MEMBER_OF[name] ?? name] ?? params[name];
+      if (found === undefined || found === value) return [];
+      return [[MEMBER_OF[name] ?? name, `not "${value}", which its path stands for`]];
+    }),
+    ...headFaults(place, body, head),
+  ];
+  return { report, faults };
 }
 
 /** Citations of a release are made by its issuer, for its address and for the place they are at. */

@@ -90,18 +90,6 @@ export function provenCatalog({
   head: bytes,
   ...trusted
 }: KeyTrust & { catalog: Uint8Array; head: Uint8Array }): ProvenCatalog {
-  const head = provingHead(bytes, trusted);
-  const found = `sha256:${bytesToHex(sha256(catalog))}`;
-  if (head.catalog_sha256 === undefined) {
-    refuse(`release ${head.sequence} is older, and its head signs no catalogue`);
-  }
-  if (head.catalog_sha256 !== found) {
-    refuse(`it hashes to ${found}, and the head of release ${head.sequence} signs another one`);
-  }
-  return { catalog: parseCatalog(catalog), head };
-}
-
-function provingHead(bytes: Uint8Array, trusted: KeyTrust): Release {
   const faults: string[] = [];
   const head = signedHead(bytes, trusted, (where, detail) => {
     faults.push(where === '' ? detail : `${where}: ${detail}`);
@@ -114,7 +102,14 @@ function provingHead(bytes: Uint8Array, trusted: KeyTrust): Release {
       `release ${head.sequence} is of version ${version}, this program reads ${CONTRACT_VERSION}`,
     );
   }
-  return head;
+  const found = `sha256:${bytesToHex(sha256(catalog))}`;
+  if (head.catalog_sha256 === undefined) {
+    refuse(`release ${head.sequence} is older, and its head signs no catalogue`);
+  }
+  if (head.catalog_sha256 !== found) {
+    refuse(`it hashes to ${found}, and the head of release ${head.sequence} signs another one`);
+  }
+  return { catalog: parseCatalog(catalog), head };
 }
 
 function refuse(why: string): never {

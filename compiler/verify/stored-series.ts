@@ -30,7 +30,10 @@ export function wholeSeries(
   const faults: BodyFault[] = [];
   const read: SegmentRows[] = [];
   for (const [at, place] of places.entries()) {
-    const path = segmentPath(subjectOf(stored), place);
+    const path = segmentPath(
+      { signal_id: String(stored.signal_id), entity: String(stored.entity) },
+      place,
+    );
     if (bodies.list.find(path) === null) {
       faults.push([`segments.${at}`, `"${path}" is not listed`]);
       continue;
@@ -80,10 +83,6 @@ export function isSegment(path: string): boolean {
   return path.startsWith('segment/');
 }
 
-function subjectOf({ signal_id, entity }: JsonObject) {
-  return { signal_id: String(signal_id), entity: String(entity) };
-}
-
 function placesOf({ retained }: JsonObject, before: number): SegmentPlace[] {
   const rows = isObject(retained) ? retained.rows : null;
   // A series that claims more rows than can be delivered does not get the program to count them.
@@ -122,16 +121,17 @@ function readSegment(bytes: Uint8Array, place: SegmentPlace): SegmentRows {
     throw new TypeError(`has no row in line ${index + 3}`);
   });
   const origins = originsOf(parseJson(second), rows.length);
-  return { place, rows, cuts: cutsOf(parseJson(first), place), origins };
-}
-
-/** The cuts of a segment; what they say is compared with the chain later. */
-function cutsOf(cuts: JsonValue, { start, count }: SegmentPlace): SegmentCut[] {
-  return listOf(cuts).map((cut) => {
-    const row = listOf(cut)[1];
-    if (typeof row === 'number' && row >= start && row < start + count) return { row, cut };
-    throw new TypeError('has a cut that is not between its rows');
-  });
+  return {
+    place,
+    rows,
+    cuts: listOf(parseJson(first)).map((cut) => {
+      const row = listOf(cut)[1];
+      if (typeof row === 'number' && row >= place.start && row < place.start + place.count)
+        return { row, cut };
+      throw new TypeError('has a cut that is not between its rows');
+    }),
+    origins,
+  };
 }
 
 /** The delivered rows of all files, and the cuts between them. */

@@ -39,7 +39,7 @@ import {
   reason,
 } from './body-check.ts';
 import { soundVerdict } from './key-trust.ts';
-import { type LogAnswer, logAnswer } from './log-answer.ts';
+import { logAnswer } from './log-answer.ts';
 import { type AnchorTrust, anchorChecks, loggedCheck, unprovenChecks } from './logged-check.ts';
 import { isSame } from './relation.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
@@ -89,7 +89,17 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
     return basketReport(basket, { judge, catalog: trust.catalog });
   }
   const answered = logAnswer(delivered, trust);
-  if (answered !== null) return proofReport(answered, trust);
+  if (answered !== null) {
+    const isOpen =
+      !answered.isFound ||
+      answered.checks.some(({ check, status }) => check === 'anchor' && status !== 'pass');
+    const sound = isOpen ? 'unsigned' : soundBody(answered.checks, trust);
+    return {
+      verdict: isVerified(answered.checks) ? sound : 'failed',
+      issuer: answered.signer,
+      checks: answered.checks,
+    };
+  }
   return deliveredReport(delivered, trust);
 }
 
@@ -110,20 +120,21 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
     ...nodes.flatMap(countCheck),
-    ...nodes.flatMap(litCheck),
+    ...nodes.flatMap(({ path, value }) => {
+      const { signal_id, lit, provenance, position = provenance } = value;
+      const signal = BUILTIN.entryById.get(String(signal_id))?.signal;
+      if (lit === undefined || position === undefined || signal === undefined) return [];
+      const band =
+        value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
+      const right = isLit(signal, typeof band === 'string' ? band : null);
+      const where = memberPath(path, 'lit');
+      return [agreement(where, lit === right, `${right}, which follows from its class`)];
+    }),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
     ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
   ];
   return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), checks };
-}
-
-/** A proof that leads to a signed root stands for its hash alone. */
-function proofReport({ checks, signer, isFound }: LogAnswer, trust: BodyTrust): BodyReport {
-  const isOpen =
-    !isFound || checks.some(({ check, status }) => check === 'anchor' && status !== 'pass');
-  const sound = isOpen ? 'unsigned' : soundBody(checks, trust);
-  return { verdict: isVerified(checks) ? sound : 'failed', issuer: signer, checks };
 }
 
 /** Of what holds in every way: verified only where all of the content is signed. */
@@ -274,7 +285,12 @@ function countCheck({ path, value }: ObjectNode): BodyCheck[] {
     isNames(names) &&
     isSame(shown, { count: right.count, of: right.of, names }) &&
     isSame([...names].sort(), [...right.names].sort()) &&
-    isAscending(names.map((name) => positionOf(legs, name)));
+    isAscending(
+      names.map((name) => {
+        const leg = legs[name];
+        return isObject(leg) && typeof leg.position === 'number' ? leg.position : Number.NaN;
+      }),
+    );
   const odd = Object.keys(legs).find((name) => !isLitOrNot(legs[name]));
   return [
     agreement(memberPath(path, 'legs_lit'), holds, 'the count of the legs that are lit'),
@@ -290,18 +306,6 @@ function countCheck({ path, value }: ObjectNode): BodyCheck[] {
   ];
 }
 
-/** Whether a reading or a leg of a built-in signal is lit as its class says; an own catalogue keeps the bands of these. */
-function litCheck({ path, value }: ObjectNode): BodyCheck[] {
-  const { signal_id, lit, provenance, position = provenance } = value;
-  const signal = BUILTIN.entryById.get(String(signal_id))?.signal;
-  if (lit === undefined || position === undefined || signal === undefined) return [];
-  const band =
-    value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
-  const right = isLit(signal, typeof band === 'string' ? band : null);
-  const where = memberPath(path, 'lit');
-  return [agreement(where, lit === right, `${right}, which follows from its class`)];
-}
-
 /** Only a leg with a class is lit or not. */
 function isLitOrNot(leg: JsonValue | undefined): boolean {
   if (!isObject(leg)) return false;
@@ -311,11 +315,6 @@ function isLitOrNot(leg: JsonValue | undefined): boolean {
 
 function isNames(value: JsonValue | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((name: JsonValue) => typeof name === 'string');
-}
-
-function positionOf(legs: JsonObject, name: string): number {
-  const leg = legs[name];
-  return isObject(leg) && typeof leg.position === 'number' ? leg.position : Number.NaN;
 }
 
 function isAscending(positions: readonly number[]): boolean {
@@ -404,24 +403,19 @@ function lineageChecks({ path, value }: ObjectNode): BodyCheck[] {
   if (!isObject(provenance) || !Array.isArray(provenance.data_lineage)) return [];
   const where = memberPath(path, 'provenance');
   const links = provenance.data_lineage.filter(isObject);
-  const held = heldReadings(value);
-  if (held.size === 0) return [];
-  return [
-    ...links.flatMap((link, i) => linkChecks(link, held, memberPath(where, `data_lineage.${i}`))),
-    ...missingLink(value, links, memberPath(where, 'data_lineage')),
-    ...oldestCheck(provenance, links, where),
-  ];
-}
-
-/** What a body holds by record hash, its own provenance left aside. */
-function heldReadings(value: JsonObject): Map<string, JsonObject> {
+  // What a body holds by record hash, its own provenance left aside.
   const held = new Map<string, JsonObject>();
   for (const node of objectNodes(value)) {
     const { record_hash } = node.value;
     if (typeof record_hash !== 'string' || /(^|\.)provenance\./.test(node.path)) continue;
     if (!held.has(record_hash)) held.set(record_hash, node.value);
   }
-  return held;
+  if (held.size === 0) return [];
+  return [
+    ...links.flatMap((link, i) => linkChecks(link, held, memberPath(where, `data_lineage.${i}`))),
+    ...missingLink(value, links, memberPath(where, 'data_lineage')),
+    ...oldestCheck(provenance, links, where),
+  ];
 }
 
 function linkChecks(link: JsonObject, held: Map<string, JsonObject>, where: string): BodyCheck[] {

@@ -23,13 +23,11 @@ export interface NamedCheck {
 /** One entry for each check; a citation is verified when none of them failed. */
 type CitationCheck = readonly NamedCheck[];
 
-/** Whom to believe, and how to check. */
 export interface CitationTrust extends KeyTrust {
   /** Another implementation for bulk work; RFC 8032 in JavaScript otherwise. */
   readonly isSignature?: SignatureCheck;
 }
 
-/** Whether no check failed. */
 export function isVerified(checks: readonly Pick<NamedCheck, 'status'>[]): boolean {
   return checks.every((each) => each.status !== 'fail');
 }
@@ -40,12 +38,25 @@ export function verifyCitation(
   { isSignature = isStrictSignature, ...trusted }: CitationTrust,
 ): CitationCheck {
   const parsed = citationSchema.safeParse(citation);
-  if (!parsed.success) return unreadable(faultOf(parsed.error));
+  if (!parsed.success) {
+    const names = ['record_hash', 'signature', 'issuer', 'key_id', 'verify_url'] as const;
+    return [
+      {
+        check: 'shape',
+        status: 'fail',
+        detail: `not a citation: ${faultOf(parsed.error).slice(0, 120)}`,
+      },
+      ...names.map(
+        (check): NamedCheck => ({ check, status: 'not_applicable', detail: 'no citation' }),
+      ),
+    ];
+  }
   const read = parsed.data;
+  const { status, detail } = judgeSigner(trusted, read.issuer_DID, read.retrieved_at);
   return [
     { check: 'shape', status: 'pass', detail: 'all members of a citation, no other' },
     ...textChecks(read, isSignature),
-    issuerCheck(read, trusted),
+    { check: 'issuer', status: ISSUER_STATUS[status], detail },
     keyIdCheck(read),
     outcome('verify_url', read.verify_url.endsWith(`/v/${read.record_hash}`), 'ends with the hash'),
   ];
@@ -60,16 +71,6 @@ function faultOf({ issues: [issue] }: z.ZodError): string {
   if (issue?.code === 'unrecognized_keys') return `unknown member "${issue.keys[0]}"`;
   const at = issue?.path.join('.') ?? '';
   return at === '' ? 'it is no object' : `"${at}" is missing or of another form`;
-}
-
-function unreadable(fault: string): CitationCheck {
-  const names = ['record_hash', 'signature', 'issuer', 'key_id', 'verify_url'] as const;
-  return [
-    { check: 'shape', status: 'fail', detail: `not a citation: ${fault.slice(0, 120)}` },
-    ...names.map(
-      (check): NamedCheck => ({ check, status: 'not_applicable', detail: 'no citation' }),
-    ),
-  ];
 }
 
 /** Both checks of the signed text; a statement without canonical JSON fails both. */
@@ -117,11 +118,6 @@ function signatureBytes(signature: string): Uint8Array {
   const decoded = decodeBase64Url(signature);
   if (decoded.length === SIGNATURE_BYTES) return decoded;
   throw new TypeError(`Cannot verify the signature: ${decoded.length} bytes instead of 64`);
-}
-
-function issuerCheck({ issuer_DID, retrieved_at }: Citation, trust: KeyTrust): NamedCheck {
-  const { status, detail } = judgeSigner(trust, issuer_DID, retrieved_at);
-  return { check: 'issuer', status: ISSUER_STATUS[status], detail };
 }
 
 /** What a revoked key signed before is judged by its anchor, where the whole body is known. */

@@ -163,7 +163,18 @@ async function judgeFolder(
   const exitCode =
     report.verdict === 'verified' && stale !== null ? EXIT.undecided : exitOf(report.verdict);
   if (memory !== undefined && known !== null && exitCode === EXIT.verified) {
-    memory.save(remembered(known, report));
+    const { head, checkpoint, seenKeys } = report;
+    if (head === null) throw new TypeError('Cannot remember a release: it has no head');
+    const { sequence, as_of, issuer_did } = head;
+    memory.save(
+      remember(known, report.issuer ?? issuer_did, {
+        sequence,
+        as_of,
+        head: canonicalHash(head),
+        checkpoint,
+        ...(seenKeys === null ? {} : { keys: seenKeys }),
+      }),
+    );
   }
   const pinned = trusted.trust !== 'any';
   const { from: shown = target, facts } = rest.fetched ?? {};
@@ -190,26 +201,17 @@ function staleness(
   return ahead ? `as of ${head.as_of}, which is still to come; correct the clock` : null;
 }
 
-function remembered(known: ReturnType<typeof parseMemory>, report: ReleaseReport): string {
-  const { head, checkpoint, seenKeys } = report;
-  if (head === null) throw new TypeError('Cannot remember a release: it has no head');
-  const { sequence, as_of, issuer_did } = head;
-  return remember(known, report.issuer ?? issuer_did, {
-    sequence,
-    as_of,
-    head: canonicalHash(head),
-    checkpoint,
-    ...(seenKeys === null ? {} : { keys: seenKeys }),
-  });
-}
-
 async function judgeFile(
   target: string,
   trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
   requireList(trusted);
-  const saved = decodeUtf8(await readTarget(target, options));
+  const { disk = nodeDisk, readStdin = () => readAll(openChunks(STDIN), INPUT_BYTES_MAX) } =
+    options;
+  const saved = decodeUtf8(
+    target === '-' ? await readStdin() : readAll(disk.named(target), INPUT_BYTES_MAX),
+  );
   if (saved.startsWith(SERIES_CSV_HEADER))
     return undecided(target, UNSIGNED_CSV, options.json === true);
   const receipt = receiptIn(saved);
@@ -291,12 +293,6 @@ function catalogFor(
   throw new RangeError(
     `Cannot use "${path}" of --catalog: of ${given.head.issuer_did}, and the body is signed by ${signer ?? 'nobody'}`,
   );
-}
-
-async function readTarget(target: string, options: VerifyCommandOptions): Promise<Uint8Array> {
-  const { disk = nodeDisk, readStdin = () => readAll(openChunks(STDIN), INPUT_BYTES_MAX) } =
-    options;
-  return target === '-' ? await readStdin() : readAll(disk.named(target), INPUT_BYTES_MAX);
 }
 
 /** Faults that are written out; the rest is counted. */

@@ -42,7 +42,6 @@ interface VerifyLogOptions extends CitationTrust, PolicyTrust {
 export interface LogReport {
   readonly verdict: SoundVerdict | 'failed';
   readonly head: Release | null;
-  /** Entries that were read. */
   readonly entries: number;
   readonly checkpoints: number;
   /** Record hashes of the release that were found in the log. */
@@ -199,15 +198,18 @@ function growThrough(
   return roots;
 }
 
-interface BatchCheck {
-  readonly source: LogSource;
-  readonly batches: readonly LogBatch[];
-  readonly issuers: readonly string[];
-  readonly rootAt: Roots;
-}
-
 /** Each row follows the one before, and its checkpoint signs the root that the entries give. */
-function checkBatches({ source, batches, issuers, rootAt }: BatchCheck): void {
+function checkBatches({
+  source,
+  batches,
+  issuers,
+  rootAt,
+}: {
+  source: LogSource;
+  batches: readonly LogBatch[];
+  issuers: readonly string[];
+  rootAt: Roots;
+}): void {
   let before = 0;
   for (const [number, row] of batches.entries()) {
     const path = logBatchesPath(Math.floor(number / BATCHES_PER_FILE));

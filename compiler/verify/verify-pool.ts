@@ -7,7 +7,6 @@ import { checkChunk, type ShareContext, type ShareResult } from './share-check.t
 /** A worker holds one record with its views and the shared lists. */
 const WORKER_LIMITS = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 512 };
 
-/** What a worker is started with. */
 export interface WorkerShare {
   readonly root: string;
   readonly head: Release;
@@ -24,11 +23,9 @@ export type PoolMessage =
   | { readonly done: PoolTask }
   | { readonly failure: string };
 
-/** Checks the shares of a release, in this thread or in workers; the results are the same. */
 export interface VerifyPool {
   /** Results by chunk, in any order. */
   chunks(take: (chunk: number, result: ShareResult) => void): Promise<void>;
-  /** Results by share. */
   indexes(): Promise<IndexResult[]>;
   close(): Promise<void>;
 }

@@ -34,7 +34,6 @@ export interface KnownSale {
   readonly payer?: string | undefined;
 }
 
-/** One check of a receipt. */
 interface ReceiptCheck {
   readonly check: 'receipt' | 'signature' | 'key' | 'body' | 'expect' | 'payer';
   readonly status: CheckStatus;

@@ -90,7 +90,6 @@ export interface ReleaseReport {
   readonly signatures: number;
   /** What to remember of that list; null where the head does not hold. */
   readonly seenKeys: SeenKeys | null;
-  /** How much of what was looked at. */
   readonly checked: Tally;
   /** The first faults, by file; `faultCount` is how many there are. */
   readonly faults: readonly ReleaseFault[];
@@ -312,7 +311,20 @@ function checkStrays({ disk, root, head, faults, shares, found }: ReleaseRun, ow
     damage(FILES_FOLDER, `not a plain file: a ${folder}`);
     return;
   }
-  const lists = [own, ...otherLists(disk, root)];
+  // The list of another release may be damaged; what it names is then nobody's.
+  const lists = [
+    own,
+    ...disk.list(`${root}/..`).flatMap(({ name, kind }) => {
+      const folder = `${root}/../${name}`;
+      if (kind !== 'folder' || disk.entry(`${folder}/${FILES_NAME}`)?.kind !== 'file') return [];
+      try {
+        return [openFileList(disk, folder)];
+      } catch (error) {
+        if (error instanceof RangeError) return [];
+        throw error;
+      }
+    }),
+  ];
   for (const { path, kind } of foundFiles(disk, data, FILES_FOLDER)) {
     if (kind !== 'file') damage(path, `not a plain file: a ${kind}`);
     else if (!lists.some((list) => isIn(list, path))) {
@@ -326,20 +338,6 @@ function isIn(list: FileList, stored: string): boolean {
   const [, stem = '', extension = ''] = STORED.exec(stored) ?? [];
   const entry = list.find(stem + extension);
   return entry !== null && storedPath(entry.path, entry.sha256) === stored;
-}
-
-/** The list of another release may be damaged; what it names is then nobody's. */
-function otherLists(disk: Disk, root: string): FileList[] {
-  return disk.list(`${root}/..`).flatMap(({ name, kind }) => {
-    const folder = `${root}/../${name}`;
-    if (kind !== 'folder' || disk.entry(`${folder}/${FILES_NAME}`)?.kind !== 'file') return [];
-    try {
-      return [openFileList(disk, folder)];
-    } catch (error) {
-      if (error instanceof RangeError) return [];
-      throw error;
-    }
-  });
 }
 
 /** The public list that a head signs is the public lines of the whole list, and no others. */

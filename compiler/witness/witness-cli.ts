@@ -16,7 +16,6 @@ const HELP = `
 A witness signs that it saw a log only grow, and when. compiler/WITNESSES.md tells what readers do with that.
 `;
 
-/** Defines `witness add|ask`. */
 export function defineWitness(witness: Command, settings: CommandSettings): void {
   witness.addHelpText('after', HELP);
   witness

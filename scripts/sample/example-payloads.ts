@@ -3,7 +3,6 @@ import { fixedNumber } from './sample-values.ts';
 
 /** A payload of our own making in the format of an agency: nothing in it was observed or filed. */
 export interface ExamplePayload {
-  /** Importer that reads it. */
   readonly source: string;
   readonly bytes: Uint8Array;
   readonly note: { readonly url: string; readonly fetched_at: string; readonly http_status: 200 };
@@ -37,21 +36,21 @@ function gaugeAnswer(hour: string): ExamplePayload {
       noDataValue: -999999.0,
       options: { option: [{ name: 'Statistic', optionCode: '00000' }] },
     },
-    values: [{ value: pointsUntil(hour, textAt), method: [{ methodDescription: '' }] }],
+    values: [
+      {
+        value: Array.from({ length: READINGS }, (_, at) => {
+          const time = Date.parse(hour) - (READINGS - at) * (HOUR_MS / 4);
+          const day = Math.floor(time / DAY_MS);
+          const [from, to] = [fixedNumber(`${SITE}#${day}`), fixedNumber(`${SITE}#${day + 1}`)];
+          const value = textAt(from + (to - from) * (time / DAY_MS - day));
+          return { value, qualifiers: ['P'], dateTime: isoTime(time).replace('Z', '.000+00:00') };
+        }),
+        method: [{ methodDescription: '' }],
+      },
+    ],
   }));
   const url = `https://waterservices.usgs.gov/nwis/iv/?format=json&sites=${SITE}`;
   return payloadOf('usgs-nwis', url, { hour, answer: { value: { timeSeries } } });
-}
-
-/** A point every quarter of an hour; `textAt` takes a place from 0 to 1 that moves slowly. */
-function pointsUntil(hour: string, textAt: (at: number) => string) {
-  return Array.from({ length: READINGS }, (_, at) => {
-    const time = Date.parse(hour) - (READINGS - at) * (HOUR_MS / 4);
-    const day = Math.floor(time / DAY_MS);
-    const [from, to] = [fixedNumber(`${SITE}#${day}`), fixedNumber(`${SITE}#${day + 1}`)];
-    const value = textAt(from + (to - from) * (time / DAY_MS - day));
-    return { value, qualifiers: ['P'], dateTime: isoTime(time).replace('Z', '.000+00:00') };
-  });
 }
 
 /** What a filer filed, as days before the hour of the answer. */
@@ -93,12 +92,17 @@ function submissionsAnswer(hour: string): ExamplePayload {
   return payloadOf('sec-edgar', url, { hour, answer });
 }
 
-interface SampleAnswer {
-  readonly hour: string;
-  readonly answer: object;
-}
-
-function payloadOf(source: string, url: string, { hour, answer }: SampleAnswer): ExamplePayload {
+function payloadOf(
+  source: string,
+  url: string,
+  {
+    hour,
+    answer,
+  }: {
+    hour: string;
+    answer: object;
+  },
+): ExamplePayload {
   const note = { url, fetched_at: hour, http_status: 200 } as const;
   return { source, bytes: Buffer.from(JSON.stringify(answer)), note };
 }

@@ -23,22 +23,31 @@ const HEADER = {
   uncertainty: 'none stated: generated values',
 };
 
-/** Which sample is generated. */
-interface SampleAsk {
+export function sampleFiles({
+  hour,
+  isKeyed = false,
+}: {
   /** The whole hour at which it ends, as ISO-8601 UTC; one hour always gives the same bytes. */
-  readonly hour: string;
+  hour: string;
   /** With the lines whose source needs a data key, as if an operator had one. */
-  readonly isKeyed?: boolean;
-}
-
-/** Every file of the sample: path below the snapshots folder, and text. */
-export function sampleFiles({ hour, isKeyed = false }: SampleAsk): Map<string, string> {
+  isKeyed?: boolean;
+}): Map<string, string> {
   const files = new Map<string, string>();
   for (const row of LINES) {
     if (row.emptyUntilKeyed === true && !isKeyed) continue;
     for (const signal of row.signals) {
       for (const [batch, readings] of batchesOf(row, signal, hour)) {
-        files.set(`${batch}/${signal.id}.ndjson`, fileText(readings));
+        // One header line, then one reading a line; the collection time of most lines goes into the header.
+        const collected_at = readings[0]?.collected_at;
+        const header = { header: { collected_at, ...HEADER } };
+        const lines = readings.map((item) => {
+          const { collected_at: own, ...rest } = item;
+          return own === collected_at ? rest : item;
+        });
+        files.set(
+          `${batch}/${signal.id}.ndjson`,
+          `${[header, ...lines].map((line) => JSON.stringify(line)).join('\n')}\n`,
+        );
       }
     }
   }
@@ -73,13 +82,19 @@ export function isSeasonal(signal: Signal): boolean {
   return signal.seasonal === true;
 }
 
-interface SamplePlace {
-  readonly entity: string;
-  readonly hour: string;
-  readonly moment: Moment;
-}
-
-function reading(row: Line, signal: Signal, { entity, hour, moment }: SamplePlace): SampleReading {
+function reading(
+  row: Line,
+  signal: Signal,
+  {
+    entity,
+    hour,
+    moment,
+  }: {
+    entity: string;
+    hour: string;
+    moment: Moment;
+  },
+): SampleReading {
   const thresholds = sampleThresholds(signal, entity);
   const time = moment.observedAt;
   const facts =
@@ -110,19 +125,6 @@ function titled(id: string): string {
     .join(' ');
 }
 
-/** One header line, then one reading a line; the collection time of most lines goes into the header. */
-function fileText(readings: readonly SampleReading[]): string {
-  const collected_at = readings[0]?.collected_at;
-  const header = { header: { collected_at, ...HEADER } };
-  const lines = readings.map((item) => {
-    const { collected_at: own, ...rest } = item;
-    return own === collected_at ? rest : item;
-  });
-  return `${[header, ...lines].map((line) => JSON.stringify(line)).join('\n')}\n`;
-}
-
-type SampleEdit = (reading: SampleReading) => SampleReading | null;
-
 /** A batch by its place from the newest one, which is 0. Throws where there are not that many. */
 function batchAgo(batches: SampleBatches, ago: number): string {
   const batch = [...batches.keys()].sort().at(-1 - ago);
@@ -134,7 +136,7 @@ function batchAgo(batches: SampleBatches, ago: number): string {
 function edit(
   batches: SampleBatches,
   at: { batch: string; entity: string },
-  change: SampleEdit,
+  change: (reading: SampleReading) => SampleReading | null,
 ): void {
   const readings = batches.get(at.batch) ?? [];
   if (readings.every(({ entity }) => entity !== at.entity)) {
@@ -163,12 +165,6 @@ function again(batches: SampleBatches, entity: string, values: Record<string, un
   newest.push(withCurrent({ ...old, collected_at }, values));
 }
 
-function dropSince(batches: SampleBatches, entity: string, firstBatch: string): void {
-  for (const batch of batches.keys()) {
-    if (batch >= firstBatch) edit(batches, { batch, entity }, () => null);
-  }
-}
-
 /** Cases that a compile has to handle and an even sample would not hold, by signal. */
 const SAMPLE_EXCEPTIONS: Readonly<Record<string, (batches: SampleBatches) => void>> = {
   // a revision: the stage of the day before comes again, one tenth higher
@@ -181,7 +177,12 @@ const SAMPLE_EXCEPTIONS: Readonly<Record<string, (batches: SampleBatches) => voi
   // a repeat: the same reading collected twice
   'airquality.aqi': (batches) => again(batches, 'us-memphis', {}),
   // a stale leg: nothing new for four days
-  'airquality.pm25': (batches) => dropSince(batches, 'us-denver', batchAgo(batches, 3)),
+  'airquality.pm25': (batches) => {
+    const firstBatch = batchAgo(batches, 3);
+    for (const batch of batches.keys()) {
+      if (batch >= firstBatch) edit(batches, { batch, entity: 'us-denver' }, () => null);
+    }
+  },
   // a metric that the reading before did not have
   'nas.aviation_wx': (batches) =>
     edit(batches, { batch: batchAgo(batches, 1), entity: 'sdf' }, (item) => {

@@ -34,25 +34,32 @@ const EXCEPTIONS: Readonly<Record<string, readonly Filing[]>> = {
   GME: [['SCHEDULE 13D', '2026-01-20', '2026-01-15']],
 };
 
-/** The files of the sample that hold filings: path below the snapshots folder, and text. */
 export function sampleFilings(label: string, hour: string): Map<string, string> {
   const collected_at = weekCollectedAt(hour);
   const header = { collected_at, source: SOURCE, source_tier: null, grade: label };
-  const months = quartersSince(hour) * 3;
+  let quarters = 0;
+  while (monthsLater(FILED_UNTIL, quarters * 3 + 3) <= hour.slice(0, 10)) quarters += 1;
+  const months = quarters * 3;
   const later: LaterQuarter = (day) => monthsLater(day, months);
-  const rows = TICKERS.flatMap((ticker, at) => rowsOf(ticker, { at, later }));
+  const rows = TICKERS.flatMap((ticker, at) => {
+    // Numbers that the regulator has not given to anybody.
+    const cik = String(9_900_000_001 + at);
+    const listing = { kind: 'listing', cik, name: `Sample filer ${ticker}`, tickers: [ticker] };
+    const filings = [...EVERYBODY, ...(EXCEPTIONS[ticker] ?? [])].map((filing) =>
+      moved(filing, later),
+    );
+    return [
+      { ...listing, from: null, pages: [], source_ref: null },
+      ...filings.map((filing, number) => filingRow(cik, filing, number)),
+      ...(ticker === 'CVNA' ? [otherListing(cik, later)] : []),
+    ];
+  });
   const text = [{ header }, ...rows].map((row) => `${JSON.stringify(row)}\n`).join('');
   return new Map([[`${collected_at.slice(0, 10)}/filing.submission.ndjson`, text]]);
 }
 
 /** Moves a day of the lists to its place in this sample. */
 type LaterQuarter = (day: string) => string;
-
-function quartersSince(hour: string): number {
-  let quarters = 0;
-  while (monthsLater(FILED_UNTIL, quarters * 3 + 3) <= hour.slice(0, 10)) quarters += 1;
-  return quarters;
-}
 
 /** The same day some months later; the end of a month stays one. */
 function monthsLater(day: string, months: number): string {
@@ -62,24 +69,6 @@ function monthsLater(day: string, months: number): string {
   const last = lastOf(month - 1 + months);
   const moved = Date.UTC(year, month - 1 + months, isLast ? last : Math.min(date, last));
   return isoTime(moved).slice(0, 10);
-}
-
-/** Numbers that the regulator has not given to anybody. */
-function cikOfSample(at: number): string {
-  return String(9_900_000_001 + at);
-}
-
-function rowsOf(ticker: string, { at, later }: { at: number; later: LaterQuarter }): object[] {
-  const cik = cikOfSample(at);
-  const listing = { kind: 'listing', cik, name: `Sample filer ${ticker}`, tickers: [ticker] };
-  const filings = [...EVERYBODY, ...(EXCEPTIONS[ticker] ?? [])].map((filing) =>
-    moved(filing, later),
-  );
-  return [
-    { ...listing, from: null, pages: [], source_ref: null },
-    ...filings.map((filing, number) => filingRow(cik, filing, number)),
-    ...(ticker === 'CVNA' ? [otherListing(cik, later)] : []),
-  ];
 }
 
 function moved([form, day, event, items]: Filing, later: LaterQuarter): Filing {

@@ -2,8 +2,6 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { captureDays } from './sample-times.ts';
 import { fixedNumber } from './sample-values.ts';
 
-/** What the header line of every sample file says, beside its time of collection. */
-type SampleHeader = Readonly<Record<string, unknown>>;
 type SampleRow = Readonly<Record<string, unknown>>;
 
 const LEGACY_DAYS = ['2026-07-07', '2026-07-08'] as const;
@@ -16,7 +14,10 @@ interface SampleCapture {
 }
 
 /** Every file of the sample that holds no readings: path below the snapshots folder, and text. */
-export function sampleRosterFiles(header: SampleHeader, hour: string): Map<string, string> {
+export function sampleRosterFiles(
+  header: Readonly<Record<string, unknown>>,
+  hour: string,
+): Map<string, string> {
   const files = new Map<string, string>();
   const put = (collection: string, day: string, rows: readonly SampleRow[]): void => {
     const times = { observed_at: `${day}T06:00:00Z`, collected_at: `${day}T06:10:00Z` };
@@ -28,10 +29,59 @@ export function sampleRosterFiles(header: SampleHeader, hour: string): Map<strin
   };
   const recent = capturesOf(captureDays(hour, RECENT_CAPTURES));
   for (const capture of [...capturesOf(LEGACY_DAYS, 2), ...recent.slice(-2)]) {
-    put('trust.service', capture.day, services(capture));
-    put('mcp.server', capture.day, servers(capture));
+    const found = TRADES.filter(
+      (trade) => capture.ago >= (SERVICE_GONE[trade] ?? 0) && SERVICE_BACK[trade] !== capture.ago,
+    );
+    put(
+      'trust.service',
+      capture.day,
+      found.map((trade) => {
+        const host = `${trade}.sample.example`;
+        const score = Math.round(fixedNumber(`${trade}/${capture.day}`) * 1000) / 10;
+        return {
+          host,
+          capture_date: capture.day,
+          score_total: score,
+          liveness_state: score > 10 ? 'alive' : 'unstable',
+          liveness_streak: Math.floor(fixedNumber(`${trade}:streak`) * 30),
+          baseline_delta: Math.round(fixedNumber(`${trade}:delta/${capture.day}`) * 200 - 100) / 10,
+          first_endpoint: `https://${host}/v1`,
+          ...(capture.day < '2026-08-16' ? {} : demand(trade, capture.day)),
+        };
+      }),
+    );
+    const imported = capture.day < '2026-08-16';
+    put(
+      'mcp.server',
+      capture.day,
+      SERVERS.filter((id) => capture.day === LEGACY_DAYS[0] || !SERVERS_GONE.includes(id)).map(
+        (id) => ({
+          server_id: id,
+          name: `S${id.slice(1).replaceAll('-', ' ')}`,
+          capture_date: capture.day,
+          status: fixedNumber(`${id}:status`) < 0.2 ? 'deprecated' : 'active',
+          ...(imported ? { imported, source_note: 'generated as an import without hashes' } : {}),
+        }),
+      ),
+    );
   }
-  for (const capture of recent) put('stable.coin', capture.day, coins(capture));
+  for (const capture of recent)
+    put(
+      'stable.coin',
+      capture.day,
+      COINS.flatMap(({ id, symbol, peg, prices, cap }) => {
+        const price = prices.at(-1 - capture.ago) ?? null;
+        if (price === null) return [];
+        const market_cap_usd = cap === null ? null : Math.round(cap * price);
+        return {
+          coin_id: id,
+          symbol,
+          name: `S${id.slice(1).replaceAll('-', ' ')}`,
+          capture_date: capture.day,
+          current: { price_in_peg: price, market_cap_usd, peg },
+        };
+      }),
+    );
   const newest = defined(recent.at(-1), 'the newest capture').day;
   put('stablecoin.death', newest, deaths());
   put('document', newest, sampleDocuments(header, newest));
@@ -76,26 +126,6 @@ const SERVICE_GONE: Readonly<Record<string, number>> = {
 const SERVICE_BACK: Readonly<Record<string, number>> = { tides: 2, units: 1 };
 const CLASSES = ['REAL', 'REAL', 'SOLO', 'PROBE', 'WASH?', 'WASH', 'DEAD'] as const;
 
-function services({ day, ago }: SampleCapture): SampleRow[] {
-  const found = TRADES.filter(
-    (trade) => ago >= (SERVICE_GONE[trade] ?? 0) && SERVICE_BACK[trade] !== ago,
-  );
-  return found.map((trade) => {
-    const host = `${trade}.sample.example`;
-    const score = Math.round(fixedNumber(`${trade}/${day}`) * 1000) / 10;
-    return {
-      host,
-      capture_date: day,
-      score_total: score,
-      liveness_state: score > 10 ? 'alive' : 'unstable',
-      liveness_streak: Math.floor(fixedNumber(`${trade}:streak`) * 30),
-      baseline_delta: Math.round(fixedNumber(`${trade}:delta/${day}`) * 200 - 100) / 10,
-      first_endpoint: `https://${host}/v1`,
-      ...(day < '2026-08-16' ? {} : demand(trade, day)),
-    };
-  });
-}
-
 function demand(trade: string, day: string): SampleRow {
   const demandClass = CLASSES[Math.floor(fixedNumber(`${trade}:class`) * CLASSES.length)] ?? 'REAL';
   const dead = demandClass === 'DEAD';
@@ -119,17 +149,6 @@ function demand(trade: string, day: string): SampleRow {
 const SERVERS = TRADES.map((trade) => `sample-${trade}-mcp`);
 /** Found on the first day alone. */
 const SERVERS_GONE = ['sample-lyrics-mcp', 'sample-colours-mcp', 'sample-news-mcp'];
-
-function servers({ day }: SampleCapture): SampleRow[] {
-  const imported = day < '2026-08-16';
-  return SERVERS.filter((id) => day === LEGACY_DAYS[0] || !SERVERS_GONE.includes(id)).map((id) => ({
-    server_id: id,
-    name: `S${id.slice(1).replaceAll('-', ' ')}`,
-    capture_date: day,
-    status: fixedNumber(`${id}:status`) < 0.2 ? 'deprecated' : 'active',
-    ...(imported ? { imported, source_note: 'generated as an import without hashes' } : {}),
-  }));
-}
 
 interface SampleCoin {
   readonly id: string;
@@ -172,21 +191,6 @@ const COINS: readonly SampleCoin[] = [
   { id: 'sample-late', symbol: 'SAMPLELATE', peg: 'USD', prices: [1, 1, 1, 1, null], cap: 6e5 },
   { id: 'sample-shy', symbol: 'SAMPLESHY', peg: 'USD', prices: ON_PEG, cap: null },
 ];
-
-function coins({ day, ago }: SampleCapture): SampleRow[] {
-  return COINS.flatMap(({ id, symbol, peg, prices, cap }) => {
-    const price = prices.at(-1 - ago) ?? null;
-    if (price === null) return [];
-    const market_cap_usd = cap === null ? null : Math.round(cap * price);
-    return {
-      coin_id: id,
-      symbol,
-      name: `S${id.slice(1).replaceAll('-', ' ')}`,
-      capture_date: day,
-      current: { price_in_peg: price, market_cap_usd, peg },
-    };
-  });
-}
 
 const DEATHS = [
   ['SAMPLEX', 'depeg-collapse', '2025-05-12', 540],
@@ -264,7 +268,22 @@ function sampleDocuments({ sources }: LegRow, day: string): LegRow[] {
     ...['us-stlouis', 'us-denver'].map((loc) =>
       chain('/shadow/region-plus', { loc, topic: 'energy' }, legs('city-notices', loc)),
     ),
-    article('/gauge/macro-reconcile-full', {}, reconciled()),
+    article(
+      '/gauge/macro-reconcile-full',
+      {},
+      ['unemployment', 'inflation', 'industrial-output'].map((indicator) => {
+        const first = Math.round(fixedNumber(indicator) * 60) / 10;
+        const second = Math.round(first * 10 + 1) / 10;
+        return {
+          indicator,
+          period: '2026-09',
+          office_a_pct: first,
+          office_b_pct: second,
+          difference_pct: 0.1,
+          definition: 'both seasonally adjusted',
+        };
+      }),
+    ),
     article('/shadow/chatter', { topic: 'energy' }, items('energy', day)),
     article(
       '/shadow/signal-plus',
@@ -285,21 +304,6 @@ function article(operation: string, params: LegRow, rows: readonly LegRow[]): Le
   const title = `sample of ${operation.slice(operation.lastIndexOf('/') + 1)}`;
   const text = 'Generated rows that show the shape of this document; nothing of it was observed.';
   return { form: 'article', operation, params, cadence: 'daily', title, text, rows };
-}
-
-function reconciled(): LegRow[] {
-  return ['unemployment', 'inflation', 'industrial-output'].map((indicator) => {
-    const first = Math.round(fixedNumber(indicator) * 60) / 10;
-    const second = Math.round(first * 10 + 1) / 10;
-    return {
-      indicator,
-      period: '2026-09',
-      office_a_pct: first,
-      office_b_pct: second,
-      difference_pct: 0.1,
-      definition: 'both seasonally adjusted',
-    };
-  });
 }
 
 function items(topic: string, day: string): LegRow[] {

@@ -58,33 +58,6 @@ export interface SampleSubject {
 /** Readings by signal and then by batch, as the exceptions edit them. */
 export type SampleBatches = Map<string, SampleReading[]>;
 
-/** Of the supply that was redeemed, the value follows from the share. */
-function redeemed({ severity, fixed }: Situation): MetricValues {
-  const supply = 20_000_000 + 400_000_000 * fixed('supply');
-  const share = inRange([0.2, 62, 10], severity * severity);
-  return { redeemed_7d_pct: share, redeemed_7d_usd: rounded((supply * share) / 100, 0.001) };
-}
-
-function pegDistance({ severity }: Situation): MetricValues {
-  const distance = inRange([0, 94, 10], severity ** 4);
-  return { peg_distance_pct: distance, price_usd: rounded(1 - distance / 100, 1000) };
-}
-
-function badDebt({ severity, fixed }: Situation): MetricValues {
-  const loans = 30_000_000 + 900_000_000 * fixed('loans');
-  const share = inRange([0, 24, 100], severity ** 3);
-  return { bad_debt_usd: rounded((loans * share) / 100, 0.001), bad_debt_of_loans_pct: share };
-}
-
-function milestone({ severity, fixed }: Situation): MetricValues {
-  const required = 12 + Math.round(fixed('required') * 60);
-  const inOrbit = Math.round(required * inRange([1.15, 0, 100], severity * severity));
-  return {
-    milestone_met_pct: rounded((100 * inOrbit) / required, 10),
-    satellites_in_orbit_count: inOrbit,
-  };
-}
-
 /** How to generate the legs of the life-cycle lines: from a healthy subject to one that is over. */
 const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
   'climate-policy.distress-events': {
@@ -117,8 +90,21 @@ const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
     ranges: { price_usd_tco2e: [12.4, 0.3, 100], discount_to_benchmark_pct: [0, 97, 10] },
     bandAt: [11.2, 7.5, 2],
   },
-  'stablecoin.peg-distress': { make: pegDistance, bandAt: [0.5, 2, 20] },
-  'stablecoin.redemption-flight': { make: redeemed, bandAt: [3, 10, 30] },
+  'stablecoin.peg-distress': {
+    make: ({ severity }) => {
+      const distance = inRange([0, 94, 10], severity ** 4);
+      return { peg_distance_pct: distance, price_usd: rounded(1 - distance / 100, 1000) };
+    },
+    bandAt: [0.5, 2, 20],
+  },
+  'stablecoin.redemption-flight': {
+    make: ({ severity, fixed }) => {
+      const supply = 20_000_000 + 400_000_000 * fixed('supply');
+      const share = inRange([0.2, 62, 10], severity * severity);
+      return { redeemed_7d_pct: share, redeemed_7d_usd: rounded((supply * share) / 100, 0.001) };
+    },
+    bandAt: [3, 10, 30],
+  },
   'ai-compute.financing-distress': {
     ranges: { interest_coverage_ratio: [7.5, -1.8, 10] },
     signed: true,
@@ -154,7 +140,14 @@ const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
     bandAt: [1_000_000, 15_000_000, 50_000_000],
   },
   'smallsat.spectrum-milestone': {
-    make: milestone,
+    make: ({ severity, fixed }) => {
+      const required = 12 + Math.round(fixed('required') * 60);
+      const inOrbit = Math.round(required * inRange([1.15, 0, 100], severity * severity));
+      return {
+        milestone_met_pct: rounded((100 * inOrbit) / required, 10),
+        satellites_in_orbit_count: inOrbit,
+      };
+    },
     ranges: { milestone_met_pct: [115, 0, 10] },
     bandAt: [99.9, 80, 40],
   },
@@ -170,7 +163,14 @@ const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
     ranges: { posted_as_collateral_pct: [4, 71, 10] },
     bandAt: [12, 30, 50],
   },
-  'defi-lending.bad-debt-stress': { make: badDebt, bandAt: [1000, 2_000_000, 20_000_000] },
+  'defi-lending.bad-debt-stress': {
+    make: ({ severity, fixed }) => {
+      const loans = 30_000_000 + 900_000_000 * fixed('loans');
+      const share = inRange([0, 24, 100], severity ** 3);
+      return { bad_debt_usd: rounded((loans * share) / 100, 0.001), bad_debt_of_loans_pct: share };
+    },
+    bandAt: [1000, 2_000_000, 20_000_000],
+  },
   'defi-lending.contagion-cascade': {
     ranges: { linked_protocols_count: [0, 26, 1] },
     bandAt: [1, 6, 15],
@@ -216,32 +216,12 @@ const AQI_ROWS = [
 ] as const;
 const pm25Of = (severity: number) => rounded(2 + 68 * severity * severity, 10);
 
-function aqi({ severity }: Situation): MetricValues {
-  const pm25 = pm25Of(severity);
-  const row = AQI_ROWS.find(([, to]) => pm25 <= to) ?? AQI_ROWS[3];
-  const [from, to, low, high] = row;
-  return { aqi_index: Math.round(low + ((pm25 - from) / (to - from)) * (high - low)) };
-}
-
 const FLIGHT_CATEGORIES = [
   { band: 'vfr_clear', below: Number.POSITIVE_INFINITY, ceilings: [3100, 12000] },
   { band: 'mvfr', below: 5.1, ceilings: [1000, 3000] },
   { band: 'ifr', below: 3, ceilings: [500, 900] },
   { band: 'lifr', below: 1, ceilings: [100, 400] },
 ] as const;
-
-function weather({ severity, fixed }: Situation): MetricValues {
-  const visibility = inRange([10, 0.2, 4], severity * severity);
-  const wind = inRange([3, 44, 1], fixed('wind') * severity);
-  const category = FLIGHT_CATEGORIES.findLast((row) => visibility < row.below);
-  const [low, high] = category?.ceilings ?? [3100, 12000];
-  return {
-    visibility_mi: visibility,
-    band: wind >= 30 ? 'convective_or_high_wind' : (category?.band ?? 'vfr_clear'),
-    ceiling_ft: inRange([high, low, 0.01], severity),
-    wind_kt: wind,
-  };
-}
 
 const magnitudeOf = (severity: number) => inRange([1.2, 7.3, 10], severity * severity);
 
@@ -250,33 +230,10 @@ function quakeCount(severity: number): number {
   return magnitudeOf(severity) < 2.5 ? 0 : 1 + Math.round(24 * severity * severity);
 }
 
-function swarm({ severity, fixed }: Situation): MetricValues {
-  const daily = rounded(0.5 + 5 * fixed('daily'), 10);
-  const count = quakeCount(severity);
-  const ratio = rounded(count / daily, 100);
-  const band = swarmBand(count, ratio);
-  return { rate_ratio: ratio, band, count_24h_count: count, mean_daily_6d_count: daily };
-}
-
 function activity({ severity }: Situation): MetricValues {
   const magnitude = magnitudeOf(severity);
   const band = activityBand(magnitude);
   return { max_mag: magnitude, band, count_m25_count: quakeCount(severity) };
-}
-
-function shaking({ severity }: Situation): MetricValues {
-  const felt = severity > 0.4;
-  const intensity = felt ? inRange([1.5, 8, 10], severity * severity) : null;
-  const reports = felt ? Math.round(3 + 900 * severity * severity * severity) : 0;
-  const band = impactBand({ intensity, alert: null, felt: reports });
-  return { intensity_mmi: intensity, band, felt_reports_count: reports };
-}
-
-function storms({ severity }: Situation): MetricValues {
-  const wind = inRange([-40, 150, 0.2], severity * severity);
-  if (wind < 25) return { max_wind_kt: 0, storm_count: 0, min_pressure_hpa: null };
-  const count = wind < 60 ? 1 : 2;
-  return { max_wind_kt: wind, storm_count: count, min_pressure_hpa: 1012 - Math.round(wind / 2) };
 }
 
 /** Cumulative shares: D0 includes D1 and worse; the band is the worst class on half of the region. */
@@ -302,28 +259,10 @@ function drought({ severity }: Situation): MetricValues {
   return { dsci_index: index, band, ...parts };
 }
 
-function drugStatus({ severity, fixed }: Situation): MetricValues {
-  const packages = 4 + Math.round(fixed('packages') * 20);
-  const missing = Math.round(packages * severity * severity);
-  const share = missing / packages;
-  const worse = share < 0.5 ? 'in-shortage' : 'severe-shortage';
-  const band = missing === 0 ? 'available' : share < 0.2 ? 'limited' : worse;
-  return { packages_count: packages, band, unavailable_count: missing };
-}
-
 const SPOT: Readonly<Record<string, MetricSpan>> = {
   btc: [61000, 124000, 10],
   eth: [1900, 4700, 100],
 };
-
-function spot({ severity, entity }: Situation): MetricValues {
-  return { price_usd: inRange(SPOT[entity] ?? [1, 2, 100], severity) };
-}
-
-function streamflow({ severity, fixed }: Situation): MetricValues {
-  const usual = 300 + 90_000 * fixed('usual') * fixed('usual');
-  return { discharge_cfs: Math.round(usual * (0.25 + 2.75 * severity)) };
-}
 
 /** Flood heights of a gauge, in ft, that exists in the sample only. */
 export function floodHeights(fixed: (name: string) => number) {
@@ -331,15 +270,30 @@ export function floodHeights(fixed: (name: string) => number) {
   return { action, minor: action + 2, moderate: action + 6, major: action + 11 };
 }
 
-function stage({ severity, fixed }: Situation): MetricValues {
-  const { action } = floodHeights(fixed);
-  return { stage_ft: rounded(action * (0.12 + 1.3 * severity * severity), 100) };
-}
-
 export const RECIPES: Readonly<Record<string, Recipe>> = {
-  'hydrology.river-level': { make: stage, group: 'hydrology' },
-  'hydrology.streamflow': { make: streamflow, group: 'hydrology' },
-  'airquality.aqi': { make: aqi, group: 'airquality' },
+  'hydrology.river-level': {
+    make: ({ severity, fixed }) => {
+      const { action } = floodHeights(fixed);
+      return { stage_ft: rounded(action * (0.12 + 1.3 * severity * severity), 100) };
+    },
+    group: 'hydrology',
+  },
+  'hydrology.streamflow': {
+    make: ({ severity, fixed }) => {
+      const usual = 300 + 90_000 * fixed('usual') * fixed('usual');
+      return { discharge_cfs: Math.round(usual * (0.25 + 2.75 * severity)) };
+    },
+    group: 'hydrology',
+  },
+  'airquality.aqi': {
+    make: ({ severity }) => {
+      const pm25 = pm25Of(severity);
+      const row = AQI_ROWS.find(([, to]) => pm25 <= to) ?? AQI_ROWS[3];
+      const [from, to, low, high] = row;
+      return { aqi_index: Math.round(low + ((pm25 - from) / (to - from)) * (high - low)) };
+    },
+    group: 'airquality',
+  },
   'airquality.pm25': {
     make: ({ severity }) => ({ pm25_ugm3: pm25Of(severity) }),
     group: 'airquality',
@@ -375,7 +329,20 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     group: 'fire',
   },
   'wildfire.impact-confirm': { ranges: { smoke_pm25_ugm3: [3, 140, 10] }, group: 'fire' },
-  'nas.aviation_wx': { make: weather },
+  'nas.aviation_wx': {
+    make: ({ severity, fixed }) => {
+      const visibility = inRange([10, 0.2, 4], severity * severity);
+      const wind = inRange([3, 44, 1], fixed('wind') * severity);
+      const category = FLIGHT_CATEGORIES.findLast((row) => visibility < row.below);
+      const [low, high] = category?.ceilings ?? [3100, 12000];
+      return {
+        visibility_mi: visibility,
+        band: wind >= 30 ? 'convective_or_high_wind' : (category?.band ?? 'vfr_clear'),
+        ceiling_ft: inRange([high, low, 0.01], severity),
+        wind_kt: wind,
+      };
+    },
+  },
   'nas.ground_ops': {
     ranges: { avg_delay_min: [-25, 130, 1], max_delay_min: [-50, 260, 1] },
     bandAt: [16, 30, 45, 75, 120],
@@ -386,14 +353,43 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     ranges: { wait_standard_min: [0, 120, 0.2], lanes_open_count: [2, 8, 1] },
   },
   'border-wait.commercial-delay': { ranges: { wait_commercial_min: [0, 90, 0.2] } },
-  'earthquake.swarm_rate': { make: swarm, group: 'quake' },
+  'earthquake.swarm_rate': {
+    make: ({ severity, fixed }) => {
+      const daily = rounded(0.5 + 5 * fixed('daily'), 10);
+      const count = quakeCount(severity);
+      const ratio = rounded(count / daily, 100);
+      const band = swarmBand(count, ratio);
+      return { rate_ratio: ratio, band, count_24h_count: count, mean_daily_6d_count: daily };
+    },
+    group: 'quake',
+  },
   'earthquake.current_activity': { make: activity, group: 'quake' },
-  'earthquake.impact_realized': { make: shaking, group: 'quake' },
+  'earthquake.impact_realized': {
+    make: ({ severity }) => {
+      const felt = severity > 0.4;
+      const intensity = felt ? inRange([1.5, 8, 10], severity * severity) : null;
+      const reports = felt ? Math.round(3 + 900 * severity * severity * severity) : 0;
+      const band = impactBand({ intensity, alert: null, felt: reports });
+      return { intensity_mmi: intensity, band, felt_reports_count: reports };
+    },
+    group: 'quake',
+  },
   'hurricane.formation-outlook': {
     ranges: { formation_7d_pct: [0, 80, 0.1] },
     bandAt: [10, 40, 70],
   },
-  'hurricane.active-storms': { make: storms },
+  'hurricane.active-storms': {
+    make: ({ severity }) => {
+      const wind = inRange([-40, 150, 0.2], severity * severity);
+      if (wind < 25) return { max_wind_kt: 0, storm_count: 0, min_pressure_hpa: null };
+      const count = wind < 60 ? 1 : 2;
+      return {
+        max_wind_kt: wind,
+        storm_count: count,
+        min_pressure_hpa: 1012 - Math.round(wind / 2),
+      };
+    },
+  },
   'hurricane.impact-cascade': { ranges: { warnings_count: [-3, 6, 1] }, bandAt: [1, 1] },
   'hurricane.industry-timeline': {
     ranges: { ace_vs_normal_pct: [40, 190, 1] },
@@ -419,7 +415,16 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     ranges: { companies_count: [9, 0, 1] },
     bandAt: [5, 2, 1, 0],
   },
-  'drug-detail.status': { make: drugStatus },
+  'drug-detail.status': {
+    make: ({ severity, fixed }) => {
+      const packages = 4 + Math.round(fixed('packages') * 20);
+      const missing = Math.round(packages * severity * severity);
+      const share = missing / packages;
+      const worse = share < 0.5 ? 'in-shortage' : 'severe-shortage';
+      const band = missing === 0 ? 'available' : share < 0.2 ? 'limited' : worse;
+      return { packages_count: packages, band, unavailable_count: missing };
+    },
+  },
   'drug-detail.alternatives-status': {
     ranges: { alternatives_short_count: [0, 5, 1] },
     bandAt: [1, 2, 4],
@@ -455,7 +460,9 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     bandAt: [50, 65, 80, 92],
     group: 'grid',
   },
-  'crypto.spot': { make: spot },
+  'crypto.spot': {
+    make: ({ severity, entity }) => ({ price_usd: inRange(SPOT[entity] ?? [1, 2, 100], severity) }),
+  },
   'macro.unemployment': { ranges: { unemployment_pct: [3.6, 5.4, 10] } },
   ...LEG_RECIPES,
 };

@@ -28,29 +28,32 @@ export interface Moment {
   readonly collectedAt: string;
 }
 
-/** The recent moments of a cadence up to an hour, oldest first. */
 export function recentMoments(cadence: Cadence, hour: string): Moment[] {
   const ago = Array.from({ length: RECENT_READINGS }, (_, index) => RECENT_READINGS - 1 - index);
-  if (cadence === 'hourly') return ago.map((days) => hourlyMoment(hour, days));
-  if (cadence === 'daily') return ago.map((days) => dailyMoment(hour, days));
+  if (cadence === 'hourly')
+    return ago.map((days) => {
+      // The newest is minutes old; those before stand at one time of their days, so that another hour tells them again.
+      const newest = Date.parse(hour) - 45 * 60_000;
+      const midnight = Math.floor(newest / DAY_MS) * DAY_MS - days * DAY_MS;
+      const collected = days === 0 ? newest : midnight + 11.25 * HOUR_MS;
+      return { observedAt: isoTime(collected - HOUR_MS / 2), collectedAt: isoTime(collected) };
+    });
+  if (cadence === 'daily')
+    return ago.map((days) => {
+      const day = newestDay(hour) - days * DAY_MS;
+      return { observedAt: isoTime(day), collectedAt: isoTime(day + 6 * HOUR_MS + 600_000) };
+    });
   if (cadence === 'weekly') return ago.map((weeks) => weeklyMoment(hour, { weeks, lagHours: 49 }));
   if (cadence === 'as-events')
     return ago.map((weeks) => weeklyMoment(hour, { weeks, lagHours: 22 }));
-  return ago.map((months) => monthMoment(hour, months));
-}
-
-/** The newest is minutes old; those before stand at one time of their days, so that another hour tells them again. */
-function hourlyMoment(hour: string, daysAgo: number): Moment {
-  const newest = Date.parse(hour) - 45 * 60_000;
-  const midnight = Math.floor(newest / DAY_MS) * DAY_MS - daysAgo * DAY_MS;
-  const collected = daysAgo === 0 ? newest : midnight + 11.25 * HOUR_MS;
-  return { observedAt: isoTime(collected - HOUR_MS / 2), collectedAt: isoTime(collected) };
-}
-
-/** A day is collected at 06:10. */
-function dailyMoment(hour: string, daysAgo: number): Moment {
-  const day = newestDay(hour) - daysAgo * DAY_MS;
-  return { observedAt: isoTime(day), collectedAt: isoTime(day + 6 * HOUR_MS + 600_000) };
+  return ago.map((months) => {
+    const newest = new Date(monthCollectedAt(hour));
+    const [year, month] = [newest.getUTCFullYear(), newest.getUTCMonth() - months];
+    return {
+      observedAt: isoTime(Date.UTC(year, month, 0)),
+      collectedAt: isoTime(Date.UTC(year, month, 15, 13)),
+    };
+  });
 }
 
 /** Epoch milliseconds of the newest midnight of which the capture of 06:10 is over. */
@@ -86,16 +89,6 @@ export function monthCollectedAt(hour: string): string {
   const here = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 15, 13);
   const before = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 1, 15, 13);
   return isoTime(here <= at.getTime() ? here : before);
-}
-
-/** A month is observed on its last day and collected in the middle of the next one. */
-function monthMoment(hour: string, monthsAgo: number): Moment {
-  const newest = new Date(monthCollectedAt(hour));
-  const [year, month] = [newest.getUTCFullYear(), newest.getUTCMonth() - monthsAgo];
-  return {
-    observedAt: isoTime(Date.UTC(year, month, 0)),
-    collectedAt: isoTime(Date.UTC(year, month, 15, 13)),
-  };
 }
 
 /** Four moments in the same month of each of the five years before, for same-season statistics. */

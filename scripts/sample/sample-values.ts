@@ -1,6 +1,5 @@
 import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
 import { DAY_MS, isoTime } from '../../compiler/contract/iso-time.ts';
-import type { Ruler } from '../../compiler/contract/rulers.ts';
 import {
   floodHeights,
   inRange,
@@ -40,17 +39,18 @@ function severityOf(series: string, observedAt: string): number {
   return 0.4 * fixedNumber(series) + 0.5 * swing + 0.1 * noise;
 }
 
-/** Which reading to generate; how bad things are follows from the time unless it is given. */
-interface SampleMoment {
-  readonly entity: string;
-  readonly time: string;
-  readonly severity?: number;
-}
-
 /** The generated values of one reading, main metric first and its band after it. */
 export function sampleValues(
   signal: Signal,
-  { entity, time, severity }: SampleMoment,
+  {
+    entity,
+    time,
+    severity,
+  }: {
+    entity: string;
+    time: string;
+    severity?: number;
+  },
 ): MetricValues {
   const recipe = RECIPES[signal.id];
   if (recipe === undefined) {
@@ -63,7 +63,11 @@ export function sampleValues(
     fixed: (name) => fixedNumber(`${series}:${name}`),
   };
   const values = recipe.make?.(situation) ?? rangeValues(recipe, situation.severity);
-  return withBand(values, bandFor(signal, values, { recipe, situation, observedAt: time }));
+  const band = bandFor(signal, values, { recipe, situation, observedAt: time });
+  if (band === undefined) return values;
+  const [main, ...others] = Object.entries(values);
+  const entries: (readonly [string, MetricValue])[] = [...(main ? [main] : []), ['band', band]];
+  return Object.fromEntries([...entries, ...others]);
 }
 
 function rangeValues(recipe: Recipe, severity: number): MetricValues {
@@ -87,9 +91,18 @@ function bandFor(signal: Signal, values: MetricValues, basis: BandBasis): string
   if (signal.bands === undefined || values.band !== undefined || typeof main !== 'number') {
     return undefined;
   }
-  const ruler = rulerAt(signal.rulers ?? [], observedAt);
+  const ruler = (signal.rulers ?? []).findLast(
+    (ruler) => ruler.since === undefined || observedAt >= ruler.since,
+  );
   // A recipe with edges of its own also makes readings that are off the scale.
-  if (ruler !== undefined && recipe.bandAt === undefined) return rulerBand(ruler, main);
+  if (ruler !== undefined && recipe.bandAt === undefined) {
+    const sign = ruler.direction === 'up' ? 1 : -1;
+    const passed = ruler.steps.findLast((step) => {
+      const beyond = (main - step.at) * sign;
+      return ruler.edge === 'worse' ? beyond >= 0 : beyond > 0;
+    });
+    return (passed ?? ruler.steps[0])?.band;
+  }
   return signal.bands[ownStep(signal, main, { recipe, situation })];
 }
 
@@ -102,26 +115,6 @@ function ownStep(signal: Signal, main: number, basis: Omit<BandBasis, 'observedA
   const [mild, worst] = basis.recipe.ranges?.[signal.metrics[0]] ?? [0, 1];
   const edges = basis.recipe.bandAt ?? [];
   return edges.filter((edge) => (worst > mild ? main >= edge : main <= edge)).length;
-}
-
-function rulerAt(rulers: readonly Ruler[], observedAt: string): Ruler | undefined {
-  return rulers.findLast((ruler) => ruler.since === undefined || observedAt >= ruler.since);
-}
-
-function rulerBand(ruler: Ruler, value: number): string | undefined {
-  const sign = ruler.direction === 'up' ? 1 : -1;
-  const passed = ruler.steps.findLast((step) => {
-    const beyond = (value - step.at) * sign;
-    return ruler.edge === 'worse' ? beyond >= 0 : beyond > 0;
-  });
-  return (passed ?? ruler.steps[0])?.band;
-}
-
-function withBand(values: MetricValues, band: string | undefined): MetricValues {
-  if (band === undefined) return values;
-  const [main, ...others] = Object.entries(values);
-  const entries: (readonly [string, MetricValue])[] = [...(main ? [main] : []), ['band', band]];
-  return Object.fromEntries([...entries, ...others]);
 }
 
 /** The official heights that a reading carries, where its signal has thresholds of its own. */
@@ -201,28 +194,29 @@ function stateAt(life: Life, observedAt: string): string {
 /** What a life-cycle line says of one of its subjects at one time. */
 export function lifecycleReading(row: Line, signal: Signal, at: SampleSubject) {
   const life = lifeOf(row, at);
-  if (signal.id === `${row.id}.lifecycle`) return stateReading(life, at.time);
+  if (signal.id === `${row.id}.lifecycle`) {
+    // Known as of one time: `current`, and the life cycle itself.
+    const state = stateAt(life, at.time);
+    const over = life.endAt !== undefined && at.time >= life.endAt;
+    const until = over ? (life.endAt ?? at.time) : at.time;
+    const ageDays = Math.floor((Date.parse(until) - Date.parse(life.birthAt)) / DAY_MS);
+    return {
+      current: { state, age_days: ageDays },
+      lifecycle: {
+        state,
+        birth_at: life.birthAt,
+        end_at: over ? until : null,
+        death_type: over ? (life.deathType ?? null) : null,
+        context: state === 'operating' ? null : { note: NOTE },
+      },
+    };
+  }
   if (signal.id === `${row.id}.industry-timeline`) return { current: yearOf(row, at.time) };
-  const severity = severityIn(stateAt(life, at.time), `${signal.id}/${at.entity}`, at.time);
+  const series = `${signal.id}/${at.entity}`;
+  const [least, most] = SEVERITY[stateAt(life, at.time)] ?? OVER;
+  const place = 0.8 * fixedNumber(series) + 0.2 * fixedNumber(`${series}@${at.time}`);
+  const severity = least + (most - least) * place;
   return { current: sampleValues(signal, { ...at, severity }) };
-}
-
-/** Known as of one time: `current`, and the life cycle itself. */
-function stateReading(life: Life, time: string) {
-  const state = stateAt(life, time);
-  const over = life.endAt !== undefined && time >= life.endAt;
-  const until = over ? (life.endAt ?? time) : time;
-  const ageDays = Math.floor((Date.parse(until) - Date.parse(life.birthAt)) / DAY_MS);
-  return {
-    current: { state, age_days: ageDays },
-    lifecycle: {
-      state,
-      birth_at: life.birthAt,
-      end_at: over ? until : null,
-      death_type: over ? (life.deathType ?? null) : null,
-      context: state === 'operating' ? null : { note: NOTE },
-    },
-  };
 }
 
 /** From how bad to how bad it looks in a state: who falters shows it in the legs, who is over shows the worst. */
@@ -231,13 +225,6 @@ const SEVERITY: Readonly<Record<string, readonly [number, number]>> = {
   at_risk: [0.5, 0.8],
 };
 const OVER = [0.86, 1] as const;
-
-/** A level of the subject that moves a little from week to week. */
-function severityIn(state: string, series: string, time: string): number {
-  const [least, most] = SEVERITY[state] ?? OVER;
-  const place = 0.8 * fixedNumber(series) + 0.2 * fixedNumber(`${series}@${time}`);
-  return least + (most - least) * place;
-}
 
 /** Ends and births of a year are facts of the whole line: the same for each of its subjects. */
 function yearOf(row: Line, time: string) {

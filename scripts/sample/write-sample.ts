@@ -17,7 +17,13 @@ import { SAMPLE_LABEL } from './sample-files.ts';
 export function writeSample(root: string, files: ReadonlyMap<string, string>): number {
   mkdirSync(root, { recursive: true });
   for (const entry of readdirSync(root, { withFileTypes: true })) {
-    if (entry.isDirectory()) removeSample(join(root, entry.name));
+    if (entry.isDirectory()) {
+      const batch = join(root, entry.name);
+      const names = readdirSync(batch);
+      const own = names.filter((name) => name.endsWith('.ndjson') && isSample(join(batch, name)));
+      for (const name of own) rmSync(join(batch, name));
+      if (own.length > 0 && own.length === names.length) rmdirSync(batch);
+    }
   }
   const foreign = [...files.keys()].find((path) => existsSync(join(root, path)));
   if (foreign !== undefined) {
@@ -34,13 +40,6 @@ export function writeSample(root: string, files: ReadonlyMap<string, string>): n
     bytes += Buffer.byteLength(text);
   }
   return bytes;
-}
-
-function removeSample(batch: string): void {
-  const names = readdirSync(batch);
-  const own = names.filter((name) => name.endsWith('.ndjson') && isSample(join(batch, name)));
-  for (const name of own) rmSync(join(batch, name));
-  if (own.length > 0 && own.length === names.length) rmdirSync(batch);
 }
 
 function isSample(file: string): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXAMPLE_ROWS, exampleReading, linesText } from '../../compiler/commands/lines-command.ts';
-import { BUILTIN, LINES, SIGNALS } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, LINES } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';
 import { ROW_SCHEMAS } from '../../compiler/stages/intake/member-names.ts';
@@ -12,12 +12,13 @@ const lastLine = (text: string): unknown => JSON.parse(text.split('\n').at(-1) ?
 describe('linesText(BUILTIN)', () => {
   it('names every signal and every collection, and how to ask for one', () => {
     const text = linesText(BUILTIN);
-    for (const { id } of [...SIGNALS, ...COLLECTIONS]) expect(text).toContain(`    ${id}  `);
+    for (const { id } of [...BUILTIN.signals, ...COLLECTIONS])
+      expect(text).toContain(`    ${id}  `);
     expect(text).toContain('signalpress lines <id>');
     expect(text).not.toMatch(/\.ts\b/);
   });
 
-  it.each(SIGNALS.map((signal) => [signal.id, signal] as const))(
+  it.each(BUILTIN.signals.map((signal) => [signal.id, signal] as const))(
     'shows of %s its metrics, bands and states, and a line that intake takes',
     (id, signal) => {
       const text = linesText(BUILTIN, id);
@@ -34,7 +35,7 @@ describe('linesText(BUILTIN)', () => {
   );
 
   it('shows no example that intake would take without its main metric', () => {
-    for (const signal of SIGNALS) {
+    for (const signal of BUILTIN.signals) {
       const example = { ...exampleReading(builtinEntry(signal.id)), current: {} };
       expect(parseReading(example, {}, builtinEntry(signal.id))).toHaveProperty('faults');
     }

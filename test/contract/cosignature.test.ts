@@ -7,16 +7,13 @@ import {
   parseCheckpoint,
   parseNote,
 } from '../../compiler/contract/checkpoint.ts';
-import {
-  cosignatureLine,
-  cosignaturesOf,
-  cosignedBytes,
-} from '../../compiler/contract/cosignature.ts';
+import { cosignaturesOf, cosignedBytes } from '../../compiler/contract/cosignature.ts';
 import {
   NOTE_KEY,
   parseVerifierKey,
   type VerifierKey,
 } from '../../compiler/contract/verifier-key.ts';
+import { cosignatureLine } from '../witness/cosignature-line.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 const KEY = createPrivateKey({

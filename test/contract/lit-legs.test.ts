@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isLit, legsLit } from '../../compiler/contract/bundle.ts';
-import { SIGNALS, signalOf } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, signalOf } from '../../compiler/contract/catalog/builtin.ts';
 
 const RIVER = signalOf('hydrology.river-level');
 
 describe('isLit()', () => {
   it('is false for the mildest class of every signal, and true for all others', () => {
-    const banded = SIGNALS.filter(({ bands }) => bands !== undefined);
+    const banded = BUILTIN.signals.filter(({ bands }) => bands !== undefined);
     expect(banded.length).toBeGreaterThan(20);
     for (const signal of banded) {
       const { id, bands = [] } = signal;

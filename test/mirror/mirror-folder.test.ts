@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { formatFiles, parsePublicFileUrl } from '../../compiler/contract/release.ts';
-import { fetchFiles } from '../../compiler/mirror/fetch-files.ts';
-import { MirrorFolder } from '../../compiler/mirror/mirror-folder.ts';
+import { fetchFiles, MirrorFolder } from '../../compiler/mirror/mirror-folder.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { tryPort } from '../../scripts/quick-start-data.ts';
-import { runningShop } from '../../scripts/running-shop.ts';
+import { runningShop, tryPort } from '../../scripts/quick-start-data.ts';
 
 const ISSUER = 'did:key:z6MkOurs';
 const HEALTH = {

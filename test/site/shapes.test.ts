@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isLit } from '../../compiler/contract/bundle.ts';
-import { builtinRuler, SIGNALS } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, builtinRuler } from '../../compiler/contract/catalog/builtin.ts';
 import { hashOfSubtrees, inclusionRanges, nodeHash } from '../../compiler/contract/merkle.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
 import type { SiteMapRow, SitePoint } from '../../compiler/contract/site.ts';
@@ -68,7 +68,7 @@ describe('bandFor()', () => {
 
 describe('isLitBand()', () => {
   it('agrees with the contract for every class of every signal', () => {
-    for (const signal of SIGNALS) {
+    for (const signal of BUILTIN.signals) {
       const { id, bands = [], ownThresholds = [] } = signal;
       const below = ownThresholds.map((name) => `below-${name}`);
       for (const band of [...bands, ...below, 'unheard-of', null]) {

@@ -7,8 +7,8 @@ import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { currentRelease } from '../../compiler/stages/anchor/current-release.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
+import type { AskBy } from '../../compiler/witness/ask-witnesses.ts';
 import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
-import type { AskBy } from '../../compiler/witness/witness-client.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { sharedFolder } from '../shared-folder.ts';
 import {

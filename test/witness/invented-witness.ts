@@ -2,11 +2,12 @@ import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatNote, parseNote } from '../../compiler/contract/checkpoint.ts';
-import { cosignatureLine, cosignedBytes } from '../../compiler/contract/cosignature.ts';
+import { cosignedBytes } from '../../compiler/contract/cosignature.ts';
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { formatVerifierKey, NOTE_KEY } from '../../compiler/contract/verifier-key.ts';
 import { signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { cosignatureLine } from './cosignature-line.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 

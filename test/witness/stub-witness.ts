@@ -7,7 +7,7 @@ import {
   signatureIn,
   signatureLine,
 } from '../../compiler/contract/checkpoint.ts';
-import { cosignatureLine, cosignedBytes } from '../../compiler/contract/cosignature.ts';
+import { cosignedBytes } from '../../compiler/contract/cosignature.ts';
 import { type Sha256, verifyConsistency } from '../../compiler/contract/merkle.ts';
 import {
   formatVerifierKey,
@@ -17,6 +17,7 @@ import {
 } from '../../compiler/contract/verifier-key.ts';
 import { signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isStrictSignature } from '../../compiler/verify/strict-signature.ts';
+import { cosignatureLine } from './cosignature-line.ts';
 
 const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer');
 

@@ -27,9 +27,6 @@ export function builtinRuler(id: string): Ruler {
 /** What is measured, in the order of the specification. */
 export const LINES: readonly Line[] = BUILTIN.lines;
 
-/** Every signal of every line, in table order. */
-export const SIGNALS: readonly Signal[] = BUILTIN.signals;
-
 /** The signal row of an id, or undefined for an id that is not in the table. */
 export function signalOf(id: string): Signal | undefined {
   return BUILTIN.entryById.get(id)?.signal;

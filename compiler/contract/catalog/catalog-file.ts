@@ -290,7 +290,6 @@ const discount = z
   })
   .describe('One phase of the prices for people.');
 
-/** One file of a catalogue. */
 const catalogFileSchema = z.strictObject({
   $schema: z
     .string()

@@ -58,7 +58,6 @@ export function catalogFaults(files: readonly NamedFile<CatalogFile>[]): Catalog
   return faults;
 }
 
-/** All rows of the files, with their places. */
 function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]) {
   const placed = <Row>(file: string, path: Path, row: Row): Placed<Row> => ({
     row,

@@ -190,7 +190,6 @@ function bundleOperation(line: Line, prices: Prices): Endpoint[] {
 const VERIFY = 'buyers verify by it';
 const FIND = 'answers, descriptions and the page lead to it';
 
-/** How the path of a free preview of a collection ends. */
 const PREVIEW = '/preview';
 
 /** Free operations that every shop offers, and why. */

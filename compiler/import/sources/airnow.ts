@@ -60,16 +60,17 @@ function serviceOf({ note, subject }: Payload): Service {
   throw new ImportError({ subject, state });
 }
 
-function respelled(row: unknown, members: Service['members']): unknown {
-  if (typeof row !== 'object' || row === null) return row;
-  const known = Object.entries(row).map(([member, value]) => [members.get(member), value]);
-  return Object.fromEntries(known.filter(([member]) => member !== undefined));
-}
-
 /** The index of an area and hour is the highest of its pollutants; the service gives no concentrations. */
 function readObservations(payload: Payload): Imported {
   const service = serviceOf(payload);
-  const row = z.preprocess((given) => respelled(given, service.members), rowSchema);
+  const row = z.preprocess((given) => {
+    if (typeof given !== 'object' || given === null) return given;
+    const known = Object.entries(given).map(([member, value]) => [
+      service.members.get(member),
+      value,
+    ]);
+    return Object.fromEntries(known.filter(([member]) => member !== undefined));
+  }, rowSchema);
   const rows = jsonOf(payload, z.array(row), 'a list of observations');
   const areas = new Set(rows.map(({ area }) => area));
   if (areas.size > 1) throw fetchAgain(payload, `it holds ${areas.size} areas, of one place`);

@@ -129,13 +129,11 @@ function ceilingOf(layers: readonly string[]): number | null | undefined {
   return heights.length === 0 ? null : Math.min(...heights);
 }
 
-type FlightCategory = 'VFR' | 'MVFR' | 'IFR' | 'LIFR';
-
 /** The worse of ceiling and visibility, as FAA and NWS draw the lines; null where either is not reported. */
 export function flightCategory({
   visibility,
   ceiling,
-}: Pick<Metar, 'visibility' | 'ceiling'>): FlightCategory | null {
+}: Pick<Metar, 'visibility' | 'ceiling'>): ('VFR' | 'MVFR' | 'IFR' | 'LIFR') | null {
   if (visibility === null || ceiling === undefined) return null;
   const feet = ceiling ?? Number.POSITIVE_INFINITY;
   const { miles } = visibility;
@@ -179,34 +177,20 @@ const ROUNDING = 0.011;
 const BULLETIN =
   /^\s*(?:\d{3}\s+)?S[AP][A-Z]{2}\d{2} [A-Z]{4} \d{6}(?: [A-Z]{3})?\s+(?:METAR|SPECI)\s/;
 
-/**
- * The reports of a payload, decoded JSON or a raw bulletin. Values come from the report itself; where a decoded member says
- * something else, the report is skipped. Throws an ImportError for a payload that is neither.
- */
-function reportsOf(payload: Payload, skips: SkipCount): TimedMetar[] {
-  // A bulletin stands between control characters.
-  const text = textOf(payload).replaceAll('\u0001', '').replaceAll('\u0003', '');
-  return text.trimStart().startsWith('[') || text.trimStart().startsWith('{')
-    ? decodedReports(payload, skips)
-    : bulletinReports(text, payload, skips);
-}
-
 function decodedReports(payload: Payload, skips: SkipCount): TimedMetar[] {
   const entries = jsonOf(payload, z.array(z.unknown()), 'a list of decoded METAR reports');
   return entries.flatMap((value, at) => {
     const parsed = entrySchema.safeParse(value);
-    if (parsed.success) return decodedReport(parsed.data, skips);
+    if (parsed.success) {
+      const metar = parseMetar(parsed.data.rawOb);
+      const fault = metar === null ? 'it cannot be read' : differs(parsed.data, metar);
+      if (metar !== null && fault === null) return [{ time: parsed.data.obsTime * 1000, metar }];
+      skips.add(parsed.data.icaoId.slice(0, 20), `${fault}: ${parsed.data.rawOb.slice(0, 80)}`);
+      return [];
+    }
     skips.add(`report ${at + 1}`, `${parsed.error.issues[0]?.path.join('.')} cannot be read`);
     return [];
   });
-}
-
-function decodedReport(entry: MetarEntry, skips: SkipCount): TimedMetar[] {
-  const metar = parseMetar(entry.rawOb);
-  const fault = metar === null ? 'it cannot be read' : differs(entry, metar);
-  if (metar !== null && fault === null) return [{ time: entry.obsTime * 1000, metar }];
-  skips.add(entry.icaoId.slice(0, 20), `${fault}: ${entry.rawOb.slice(0, 80)}`);
-  return [];
 }
 
 /** The first decoded member that says something else than the report, in words; null where all agree. */
@@ -296,7 +280,12 @@ const AIRPORT_BY_STATION: ReadonlyMap<string, string> = new Map(
 /** The newest readable report of each airport. */
 function read(payload: Payload): Imported {
   const list = new ReadingList();
-  const reports = reportsOf(payload, list.skips);
+  // A bulletin stands between control characters.
+  const text = textOf(payload).replaceAll('\u0001', '').replaceAll('\u0003', '');
+  const reports =
+    text.trimStart().startsWith('[') || text.trimStart().startsWith('{')
+      ? decodedReports(payload, list.skips)
+      : bulletinReports(text, payload, list.skips);
   const asked = namedIn(payload, 'ids').map((id) => id.toUpperCase());
   const stations = reports.map(({ metar }) => metar.station);
   refuseUnasked(payload, asked, stations);

@@ -250,33 +250,29 @@ function readGraph(value: unknown, payload: Payload): Imported {
       list.skips.add(crossing.entity, 'an hour with a wait or an average of 0');
     } else {
       const waits = { today: Number(today), average, observed_at };
-      list.add(UPSTREAM_PRESSURE, pressureReading(crossing, waits, note.fetched_at));
+      const wait_vs_average_pct = Math.round((waits.today * 100) / waits.average);
+      list.add(UPSTREAM_PRESSURE, {
+        entity: crossing.entity,
+        ...nameOf('border-wait', crossing.entity),
+        observed_at: waits.observed_at,
+        collected_at: note.fetched_at,
+        current: {
+          wait_vs_average_pct,
+          wait_today_min: waits.today,
+          wait_average_min: waits.average,
+        },
+        sources: measuredBy(CBP, wait_vs_average_pct, waits.observed_at),
+        source_ref: CBP_PAGE,
+        source_tier: 'T1',
+        scope: `${crossing.traffic} lanes; ${GRAPH_SCOPE}`,
+        validation_status: 'as published by CBP',
+        uncertainty:
+          'waits are estimated by officers or by sensors, and the share is rounded to whole percent',
+      });
     }
   }
   // Before the first wait of a day a graph says nothing yet.
   return list.imported();
-}
-
-function pressureReading(
-  { entity, traffic }: Crossing,
-  { today, average, observed_at }: { today: number; average: number; observed_at: string },
-  collected_at: string,
-) {
-  const wait_vs_average_pct = Math.round((today * 100) / average);
-  return {
-    entity,
-    ...nameOf('border-wait', entity),
-    observed_at,
-    collected_at,
-    current: { wait_vs_average_pct, wait_today_min: today, wait_average_min: average },
-    sources: measuredBy(CBP, wait_vs_average_pct, observed_at),
-    source_ref: CBP_PAGE,
-    source_tier: 'T1',
-    scope: `${traffic} lanes; ${GRAPH_SCOPE}`,
-    validation_status: 'as published by CBP',
-    uncertainty:
-      'waits are estimated by officers or by sensors, and the share is rounded to whole percent',
-  };
 }
 
 const LANE_WAIT = 'border-wait.lane-wait';

@@ -282,7 +282,16 @@ function wrapped(longitude: number): number {
 function withoutTwins(quakes: readonly Quake[], skips: SkipCount): Quake[] {
   const newestFirst = [...quakes].sort((a, b) => b.updated - a.updated || (a.id < b.id ? -1 : 1));
   const leaders = new Map<string, Group>();
-  for (const quake of newestFirst) join(quake, leaders);
+  for (const quake of newestFirst) {
+    // Puts a quake into the group of its ids; groups that it connects become one, led by the newest.
+    const own: Group = { quake, order: leaders.size, parent: null };
+    let leader = own;
+    for (const id of quake.ids) {
+      const known = leaders.get(id);
+      if (known !== undefined) leader = merge(rootOf(known), leader);
+    }
+    for (const id of quake.ids) leaders.set(id, leader);
+  }
   const kept = newestFirst.filter((quake) => rootOf(leaders.get(quake.id)).quake === quake);
   if (kept.length < quakes.length) {
     skips.add('feature', 'same quake under another id', quakes.length - kept.length);
@@ -294,17 +303,6 @@ interface Group {
   readonly quake: Quake;
   readonly order: number;
   parent: Group | null;
-}
-
-/** Puts a quake into the group of its ids; groups that it connects become one, led by the newest. */
-function join(quake: Quake, leaders: Map<string, Group>): void {
-  const own: Group = { quake, order: leaders.size, parent: null };
-  let leader = own;
-  for (const id of quake.ids) {
-    const known = leaders.get(id);
-    if (known !== undefined) leader = merge(rootOf(known), leader);
-  }
-  for (const id of quake.ids) leaders.set(id, leader);
 }
 
 function merge(a: Group, b: Group): Group {

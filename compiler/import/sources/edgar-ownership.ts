@@ -52,7 +52,6 @@ const ownershipSchema = z.looseObject({
   ),
   ownerSignature: z.array(z.looseObject({ signatureDate: one(day) })).min(1),
 });
-type Ownership = z.infer<typeof ownershipSchema>;
 
 /** Shares that one insider bought and sold in the open market, from the XML of a Form 4. */
 export function readOwnership(payload: Payload): Imported {
@@ -89,7 +88,7 @@ export function readOwnership(payload: Payload): Imported {
   return list.imported();
 }
 
-function notUsable(form: Ownership, address: string): string | null {
+function notUsable(form: z.infer<typeof ownershipSchema>, address: string): string | null {
   const { documentType, issuer, reportingOwner } = form;
   if (documentType !== '4') {
     return `a form of type ${documentType.slice(0, 10)}; only a Form 4 that is no amendment is read`;
@@ -102,16 +101,16 @@ function notUsable(form: Ownership, address: string): string | null {
   if (named !== undefined && !parties.includes(named)) {
     return `it is about CIK ${issuer.issuerCik}, and its address about ${named}; correct the fetch note`;
   }
-  const wrong = form.nonDerivativeTable.nonDerivativeTransaction.find(contradicts);
+  const wrong = form.nonDerivativeTable.nonDerivativeTransaction.find(
+    ({ transactionCoding, transactionAmounts }) => {
+      const side = transactionAmounts.transactionAcquiredDisposedCode;
+      const { transactionCode } = transactionCoding;
+      return (transactionCode === 'P' && side === 'D') || (transactionCode === 'S' && side === 'A');
+    },
+  );
   return wrong === undefined
     ? null
     : 'it buys what is disposed of, or sells what is acquired; fetch it again';
-}
-
-function contradicts({ transactionCoding, transactionAmounts }: Transaction): boolean {
-  const side = transactionAmounts.transactionAcquiredDisposedCode;
-  const { transactionCode } = transactionCoding;
-  return (transactionCode === 'P' && side === 'D') || (transactionCode === 'S' && side === 'A');
 }
 
 function traded(transactions: readonly Transaction[], code: 'P' | 'S'): number {

@@ -70,7 +70,14 @@ const AHEAD: StressMeasure = {
 /** Every hour with a demand, and what the newest one closes and opens. */
 function stressReadings(demand: Demand, payload: Payload, list: ReadingList): void {
   const { entity, hours } = demand;
-  const usable = usableHours(demand, list);
+  // Hours with a demand that can be one, in order.
+  const usable = new Map<number, number>();
+  for (const [time, mw] of [...demand.hours.D].sort(([a], [b]) => a - b)) {
+    if (mw === null) list.skips.add(demand.entity, 'an hour without demand');
+    else if (mw <= 0 || (demand.peakMw !== null && mw > IMPLAUSIBLE * demand.peakMw))
+      list.skips.add(demand.entity, 'a demand that is none, or far above the record');
+    else usable.set(time, mw);
+  }
   for (const [time, mw] of usable) {
     const more = { demand_mw: mw, interchange_mw: hours.TI.get(time) ?? null };
     add(STRESS, { demand, time, mw, share: 'demand_peak_pct', more }, { payload, list });
@@ -112,18 +119,6 @@ function run(series: Series, from: number, to: number): readonly number[] {
   return [...series].flatMap(([time, mw]) =>
     time >= from && time <= to && mw !== null ? [mw] : [],
   );
-}
-
-/** Hours with a demand that can be one, in order. */
-function usableHours({ entity, peakMw, hours }: Demand, list: ReadingList): Map<number, number> {
-  const usable = new Map<number, number>();
-  for (const [time, mw] of [...hours.D].sort(([a], [b]) => a - b)) {
-    if (mw === null) list.skips.add(entity, 'an hour without demand');
-    else if (mw <= 0 || (peakMw !== null && mw > IMPLAUSIBLE * peakMw))
-      list.skips.add(entity, 'a demand that is none, or far above the record');
-    else usable.set(time, mw);
-  }
-  return usable;
 }
 
 interface Target {
@@ -190,7 +185,6 @@ const rowSchema = z.looseObject({
   value: value.nullable(),
   'value-units': z.literal('megawatthours'),
 });
-type HourRow = z.infer<typeof rowSchema>;
 const answerSchema = z.looseObject({
   response: z.looseObject({
     total: z.union([
@@ -237,7 +231,10 @@ function readDemand(payload: Payload): Imported {
 }
 
 /** Values by respondent, type and hour; null where the publisher has none yet. */
-function byRespondent(data: readonly HourRow[], { note, subject }: Payload): Map<string, Hours> {
+function byRespondent(
+  data: readonly z.infer<typeof rowSchema>[],
+  { note, subject }: Payload,
+): Map<string, Hours> {
   const asked = new URL(note.url).searchParams.getAll('facets[respondent][]');
   const found = new Map<string, { [Type in (typeof TYPES)[number]]: Map<number, number | null> }>();
   for (const [at, { respondent, type, period, value }] of data.entries()) {

@@ -224,7 +224,10 @@ function readingOf(
   programmes: readonly InForce[],
   { payload, time }: { readonly payload: Payload; readonly time: number },
 ) {
-  const [worst] = [...programmes].sort(worstFirst);
+  const [worst] = [...programmes].sort(
+    (a, b) =>
+      PROGRAMMES.indexOf(b.kind) - PROGRAMMES.indexOf(a.kind) || (b.max ?? 0) - (a.max ?? 0),
+  );
   const observed_at = observedAt(time, payload);
   const avg_delay_min = worst?.avg ?? null;
   const current = {
@@ -250,10 +253,6 @@ function readingOf(
     uncertainty:
       'not stated in the document; delays are published in steps and revised as traffic changes',
   };
-}
-
-function worstFirst(a: InForce, b: InForce): number {
-  return PROGRAMMES.indexOf(b.kind) - PROGRAMMES.indexOf(a.kind) || (b.max ?? 0) - (a.max ?? 0);
 }
 
 /** Active traffic management programmes: https://nasstatus.faa.gov/ */

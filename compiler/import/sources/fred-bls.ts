@@ -191,8 +191,8 @@ const answerSchema = z.looseObject({
   Results: z.unknown(),
 });
 
-/** The results of an answer. A used-up quota answers too, with another status; a file may hold the results alone. */
-function resultsOf(payload: Payload) {
+function readSeries(payload: Payload): Imported {
+  // The results of an answer. A used-up quota answers too, with another status; a file may hold the results alone.
   const { bytes, subject } = payload;
   const value = parsePayload(bytes, subject);
   const { success, data: answer } = answerSchema.safeParse(value);
@@ -201,11 +201,7 @@ function resultsOf(payload: Payload) {
     throw fetchAgain(payload, `the agency did not process the request (${why})`);
   }
   const is = 'an answer of time series';
-  return shaped(resultsSchema, success ? answer.Results : value, { subject, is });
-}
-
-function readSeries(payload: Payload): Imported {
-  const { series } = resultsOf(payload);
+  const { series } = shaped(resultsSchema, success ? answer.Results : value, { subject, is });
   const asked = ASKED_SERIES.exec(payload.note.url)?.[1];
   const list = new ReadingList();
   const found = new Map<Measure, Months>();

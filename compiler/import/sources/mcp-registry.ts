@@ -27,7 +27,15 @@ function read(payload: Payload): Imported {
   const { subject, note } = payload;
   const { servers, nextCursor } = registryList(payload);
   const skips = new SkipCount();
-  const usable = servers.filter((server) => isUsable(server, skips)).map(withTitle(skips));
+  // The same without a title that is not stored: a server that the list left out would count as gone.
+  const usable = servers
+    .filter((server) => isUsable(server, skips))
+    .map((server) => {
+      const fault = server.title === null ? null : neutralFault(server.title);
+      if (fault === null) return server;
+      skips.add(server.name, `its title is left out: ${fault}`);
+      return { ...server, title: null };
+    });
   const twice = firstTwice(usable.map(({ name }) => name));
   if (twice !== undefined) {
     throw new ImportError({ subject, state: `it holds "${twice}" twice; fetch the list again` });
@@ -49,16 +57,6 @@ function isUsable({ name, isLatest }: ListedServer, skips: SkipCount): boolean {
   else if (!isLatest) skips.add('versions', 'not the latest of their server');
   else return true;
   return false;
-}
-
-/** The same without a title that is not stored: a server that the list left out would count as gone. */
-function withTitle(skips: SkipCount): (server: ListedServer) => ListedServer {
-  return (server) => {
-    const fault = server.title === null ? null : neutralFault(server.title);
-    if (fault === null) return server;
-    skips.add(server.name, `its title is left out: ${fault}`);
-    return { ...server, title: null };
-  };
 }
 
 function rowOf({ name, title, status }: ListedServer, { note }: Payload): McpServerRow {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isRealDay } from '../../contract/cutoff.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
-import type { Reading } from '../../stages/intake/reading.ts';
 import {
   fetchAgain,
   ImportError,
@@ -85,31 +84,38 @@ function readDetections(payload: Payload): Imported {
     ...row,
     time: Date.parse(`${row.acq_date}T${row.acq_time.slice(0, 2)}:${row.acq_time.slice(2)}:00Z`),
   }));
-  refuseTwice(rows, payload);
-  const newest = newestOf(detections, payload);
-  const list = new ReadingList();
-  for (const [entity, box] of Object.entries(FIRE_BOXES)) {
-    const inside = detections.filter(({ longitude, latitude }) => inBox(box, longitude, latitude));
-    const stated = {
-      entity,
-      ...nameOf('wildfire', entity),
-      at: newest,
-      current: currentOf(inside, newest),
-      grade: 'near real time, replaced later by science quality',
-      scope: `pixels with heat, not fires, of 24 hours before the newest row of the file, every confidence; ${boxText(box)}; the box is ours, not official`,
-    };
-    list.add('wildfire.active-fire', statedReading(ORIGIN, payload, stated));
-  }
-  return list.imported();
-}
-
-function refuseTwice(rows: readonly z.infer<typeof rowSchema>[], payload: Payload): void {
   const seen = new Set<string>();
   for (const { latitude, longitude, acq_date, acq_time, satellite } of rows) {
     const pixel = [latitude, longitude, acq_date, acq_time, satellite].join(',');
     if (seen.has(pixel)) throw fetchAgain(payload, `it lists ${pixel} twice`);
     seen.add(pixel);
   }
+  const newest = newestOf(detections, payload);
+  const list = new ReadingList();
+  for (const [entity, box] of Object.entries(FIRE_BOXES)) {
+    const inside = detections.filter(({ longitude, latitude }) => inBox(box, longitude, latitude));
+    const recent = inside.filter(({ time }) => time > newest - DAY_MS);
+    const powers = powersOf(recent);
+    const stated = {
+      entity,
+      ...nameOf('wildfire', entity),
+      at: newest,
+      current: {
+        detections_24h_count: recent.length,
+        frp_sum_mw: sum(powers),
+        frp_max_mw: powers === null || powers.length === 0 ? null : Math.max(...powers),
+        high_confidence_count: recent.filter(({ confidence }) => confidence >= HIGH_CONFIDENCE)
+          .length,
+        // The file begins with the UTC day before, so it holds more than 24 hours.
+        file_detections_count: inside.length,
+        file_frp_sum_mw: sum(powersOf(inside)),
+      },
+      grade: 'near real time, replaced later by science quality',
+      scope: `pixels with heat, not fires, of 24 hours before the newest row of the file, every confidence; ${boxText(box)}; the box is ours, not official`,
+    };
+    list.add('wildfire.active-fire', statedReading(ORIGIN, payload, stated));
+  }
+  return list.imported();
 }
 
 /** The time of the newest row of a file that is fresh and reaches back over a day. */
@@ -121,20 +127,6 @@ function newestOf(detections: readonly Detection[], payload: Payload): number {
   }
   if (Date.parse(payload.note.fetched_at) - newest <= AGE_HOURS_MAX * HOUR_MS) return newest;
   throw fetchAgain(payload, `its newest row is of ${isoTime(newest)}, stale when it was fetched`);
-}
-
-function currentOf(inside: readonly Detection[], newest: number): Reading['current'] {
-  const recent = inside.filter(({ time }) => time > newest - DAY_MS);
-  const powers = powersOf(recent);
-  return {
-    detections_24h_count: recent.length,
-    frp_sum_mw: sum(powers),
-    frp_max_mw: powers === null || powers.length === 0 ? null : Math.max(...powers),
-    high_confidence_count: recent.filter(({ confidence }) => confidence >= HIGH_CONFIDENCE).length,
-    // The file begins with the UTC day before, so it holds more than 24 hours.
-    file_detections_count: inside.length,
-    file_frp_sum_mw: sum(powersOf(inside)),
-  };
 }
 
 /** The power of each pixel; null where the file leaves one open. */

@@ -25,7 +25,15 @@ interface StormFacts {
 function readStorms(payload: Payload): Imported {
   const product = productIn(payload);
   if (product !== null) refuseProduct(payload.subject, product, `${CURRENT_STORMS} in its place`);
-  const storms = stormsOf(payload);
+  // Active storms of all basins; throws an ImportError for another payload, and for a list that was stale when it was fetched.
+  const { note } = payload;
+  const { activeStorms: storms } = jsonOf(payload, listSchema, 'the list of active storms');
+  const twice = firstTwice(storms.map(({ id }) => id));
+  if (twice !== undefined) throw fetchAgain(payload, `storm ${twice} is listed twice`);
+  const updated = newest(storms, note.fetched_at);
+  if (Date.parse(note.fetched_at) - updated > LIST_AGE_HOURS_MAX * HOUR_MS) {
+    throw fetchAgain(payload, `last updated at ${isoTime(updated)}, stale when it was fetched`);
+  }
   const list = new ReadingList();
   for (const [bin, entity] of BASINS) {
     const own = storms.filter(({ binNumber }) => binNumber.startsWith(bin));
@@ -140,19 +148,6 @@ const storm = z.looseObject({
 });
 type Storm = z.infer<typeof storm>;
 const listSchema = z.looseObject({ activeStorms: z.array(storm) });
-
-/** Active storms of all basins; throws an ImportError for another payload, and for a list that was stale when it was fetched. */
-function stormsOf(payload: Payload): readonly Storm[] {
-  const { note } = payload;
-  const { activeStorms: storms } = jsonOf(payload, listSchema, 'the list of active storms');
-  const twice = firstTwice(storms.map(({ id }) => id));
-  if (twice !== undefined) throw fetchAgain(payload, `storm ${twice} is listed twice`);
-  const updated = newest(storms, note.fetched_at);
-  if (Date.parse(note.fetched_at) - updated > LIST_AGE_HOURS_MAX * HOUR_MS) {
-    throw fetchAgain(payload, `last updated at ${isoTime(updated)}, stale when it was fetched`);
-  }
-  return storms;
-}
 
 /** Latest update of storms, no later than the fetch; what a list without any says holds when it is fetched. */
 function newest(storms: readonly Storm[], fetchedAt: string): number {

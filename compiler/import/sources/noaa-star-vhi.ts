@@ -20,7 +20,9 @@ const TITLE =
 function readProvince(payload: Payload): Imported {
   const [title = '', ...lines] = linesOf(payload);
   const province = provinceOf(title, payload);
-  const entity = entityOf(province);
+  const entity =
+    REGIONS.get(`${province.country} ${province.name}`) ??
+    `${province.country.toLowerCase()}-${province.number}`;
   const list = new ReadingList();
   const seen = new Set<number>();
   for (const line of lines.filter((text) => !isHeader(text))) {
@@ -83,9 +85,18 @@ export const noaaStarVhi: Source = {
     addresses: ({ entities, now }) => {
       const to = new Date(now).getUTCFullYear();
       const years = `year1=${to - YEARS_ASKED}&year2=${to}&type=Mean`;
-      return provincesAsked(entities).map(
-        ({ country, number }) => `${SERVICE}?country=${country}&provinceID=${number}&${years}`,
-      );
+      // What to ask the agency for; entities that are no province are left out, none at all stand for our own regions.
+      const wanted = entities.length === 0 ? [...NUMBERS.keys()] : entities;
+      return wanted
+        .flatMap((entity) => {
+          const [, country, number] = PROVINCE_ID.exec(NUMBERS.get(entity) ?? entity) ?? [];
+          return country === undefined || number === undefined
+            ? []
+            : [{ country: country.toUpperCase(), number }];
+        })
+        .map(
+          ({ country, number }) => `${SERVICE}?country=${country}&provinceID=${number}&${years}`,
+        );
     },
     accept: 'text/html, text/plain',
     mediaTypes: ['text/html'],
@@ -109,15 +120,17 @@ function isHeader(line: string): boolean {
   return squeezed(line).replace(/,$/, '') === HEADER;
 }
 
-interface Week {
-  /** Its last day at 00:00Z, in epoch milliseconds. */
-  readonly end: number;
-  /** Null where the agency has no data of it. */
-  readonly values: Readonly<Record<string, number>> | null;
-}
-
 /** A row is `year,week, SMN,SMT, VCI, TCI, VHI,`; without data all five are -1. */
-function weekOf(line: string, { years: [from, to] }: Announced, payload: Payload): Week {
+function weekOf(
+  line: string,
+  { years: [from, to] }: Announced,
+  payload: Payload,
+): {
+  /** Its last day at 00:00Z, in epoch milliseconds. */
+  end: number;
+  /** Null where the agency has no data of it. */
+  values: Readonly<Record<string, number>> | null;
+} {
   const cells = squeezed(line).replace(/,$/, '').split(',').map(numberOf);
   const [year, week, smn, smt, vci, tci, vhi] = cells.map((value) => value ?? Number.NaN) as Cells;
   const isWeek = Number.isInteger(year) && week >= 1 && week <= WEEKS_A_YEAR && week % 1 === 0;
@@ -178,22 +191,4 @@ interface Province {
   readonly country: string;
   readonly number: string;
   readonly name: string;
-}
-
-/** The entity of a province: our region, or country and number such as `ukr-24`. */
-function entityOf({ country, number, name }: Province): string {
-  return REGIONS.get(`${country} ${name}`) ?? `${country.toLowerCase()}-${number}`;
-}
-
-/** What to ask the agency for; entities that are no province are left out, none at all stand for our own regions. */
-function provincesAsked(
-  entities: readonly string[],
-): readonly Pick<Province, 'country' | 'number'>[] {
-  const wanted = entities.length === 0 ? [...NUMBERS.keys()] : entities;
-  return wanted.flatMap((entity) => {
-    const [, country, number] = PROVINCE_ID.exec(NUMBERS.get(entity) ?? entity) ?? [];
-    return country === undefined || number === undefined
-      ? []
-      : [{ country: country.toUpperCase(), number }];
-  });
 }

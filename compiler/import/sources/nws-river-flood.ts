@@ -87,12 +87,19 @@ function instantOf(stage: RegExpExecArray, issue: Issue): number | null {
   return at > issue.at ? at - 7 * DAY_MS : at;
 }
 
-interface GaugeStage extends Stage {
-  readonly entity: string;
-  readonly text: string;
-}
-
-function readingOf({ entity, text, stageFt, at, floodFt }: GaugeStage, { note }: Payload): Reading {
+function readingOf(
+  {
+    entity,
+    text,
+    stageFt,
+    at,
+    floodFt,
+  }: Stage & {
+    entity: string;
+    text: string;
+  },
+  { note }: Payload,
+): Reading {
   const observed_at = isoTime(at);
   const name = NAME.exec(text)?.[1];
   const category = CATEGORY.exec(text)?.[1]?.toLowerCase();

@@ -180,7 +180,19 @@ function activeEvents(alerts: readonly Alert[], { note, subject }: Payload): Act
   return read
     .filter(({ alert }) => !replaced.has(alert.id))
     .filter(({ own }) => isInForce(own, fetched))
-    .flatMap(({ alert, code, own }) => eventsOf(alert, code, own));
+    .flatMap(({ alert, code, own }) => {
+      const texts = [own.description, ...(own.parameters.NWSheadline ?? [])];
+      const tags = own.parameters.tornadoDamageThreat ?? [];
+      const isGrave =
+        texts.some((text) => GRAVE.test(text.replaceAll(/\s+/g, ' '))) ||
+        tags.some((tag) => GRAVE_TAGS.includes(tag));
+      return (alert.parameters.VTEC ?? []).flatMap((text) => {
+        const [, mode, action = '', office = '', , number = ''] = VTEC.exec(text) ?? [];
+        if (mode !== 'O' || ENDED.includes(action)) return [];
+        const key = code.endsWith('.A') ? `${code}.${number}` : `${office}.${code}.${number}`;
+        return [{ code, band: KINDS[code].band, key, zones: alert.geocode.UGC, isGrave }];
+      });
+    });
 }
 
 type OwnAlerts = z.infer<typeof convectiveSchema>;
@@ -223,36 +235,8 @@ function isInForce({ status, messageType, ends, expires }: OwnAlerts, fetched: n
   return status === 'Actual' && messageType !== 'Cancel' && end > fetched;
 }
 
-function eventsOf({ geocode, parameters }: Alert, code: Code, own: OwnAlerts): ActiveEvent[] {
-  const texts = [own.description, ...(own.parameters.NWSheadline ?? [])];
-  const tags = own.parameters.tornadoDamageThreat ?? [];
-  const isGrave =
-    texts.some((text) => GRAVE.test(text.replaceAll(/\s+/g, ' '))) ||
-    tags.some((tag) => GRAVE_TAGS.includes(tag));
-  return (parameters.VTEC ?? []).flatMap((text) => {
-    const [, mode, action = '', office = '', , number = ''] = VTEC.exec(text) ?? [];
-    if (mode !== 'O' || ENDED.includes(action)) return [];
-    const key = code.endsWith('.A') ? `${code}.${number}` : `${office}.${code}.${number}`;
-    return [{ code, band: KINDS[code].band, key, zones: geocode.UGC, isGrave }];
-  });
-}
-
 const ALERTS = `https://${ALERT_HOST}/alerts/active`;
 const REPORTS = `https://${REPORT_HOST}/geojson/lsr.geojson`;
-
-/** What a payload is follows from what it is or where it was asked for: an empty list looks alike everywhere. */
-function readWarnings(payload: Payload): Imported {
-  const product = productIn(payload);
-  if (product?.name.startsWith('LSR')) return readReportText(product, payload);
-  if (product !== null) {
-    refuseProduct(payload.subject, product, `${ALERTS}, which says what else is in force`);
-  }
-  const { host } = new URL(payload.note.url);
-  if (host === ALERT_HOST) return readAlerts(payload);
-  if (host === REPORT_HOST) return readRelayed(payload);
-  const state = `the fetch note is of ${host}; give one of ${ALERTS} or ${REPORTS}`;
-  throw new ImportError({ subject: payload.subject, state });
-}
 
 /** Alerts: https://www.weather.gov/documentation/services-web-api. Reports: https://mesonet.agron.iastate.edu/geojson/lsr.geojson?help */
 export const nwsWarnings: Source = {
@@ -261,7 +245,44 @@ export const nwsWarnings: Source = {
   version: 2,
   format: 'json',
   feeds: [WARNINGS, REALIZED],
-  read: readWarnings,
+  read: (payload) => {
+    const product = productIn(payload);
+    if (product?.name.startsWith('LSR')) return readReportText(product, payload);
+    if (product !== null) {
+      refuseProduct(payload.subject, product, `${ALERTS}, which says what else is in force`);
+    }
+    const { host } = new URL(payload.note.url);
+    if (host === ALERT_HOST) return readAlerts(payload);
+    if (host === REPORT_HOST) {
+      const { reports, states, end } = relayedReports(payload);
+      const list = new ReadingList();
+      const regions = regionsIn(states);
+      skipOthers(
+        list,
+        regions.map(([entity]) => entity),
+      );
+      for (const [entity, region] of regions) {
+        const about = { entity, at: isoTime(end), collectedAt: payload.note.fetched_at };
+        const { count, facts } = dayOfReports(reports, region, end);
+        const base = regionReading(about, { reports_24h_count: count, ...facts });
+        list.add(REALIZED, {
+          ...base,
+          sources: base.sources.map((source) => ({
+            ...source,
+            name: 'Iowa Environmental Mesonet',
+            independent: false,
+            relay_of: AGENCY,
+          })),
+          scope: `${SEVERE}; ${convectionScope(region)}`,
+          source_ref: `https://${REPORT_HOST}/lsr/`,
+          source_tier: 'T2',
+        });
+      }
+      return list.someOf(payload);
+    }
+    const state = `the fetch note is of ${host}; give one of ${ALERTS} or ${REPORTS}`;
+    throw new ImportError({ subject: payload.subject, state });
+  },
   fetch: {
     hosts: [ALERT_HOST, REPORT_HOST],
     addresses: ({ now }) => {
@@ -289,8 +310,18 @@ function readAlerts(payload: Payload): Imported {
   for (const alerts of all) {
     const scope = `tornado and severe thunderstorm watches and warnings for counties of the region, which has half of their area or more; ${convectionScope(alerts.region)}`;
     const about = { entity: alerts.entity, at: fetched_at, collectedAt: fetched_at };
+    const of = (code: string): number =>
+      alerts.events.filter((event) => event.code === code).length;
+    const bands = alerts.events.map(({ band, isGrave }) => (isGrave ? 'pds-emergency' : band));
+    const order = ['none', 'watch', 'svr-warning', 'tornado-warning', 'pds-emergency'];
     list.add(WARNINGS, {
-      ...regionReading(about, alertCounts(alerts)),
+      ...regionReading(about, {
+        active_alerts_count: alerts.events.length,
+        band: order.findLast((band) => bands.includes(band)) ?? 'none',
+        tornado_warnings_count: of('TO.W'),
+        severe_thunderstorm_warnings_count: of('SV.W'),
+        watches_count: of('TO.A') + of('SV.A'),
+      }),
       scope,
       source_ref: `https://${ALERT_HOST}/alerts/active`,
       source_tier: 'T1',
@@ -299,49 +330,8 @@ function readAlerts(payload: Payload): Imported {
   return list.someOf(payload);
 }
 
-function alertCounts({ events }: RegionAlerts): Reading['current'] {
-  const of = (code: string): number => events.filter((event) => event.code === code).length;
-  const bands = events.map(({ band, isGrave }) => (isGrave ? 'pds-emergency' : band));
-  const order = ['none', 'watch', 'svr-warning', 'tornado-warning', 'pds-emergency'];
-  return {
-    active_alerts_count: events.length,
-    band: order.findLast((band) => bands.includes(band)) ?? 'none',
-    tornado_warnings_count: of('TO.W'),
-    severe_thunderstorm_warnings_count: of('SV.W'),
-    watches_count: of('TO.A') + of('SV.A'),
-  };
-}
-
 const SEVERE =
   'tornadoes, hail from 1.00 in, thunderstorm gusts from 58 mph and thunderstorm wind damage of 24 hours';
-
-function readRelayed(payload: Payload): Imported {
-  const { reports, states, end } = relayedReports(payload);
-  const list = new ReadingList();
-  const regions = regionsIn(states);
-  skipOthers(
-    list,
-    regions.map(([entity]) => entity),
-  );
-  for (const [entity, region] of regions) {
-    const about = { entity, at: isoTime(end), collectedAt: payload.note.fetched_at };
-    const { count, facts } = dayOfReports(reports, region, end);
-    const base = regionReading(about, { reports_24h_count: count, ...facts });
-    list.add(REALIZED, {
-      ...base,
-      sources: base.sources.map((source) => ({
-        ...source,
-        name: 'Iowa Environmental Mesonet',
-        independent: false,
-        relay_of: AGENCY,
-      })),
-      scope: `${SEVERE}; ${convectionScope(region)}`,
-      source_ref: `https://${REPORT_HOST}/lsr/`,
-      source_tier: 'T2',
-    });
-  }
-  return list.someOf(payload);
-}
 
 /** One office, one product: what it lists is known, what it does not list is not. */
 function readReportText(product: TextProduct, payload: Payload): Imported {

@@ -36,7 +36,6 @@ const answerSchema = z.looseObject({
   daily_units: units.optional(),
   daily: columns.optional(),
 });
-type Shape = z.infer<typeof answerSchema>;
 
 /** Values by epoch milliseconds; null where the model has none. */
 type ModelValues = ReadonlyMap<number, number | null>;
@@ -44,7 +43,7 @@ type ModelValues = ReadonlyMap<number, number | null>;
 /** One answer of a model for one of our places. */
 interface ModelAnswer {
   readonly payload: Payload;
-  readonly shape: Shape;
+  readonly shape: z.infer<typeof answerSchema>;
   readonly offsetMs: number;
   readonly places: readonly [AskedPlace, ...AskedPlace[]];
 }
@@ -155,15 +154,17 @@ function localTime(answer: ModelAnswer, section: string, text: string): number {
   return day + Number(hours) * HOUR_MS + Number(minutes) * 60_000 - answer.offsetMs;
 }
 
-interface Checked extends Variable {
-  readonly unit: string | undefined;
-}
-
 /** Numbers in the unit that is expected; a variable that a model lacks has the unit "undefined" and is null throughout. */
 function checked(
   answer: ModelAnswer,
   values: readonly unknown[],
-  { name, unit, spelled }: Checked,
+  {
+    name,
+    unit,
+    spelled,
+  }: Variable & {
+    unit: string | undefined;
+  },
 ) {
   const wrong = values.find((value) => value !== null && !Number.isFinite(value));
   if (wrong !== undefined)
@@ -239,7 +240,10 @@ function modelSource({
   readonly perMinute?: number;
 }): Source {
   const addresses = (wanted: Wanted) =>
-    asks(wanted).map(([{ place }, query]) => placeAddress(service, place, query));
+    asks(wanted).map(([{ place }, query]) => {
+      const { latitude, longitude } = place;
+      return `${service}?latitude=${latitude}&longitude=${longitude}&timezone=auto&${query}`;
+    });
   const hosts: [string] = [new URL(service).host];
   return {
     ...row,
@@ -247,12 +251,6 @@ function modelSource({
     format: 'json',
     fetch: { hosts, addresses, everyMinutes, perMinute, key: PAID },
   };
-}
-
-/** An address of a service for one place; times are local, as days are counted. */
-function placeAddress(service: string, place: AskedPlace['place'], query: string): string {
-  const { latitude, longitude } = place;
-  return `${service}?latitude=${latitude}&longitude=${longitude}&timezone=auto&${query}`;
 }
 
 const AIR_LINES = ['environment'];
@@ -279,7 +277,14 @@ function readAirQuality(payload: Payload): Imported {
       signal,
       modelReading(answer, place, { origin: AIR_ORIGIN, at, current, ours: CITY_SCOPE }),
     );
-  const dominant = dominantPollutant(answer);
+  // Names the pollutant whose sub-index is the index; nothing where the payload holds no such sub-index.
+  const series = POLLUTANTS.map(
+    (name) => [name, pastHours(answer, `us_aqi_${name}`, ['USAQI'])] as const,
+  );
+  const dominant = (at: number, index: number): { dominant?: string } => {
+    const [found] = series.find(([, values]) => values.get(at) === index) ?? [];
+    return found === undefined ? {} : { dominant: found };
+  };
   for (const [at, value] of pastHours(answer, 'us_aqi', ['USAQI'])) {
     if (value === null) list.skips.add(place.entity, 'an hour without us_aqi');
     else add('airquality.aqi', at, { aqi_index: value, ...dominant(at, value) });
@@ -289,17 +294,6 @@ function readAirQuality(payload: Payload): Imported {
     else add('airquality.pm25', at, { pm25_ugm3: value });
   }
   return list.someOf(payload);
-}
-
-/** Names the pollutant whose sub-index is the index; nothing where the payload holds no such sub-index. */
-function dominantPollutant(answer: ModelAnswer) {
-  const series = POLLUTANTS.map(
-    (name) => [name, pastHours(answer, `us_aqi_${name}`, ['USAQI'])] as const,
-  );
-  return (at: number, index: number): { dominant?: string } => {
-    const [found] = series.find(([, values]) => values.get(at) === index) ?? [];
-    return found === undefined ? {} : { dominant: found };
-  };
 }
 
 /** Air quality of a model: https://open-meteo.com/en/docs/air-quality-api */
@@ -390,8 +384,28 @@ const READERS: ReadonlyMap<
   string,
   { readonly query: string; read(answer: ModelAnswer): DayValue[] }
 > = new Map([
-  ['environment', { query: 'daily=precipitation_sum', read: rain }],
-  ['agriculture', { query: 'daily=temperature_2m_max', read: heat }],
+  [
+    'environment',
+    {
+      query: 'daily=precipitation_sum',
+      read: (answer) => {
+        const days = completeDays(answer, 'precipitation_sum', ['mm']);
+        return rainValues(days).map((value) => ({ ...value, ours: RAIN_SCOPE }));
+      },
+    },
+  ],
+  [
+    'agriculture',
+    {
+      query: 'daily=temperature_2m_max',
+      read: (answer) =>
+        [...completeDays(answer, 'temperature_2m_max', ['°C'])].flatMap(([day, tmax]) =>
+          tmax === null
+            ? []
+            : [{ signal: 'agriculture.heat', day, current: { tmax_c: tmax }, ours: DAY_SCOPE }],
+        ),
+    },
+  ],
   ['grid', { query: 'daily=temperature_2m_max,temperature_2m_min', read: degreeDays }],
   [
     'wildfire',
@@ -402,32 +416,6 @@ const READERS: ReadonlyMap<
   ],
 ]);
 const DAY_LINES = [...READERS.keys()];
-
-function readArchive(payload: Payload): Imported {
-  const answer = readAnswer(payload, DAY_LINES);
-  const list = new ReadingList();
-  for (const place of answer.places) {
-    const values = defined(READERS.get(place.line), 'the reader of the line').read(answer);
-    if (values.length === 0) list.skips.add(place.entity, `no complete day for ${place.line}`);
-    for (const { signal, day: at, current, ours } of values) {
-      list.add(signal, modelReading(answer, place, { origin: DAY_ORIGIN, at, current, ours }));
-    }
-  }
-  return list.someOf(payload);
-}
-
-function rain(answer: ModelAnswer): DayValue[] {
-  const days = completeDays(answer, 'precipitation_sum', ['mm']);
-  return rainValues(days).map((value) => ({ ...value, ours: RAIN_SCOPE }));
-}
-
-function heat(answer: ModelAnswer): DayValue[] {
-  return [...completeDays(answer, 'temperature_2m_max', ['°C'])].flatMap(([day, tmax]) =>
-    tmax === null
-      ? []
-      : [{ signal: 'agriculture.heat', day, current: { tmax_c: tmax }, ours: DAY_SCOPE }],
-  );
-}
 
 function degreeDays(answer: ModelAnswer): DayValue[] {
   const lowest = completeDays(answer, 'temperature_2m_min', ['°C']);
@@ -458,7 +446,18 @@ export const openMeteoArchive = modelSource({
     'electricity.demand',
     'wildfire.fire-weather',
   ],
-  read: readArchive,
+  read: (payload) => {
+    const answer = readAnswer(payload, DAY_LINES);
+    const list = new ReadingList();
+    for (const place of answer.places) {
+      const values = defined(READERS.get(place.line), 'the reader of the line').read(answer);
+      if (values.length === 0) list.skips.add(place.entity, `no complete day for ${place.line}`);
+      for (const { signal, day: at, current, ours } of values) {
+        list.add(signal, modelReading(answer, place, { origin: DAY_ORIGIN, at, current, ours }));
+      }
+    }
+    return list.someOf(payload);
+  },
   service: 'https://customer-archive-api.open-meteo.com/v1/archive',
   // The rain of all cities is measured by stations: only who names cities here is asked to have it from the model.
   asks: ({ entities, now }) => {
@@ -547,7 +546,17 @@ function readSoil(payload: Payload): Imported {
   const [newest] = [...days.keys()].filter((day) => days.get(day) !== null).slice(-1);
   const now = newest === undefined ? null : weekMean(days, newest);
   if (newest === undefined || now === null) throw fetchAgain(payload, 'it holds no whole week');
-  const years = earlierYears(days, newest);
+  // Means of the weeks of a season by earlier year; a year with a day unknown does not count.
+  const from = new Date(Math.min(...days.keys())).getUTCFullYear();
+  const years: number[][] = [];
+  for (let year = new Date(newest).getUTCFullYear() - 1; year >= from; year -= 1) {
+    const centre = sameDayInYear(newest, year);
+    const means = Array.from({ length: 2 * AROUND_DAYS + 1 }, (_, index) =>
+      weekMean(days, centre + (index - AROUND_DAYS) * DAY_MS),
+    );
+    const known = means.filter((mean) => mean !== null);
+    if (known.length === means.length) years.push(known);
+  }
   if (years.length < EARLIER_YEARS_MIN) {
     const state = `it covers ${years.length} earlier years, and a percentile needs ${EARLIER_YEARS_MIN}`;
     throw fetchAgain(payload, state);
@@ -558,21 +567,6 @@ function readSoil(payload: Payload): Imported {
   const stated = { origin: SOIL_ORIGIN, at: newest, current, ours: SOIL_SCOPE };
   list.add('agriculture.drought', modelReading(answer, place, stated));
   return list.someOf(payload);
-}
-
-/** Means of the weeks of a season by earlier year; a year with a day unknown does not count. */
-function earlierYears(days: ModelValues, newest: number): number[][] {
-  const from = new Date(Math.min(...days.keys())).getUTCFullYear();
-  const seasons: number[][] = [];
-  for (let year = new Date(newest).getUTCFullYear() - 1; year >= from; year -= 1) {
-    const centre = sameDayInYear(newest, year);
-    const means = Array.from({ length: 2 * AROUND_DAYS + 1 }, (_, index) =>
-      weekMean(days, centre + (index - AROUND_DAYS) * DAY_MS),
-    );
-    const known = means.filter((mean) => mean !== null);
-    if (known.length === means.length) seasons.push(known);
-  }
-  return seasons;
 }
 
 function weekMean(days: ModelValues, last: number): number | null {

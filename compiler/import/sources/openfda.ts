@@ -70,18 +70,17 @@ function shortageList(payload: Payload): { rows: readonly ShortageRow[]; lastUpd
     const state = 'an answer to a search, which is not the whole list; import the bulk file';
     throw new ImportError({ subject, state });
   }
-  return { rows: results.map(rowOf), lastUpdated: Date.parse(meta.last_updated) };
-}
-
-function rowOf(row: z.infer<typeof rowSchema>): ShortageRow {
   return {
-    name: row.generic_name.toLowerCase().replace(/\s+/g, ' '),
-    ndc: row.package_ndc,
-    company: row.company_name.toLowerCase(),
-    classes: row.therapeutic_category ?? null,
-    state: stateOf(row),
-    updated: usDay(row.update_date),
-    posted: usDay(row.initial_posting_date),
+    rows: results.map((row) => ({
+      name: row.generic_name.toLowerCase().replace(/\s+/g, ' '),
+      ndc: row.package_ndc,
+      company: row.company_name.toLowerCase(),
+      classes: row.therapeutic_category ?? null,
+      state: stateOf(row),
+      updated: usDay(row.update_date),
+      posted: usDay(row.initial_posting_date),
+    })),
+    lastUpdated: Date.parse(meta.last_updated),
   };
 }
 
@@ -138,7 +137,22 @@ function read(payload: Payload): Imported {
       list.skips.add(drug, `${time}; nothing of the drug is used`);
       continue;
     }
-    const { status, supply } = drugCounts(own);
+    const counts = {
+      unavailable_count: packages(own, 'unavailable'),
+      limited_count: packages(own, 'limited'),
+      available_count: packages(own, 'available'),
+      discontinued_count: packages(own, 'discontinued'),
+      companies_count: companies(own),
+    };
+    const suppliers = companies(
+      own.filter(({ state }) => state === 'available' || state === 'limited'),
+    );
+    const packages_count = new Set(own.map(({ ndc }) => ndc)).size;
+    const { status, supply } = {
+      status: { packages_count, ...counts, band: bandOf(counts) },
+      supply:
+        isListed(own) === true ? { companies_count: suppliers, band: supplyBand(suppliers) } : null,
+    };
     const facts = { entity: drug, observed_at: isoTime(time), payload, scope: DRUG_SCOPE };
     list.add(STATUS, readingOf({ ...status }, facts));
     if (supply !== null) list.add(NARROWING, readingOf(supply, { ...facts, scope: SUPPLY_SCOPE }));
@@ -236,28 +250,6 @@ export const openfda: Source = {
     perMinute: 4,
   },
 };
-
-function drugCounts(rows: readonly ShortageRow[]): {
-  status: Counts & { packages_count: number; band: string | null };
-  supply: { companies_count: number; band: string } | null;
-} {
-  const counts = {
-    unavailable_count: packages(rows, 'unavailable'),
-    limited_count: packages(rows, 'limited'),
-    available_count: packages(rows, 'available'),
-    discontinued_count: packages(rows, 'discontinued'),
-    companies_count: companies(rows),
-  };
-  const suppliers = companies(
-    rows.filter(({ state }) => state === 'available' || state === 'limited'),
-  );
-  const packages_count = new Set(rows.map(({ ndc }) => ndc)).size;
-  return {
-    status: { packages_count, ...counts, band: bandOf(counts) },
-    supply:
-      isListed(rows) === true ? { companies_count: suppliers, band: supplyBand(suppliers) } : null,
-  };
-}
 
 function packages(rows: readonly ShortageRow[], wanted: State): number {
   return new Set(rows.filter(({ state }) => state === wanted).map(({ ndc }) => ndc)).size;

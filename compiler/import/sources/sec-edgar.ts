@@ -110,10 +110,6 @@ function readColumns(columns: Columns, of: ListOf): ReadColumns {
     numbers.add(row.accession);
   }
   const basis = acceptanceBasis(rows);
-  return { basis, filings: rows.map((row) => filingOf(row, of, basis)), hole: newestHole(rows) };
-}
-
-function newestHole(rows: readonly FilingColumns[]): ListHole | null {
   let newest: ListHole | null = null;
   for (const row of rows) {
     const what = leavesOpen(row);
@@ -121,7 +117,7 @@ function newestHole(rows: readonly FilingColumns[]): ListHole | null {
     const wholeFrom = daysLater(row.filing_date, 1);
     if (newest === null || wholeFrom > newest.wholeFrom) newest = { what, wholeFrom };
   }
-  return newest;
+  return { basis, filings: rows.map((row) => filingOf(row, of, basis)), hole: newest };
 }
 
 /** What of a row is not known although it can be read; null for all others. */
@@ -257,14 +253,13 @@ const OWN_NUMBER = /^(0{10}|9{8}\d\d)-/;
 const OPEN_HOURS = { first: 6, last: 22 } as const;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
 
-/** A row as far as the clock of its list shows in it. */
-type AcceptedRow = Pick<FilingColumns, 'form' | 'accession' | 'acceptance'>;
-
 /**
  * Some lists hold New York wall-clock time with a `Z` behind it, others UTC. The hours at which filings are accepted tell
  * which: a list has the one clock that none of its rows contradicts. A midnight is no time and proves nothing.
  */
-export function acceptanceBasis(rows: readonly AcceptedRow[]): ListBasis {
+export function acceptanceBasis(
+  rows: readonly Pick<FilingColumns, 'form' | 'accession' | 'acceptance'>[],
+): ListBasis {
   const times = rows
     .filter(({ form, accession }) => !NO_PROOF.test(form) && !OWN_NUMBER.test(accession))
     .flatMap(({ acceptance }) => writtenTime(acceptance) ?? []);
@@ -422,7 +417,6 @@ const submissionsSchema = z.looseObject({
   tickers: z.array(z.string()),
   filings: z.looseObject({ recent: columnsSchema, files: z.array(pageSchema) }),
 });
-type Submissions = z.infer<typeof submissionsSchema>;
 
 /** An older page names its filer in its address only. */
 const PAGE_ADDRESS = /CIK(\d{10})-submissions-\d{3}\.json$/;
@@ -465,53 +459,52 @@ function readSubmissions(payload: Payload): Imported {
     return readOwnership(payload);
   const value = parsePayload(bytes, subject);
   const main = submissionsSchema.safeParse(value);
-  if (main.success) return mainList(main.data, payload);
+  if (main.success) {
+    const { note } = payload;
+    const cik = cikOf(main.data.cik);
+    if (cik === null) throw fetchAgain(payload, 'cik is not a number');
+    const collected_at = note.fetched_at;
+    const { recent, files } = main.data.filings;
+    const { basis, filings, hole } = readRows(recent, { cik, collected_at }, payload);
+    const inOrder = [...filings].sort(newestFirst);
+    const oldest = inOrder.at(-1)?.filing_date ?? collected_at.slice(0, 10);
+    refuseWrongPages(files, { cik, oldest }, payload);
+    const isCut = files.length > 0 || filings.length >= LIST_ROWS;
+    const from = hole?.wholeFrom ?? (isCut ? oldest : null);
+    const tickers = main.data.tickers.map((ticker) => ticker.toUpperCase());
+    const name = neutralFault(main.data.name) === null ? main.data.name : `filer ${cik}`;
+    const listing: StoredFilingRow = {
+      kind: 'listing',
+      cik,
+      collected_at,
+      ...EDGAR_SOURCE,
+      name,
+      tickers,
+      from,
+      // A hole keeps the older pages out of reach: what they hold does not go on to the day that the list is whole from.
+      pages: hole === null ? files.map(announced) : [],
+      acceptance_basis: basis,
+      source_ref: note.url,
+    };
+    const list = { entity: tickers[0] ?? cik, entity_name: name, cik, collected_at, from };
+    const fault = neutralFault(main.data.name);
+    return {
+      readings: filingReadings({ ...list, filings: inOrder }),
+      rows: new Map([[FILING_COLLECTION, [listing, ...inOrder]]]),
+      skipped: [],
+      remarks: [
+        BASIS_REMARKS[basis],
+        ...holeRemarks(hole),
+        ...windowRemarks(list),
+        ...(fault === null ? [] : [`the name of the filer is left out: ${fault}`]),
+      ],
+    };
+  }
   const page = columnsSchema.safeParse(value);
   if (page.success) return olderPage(page.data, payload);
   const [issue] = main.error.issues;
   const state = `not a list of submissions (${issue?.path.join('.')}: ${issue?.message}); fetch it again`;
   throw new ImportError({ subject, state }, { cause: main.error });
-}
-
-function mainList(submissions: Submissions, payload: Payload): Imported {
-  const { note } = payload;
-  const cik = cikOf(submissions.cik);
-  if (cik === null) throw fetchAgain(payload, 'cik is not a number');
-  const collected_at = note.fetched_at;
-  const { recent, files } = submissions.filings;
-  const { basis, filings, hole } = readRows(recent, { cik, collected_at }, payload);
-  const inOrder = [...filings].sort(newestFirst);
-  const oldest = inOrder.at(-1)?.filing_date ?? collected_at.slice(0, 10);
-  refuseWrongPages(files, { cik, oldest }, payload);
-  const isCut = files.length > 0 || filings.length >= LIST_ROWS;
-  const from = hole?.wholeFrom ?? (isCut ? oldest : null);
-  const tickers = submissions.tickers.map((ticker) => ticker.toUpperCase());
-  const name = neutralFault(submissions.name) === null ? submissions.name : `filer ${cik}`;
-  const listing: StoredFilingRow = {
-    kind: 'listing',
-    cik,
-    collected_at,
-    ...EDGAR_SOURCE,
-    name,
-    tickers,
-    from,
-    // A hole keeps the older pages out of reach: what they hold does not go on to the day that the list is whole from.
-    pages: hole === null ? files.map(announced) : [],
-    acceptance_basis: basis,
-    source_ref: note.url,
-  };
-  const list = { entity: tickers[0] ?? cik, entity_name: name, cik, collected_at, from };
-  return {
-    readings: filingReadings({ ...list, filings: inOrder }),
-    rows: new Map([[FILING_COLLECTION, [listing, ...inOrder]]]),
-    skipped: [],
-    remarks: [
-      BASIS_REMARKS[basis],
-      ...holeRemarks(hole),
-      ...windowRemarks(list),
-      ...nameRemarks(submissions.name),
-    ],
-  };
 }
 
 const announced = ({ filingFrom, filingTo, filingCount }: FilingPage) => {
@@ -596,11 +589,6 @@ const BASIS_REMARKS: Readonly<Record<ListBasis, string>> = {
   contradictory:
     'its hours fit neither UTC nor New York time alone, so no acceptance time is taken; only filing dates are used',
 };
-
-function nameRemarks(name: string): string[] {
-  const fault = neutralFault(name);
-  return fault === null ? [] : [`the name of the filer is left out: ${fault}`];
-}
 
 function holeRemarks(hole: ListHole | null): string[] {
   if (hole === null) return [];

@@ -64,18 +64,15 @@ export function closeAtBorder(lines: readonly (readonly Position[])[]): Position
     const ring: Position[] = [];
     for (let line: OpenLine | undefined = first; line !== undefined && open.delete(line); ) {
       const { to } = line;
-      const next: OpenLine = nextLine(to, first, open);
+      const next: OpenLine = [first, ...open].reduce((a, b) =>
+        way(to, b.from) < way(to, a.from) ? b : a,
+      );
       ring.push(...line.points, ...cornersBetween(to, next.from));
       line = next;
     }
     rings.push(ring);
   }
   return rings;
-}
-
-/** The line that begins first on the way clockwise; `first` closes the ring. */
-function nextLine(at: number, first: OpenLine, open: ReadonlySet<OpenLine>): OpenLine {
-  return [first, ...open].reduce((a, b) => (way(at, b.from) < way(at, a.from) ? b : a));
 }
 
 function openLine(points: readonly Position[]): OpenLine {

@@ -75,7 +75,11 @@ function settled(reports: readonly StormReport[]): SettledReport[] {
   for (const report of [...reports].sort(byProduct)) {
     const identity = identityOf(report);
     const near = correctable(report, kept);
-    const [corrected] = near.filter((one) => names(report, one)).sort(nearestTo(report));
+    const [corrected] = near
+      .filter((one) => names(report, one))
+      .sort(
+        (a: StormReport, b: StormReport) => Math.abs(a.at - report.at) - Math.abs(b.at - report.at),
+      );
     if (corrected === undefined) {
       const rivals = near.filter(({ kind }) => kind === correctedKind(report));
       for (const rival of rivals) doubtful.add(identityOf(rival));
@@ -117,10 +121,6 @@ function isNear(a: StormReport, b: StormReport): boolean {
   return apart.every((degrees) => Math.abs(degrees) <= MOVED_DEGREES_MAX);
 }
 
-function nearestTo({ at }: StormReport) {
-  return (a: StormReport, b: StormReport) => Math.abs(a.at - at) - Math.abs(b.at - at);
-}
-
 /** Whether a correction names the kind and the place of a report. */
 function names(correction: StormReport, { name, place }: StormReport): boolean {
   const words = wordsOf(correction);
@@ -152,7 +152,6 @@ const BANDS = [
   'tornado-confirmed',
   'violent',
 ] as const;
-type Band = (typeof BANDS)[number];
 
 /** What the reports of the 24 hours before an instant say of a region. */
 export function dayOfReports(
@@ -181,7 +180,7 @@ export function dayOfReports(
   };
 }
 
-function bandOf({ kind, size, isDoubtful }: SettledReport): Band | null {
+function bandOf({ kind, size, isDoubtful }: SettledReport): (typeof BANDS)[number] | null {
   if (isDoubtful) return null;
   if (kind === 'tornado') return (size ?? 0) >= VIOLENT_FROM ? 'violent' : 'tornado-confirmed';
   if (kind === 'damage') return 'marginal-severe';

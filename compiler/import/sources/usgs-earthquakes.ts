@@ -95,7 +95,6 @@ const detailSchema = z.looseObject({
     products: z.record(z.string(), z.array(productSchema)),
   }),
 });
-type Detail = z.infer<typeof detailSchema>['properties'];
 
 const ADDRESS = /(?:\/detail\/|[?&]eventid=)(\w+)/;
 
@@ -128,7 +127,14 @@ function readDetail(value: unknown, payload: Payload): Imported {
   } = readQuakes([value], span, list.skips);
   if (doubt !== undefined) throw fetchAgain(payload, doubt.why);
   if (quake === undefined) throw new ImportError({ subject, state: 'it is no quake; import one' });
-  const fault = foreign(quake, note.url) ?? unreported(quake) ?? contradiction(properties);
+  const named = ADDRESS.exec(note.url)?.[1];
+  // Nothing measured and nothing reported is not the same as nothing felt.
+  const fault =
+    (named === undefined || quake.ids.includes(named)
+      ? null
+      : `it is about ${quake.id}, but its address is about ${named}`) ??
+    (impactRank(quake) > 0 ? null : 'nothing was measured or reported of this quake') ??
+    contradiction(properties);
   if (fault !== null) throw fetchAgain(payload, fault);
   const facts = impactFacts(quake, fetched, `one quake, ${quake.id}, and no other of its region`);
   for (const [entity, box] of regions()) {
@@ -139,21 +145,8 @@ function readDetail(value: unknown, payload: Payload): Imported {
   return list.someOf(payload);
 }
 
-/** A detail is about the quake that its address names, under any of its ids. */
-function foreign({ id, ids }: Quake, address: string): string | null {
-  const named = ADDRESS.exec(address)?.[1];
-  return named === undefined || ids.includes(named)
-    ? null
-    : `it is about ${id}, but its address is about ${named}`;
-}
-
-/** Nothing measured and nothing reported is not the same as nothing felt. */
-function unreported(quake: Quake): string | null {
-  return impactRank(quake) > 0 ? null : 'nothing was measured or reported of this quake';
-}
-
 /** The first value that is not the one of a product that still stands; null where all are. */
-function contradiction(properties: Detail): string | null {
+function contradiction(properties: z.infer<typeof detailSchema>['properties']): string | null {
   for (const [name, product, property] of ORIGINS) {
     const stand = (properties.products[product] ?? []).filter(({ status }) => status !== 'DELETE');
     const given = stand.flatMap(({ properties: own }) => own[property] ?? []);
@@ -222,18 +215,6 @@ interface Feed {
 
 type Listed = Pick<Feed, 'quakes' | 'doubts'>;
 
-/** The note that stands in for a missing one: the feed's own address and time of making. */
-function feedNote(bytes: Uint8Array, subject: string): FetchNote {
-  const value = parsePayload(bytes, subject);
-  if (isDetail(value)) {
-    const state = 'the detail of a quake does not say when it was fetched; give --note FILE';
-    throw new ImportError({ subject, state });
-  }
-  const { metadata } = readFeed(value, subject);
-  const fetched_at = isoTime(metadata.generated);
-  return { url: withoutKeys(metadata.url), fetched_at, http_status: 200 };
-}
-
 /**
  * Makes the three readings of every region from a USGS GeoJSON summary feed, or one of the impact of a quake from its
  * detail. A region is quiet only where every entry that may lie in it was understood: of what else cannot be read, as much
@@ -261,22 +242,43 @@ function readEarthquakes(payload: Payload): Imported {
     skips.add('earthquake.swarm_rate', 'a feed of one day has no days before');
   else readings.set('earthquake.swarm_rate', byRegion(feed, swarmReading));
   readings.set('earthquake.current_activity', byRegion(feed, activityReading));
-  readings.set('earthquake.impact_realized', byRegion(feed, impactReading));
-  const remarks = doubtRemarks(feed, skips);
+  readings.set(
+    'earthquake.impact_realized',
+    byRegion(feed, (listed, feed) => {
+      const { days } = feed.kind;
+      const judged = `${quakesOf(feed.kind)} of ${days} ${days === 1 ? 'day' : 'days'}`;
+      const [worst] = listed.quakes
+        .filter((quake) => impactRank(quake) > 0)
+        .sort(
+          (a, b) =>
+            impactRank(b) - impactRank(a) ||
+            (b.intensity ?? 0) - (a.intensity ?? 0) ||
+            (b.felt ?? -1) - (a.felt ?? -1) ||
+            (a.id < b.id ? -1 : 1),
+        );
+      if (worst === undefined || listed.doubts.length > 0) {
+        const current = noImpact(listed, feed.kind);
+        return {
+          observed_at: isoTime(feed.generated),
+          current,
+          source_ref: feed.url,
+          quakes: judged,
+        };
+      }
+      return impactFacts(worst, feed.generated, judged);
+    }),
+  );
+  // Counts the entries that cannot be read at each region that they may lie in, and names the first of them.
+  for (const [entity, box] of regions()) {
+    const own = feed.doubts.filter((doubt) => mayLieIn(box, doubt)).length;
+    if (own > 0) skips.add(entity, 'an entry that may lie in its box cannot be read', own);
+  }
+  const remarks = feed.doubts.slice(0, 1).map(({ why }) => why);
   // Readings that say nothing of any region would take the place of older ones that are true.
   if (remarks.length > 0 && [...readings.values()].flat().every(({ current }) => !current.band)) {
     throw fetchAgain(payload, `${remarks.join()}, so nothing can be said of any region`);
   }
   return { readings, skipped: skips.list(), remarks };
-}
-
-/** Counts the entries that cannot be read at each region that they may lie in, and names the first of them. */
-function doubtRemarks({ doubts }: Feed, skips: SkipCount): string[] {
-  for (const [entity, box] of regions()) {
-    const own = doubts.filter((doubt) => mayLieIn(box, doubt)).length;
-    if (own > 0) skips.add(entity, 'an entry that may lie in its box cannot be read', own);
-  }
-  return doubts.slice(0, 1).map(({ why }) => why);
 }
 
 function readFeed(value: unknown, subject: string) {
@@ -413,33 +415,12 @@ function activityReading(listed: Listed, { generated, url, kind }: Feed): Region
   return { observed_at: isoTime(generated), current, source_ref: url, quakes: counted };
 }
 
-/** The quake of the feed's period that shook worst. */
-function impactReading(listed: Listed, feed: Feed): RegionFacts {
-  const { days } = feed.kind;
-  const judged = `${quakesOf(feed.kind)} of ${days} ${days === 1 ? 'day' : 'days'}`;
-  const [worst] = listed.quakes.filter((quake) => impactRank(quake) > 0).sort(worstFirst);
-  if (worst === undefined || listed.doubts.length > 0) {
-    const current = noImpact(listed, feed.kind);
-    return { observed_at: isoTime(feed.generated), current, source_ref: feed.url, quakes: judged };
-  }
-  return impactFacts(worst, feed.generated, judged);
-}
-
 /** A quake that a feed leaves out, or that cannot be read, may have been felt: then nothing is said of its region. */
 function noImpact({ quakes, doubts }: Listed, kind: FeedKind): RegionFacts['current'] {
   if (!isWhole(kind) || doubts.length > 0)
     return { intensity_mmi: null, band: null, felt_reports_count: null };
   const isCounted = quakes.every(({ felt }) => felt !== null);
   return { intensity_mmi: null, band: 'none', felt_reports_count: isCounted ? 0 : null };
-}
-
-function worstFirst(a: Quake, b: Quake): number {
-  return (
-    impactRank(b) - impactRank(a) ||
-    (b.intensity ?? 0) - (a.intensity ?? 0) ||
-    (b.felt ?? -1) - (a.felt ?? -1) ||
-    (a.id < b.id ? -1 : 1)
-  );
 }
 
 /** GeoJSON summary feeds: https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php */
@@ -450,7 +431,16 @@ export const usgsEarthquakes: Source = {
   format: 'json',
   feeds: ['earthquake.swarm_rate', 'earthquake.current_activity', 'earthquake.impact_realized'],
   read: readEarthquakes,
-  ownNote: feedNote,
+  ownNote: (bytes, subject) => {
+    const value = parsePayload(bytes, subject);
+    if (isDetail(value)) {
+      const state = 'the detail of a quake does not say when it was fetched; give --note FILE';
+      throw new ImportError({ subject, state });
+    }
+    const { metadata } = readFeed(value, subject);
+    const fetched_at = isoTime(metadata.generated);
+    return { url: withoutKeys(metadata.url), fetched_at, http_status: 200 };
+  },
   fetch: {
     hosts: ['earthquake.usgs.gov'],
     addresses: () => ['https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/all_week.geojson'],

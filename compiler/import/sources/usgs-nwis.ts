@@ -103,20 +103,19 @@ function ogcSeries(features: readonly unknown[], skips: SkipCount): GaugeSeries[
     const { properties } = parsed.data;
     const series = featureSeries(properties);
     if (series === null) skips.add(properties.monitoring_location_id, 'not a USGS site');
-    else addPoint(groups, series, pointOf(properties));
+    else {
+      const words = [properties.approval_status ?? '', ...(properties.qualifier ?? [])].filter(
+        (word) => word !== '',
+      );
+      const qualifiers = words.map((word) => QUALIFIER_CODES.get(word.toLowerCase()) ?? word);
+      const point = { value: properties.value, time: properties.time, qualifiers };
+      const key = JSON.stringify([series.site, series.parameter, series.statistic, series.method]);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { series, points: [point] });
+      else group.points.push(point);
+    }
   }
   return [...groups.values()].map(({ series, points }) => ({ ...series, points }));
-}
-
-function addPoint(
-  groups: Map<string, { series: GaugeSeries; points: SeriesPoint[] }>,
-  series: GaugeSeries,
-  point: SeriesPoint,
-): void {
-  const key = JSON.stringify([series.site, series.parameter, series.statistic, series.method]);
-  const group = groups.get(key);
-  if (group === undefined) groups.set(key, { series, points: [point] });
-  else group.points.push(point);
 }
 
 function featureSeries(properties: Properties): GaugeSeries | null {
@@ -133,12 +132,6 @@ function featureSeries(properties: Properties): GaugeSeries | null {
     points: [],
     isUnreadable: false,
   };
-}
-
-function pointOf({ value, time, approval_status, qualifier }: Properties): SeriesPoint {
-  const words = [approval_status ?? '', ...(qualifier ?? [])].filter((word) => word !== '');
-  const qualifiers = words.map((word) => QUALIFIER_CODES.get(word.toLowerCase()) ?? word);
-  return { value, time, qualifiers };
 }
 
 const code = z.looseObject({ value: z.string() });
@@ -180,34 +173,29 @@ function waterMlSeries(timeSeries: readonly unknown[], skips: SkipCount): GaugeS
       throw new RangeError(`value.timeSeries.${at}.${issue?.path.join('.')}: ${issue?.message}`);
     }
     const { value: site, agencyCode } = parsed.data.sourceInfo.siteCode[0];
-    if ((agencyCode ?? 'USGS') === 'USGS') return blockSeries(parsed.data);
+    if ((agencyCode ?? 'USGS') === 'USGS')
+      return parsed.data.values.map((block) => {
+        const points = block.value.map((value) => pointSchema.safeParse(value).data);
+        return {
+          site: parsed.data.sourceInfo.siteCode[0].value,
+          siteName: parsed.data.sourceInfo.siteName
+            ? decodeEntities(parsed.data.sourceInfo.siteName)
+            : null,
+          parameter: parsed.data.variable.variableCode[0].value,
+          statistic: parsed.data.variable.options?.option[0].optionCode ?? '',
+          noData: parsed.data.variable.noDataValue ?? NO_DATA,
+          unit: parsed.data.variable.unit?.unitCode ?? null,
+          method: block.method?.[0]?.methodDescription ?? '',
+          points: points.flatMap((point) =>
+            point === undefined
+              ? []
+              : [{ value: point.value, time: point.dateTime, qualifiers: point.qualifiers ?? [] }],
+          ),
+          isUnreadable: points.includes(undefined),
+        };
+      });
     skips.add(site, 'not a USGS site');
     return [];
-  });
-}
-
-function blockSeries({
-  sourceInfo,
-  variable,
-  values,
-}: z.infer<typeof seriesSchema>): GaugeSeries[] {
-  return values.map((block) => {
-    const points = block.value.map((value) => pointSchema.safeParse(value).data);
-    return {
-      site: sourceInfo.siteCode[0].value,
-      siteName: sourceInfo.siteName ? decodeEntities(sourceInfo.siteName) : null,
-      parameter: variable.variableCode[0].value,
-      statistic: variable.options?.option[0].optionCode ?? '',
-      noData: variable.noDataValue ?? NO_DATA,
-      unit: variable.unit?.unitCode ?? null,
-      method: block.method?.[0]?.methodDescription ?? '',
-      points: points.flatMap((point) =>
-        point === undefined
-          ? []
-          : [{ value: point.value, time: point.dateTime, qualifiers: point.qualifiers ?? [] }],
-      ),
-      isUnreadable: points.includes(undefined),
-    };
   });
 }
 
@@ -343,24 +331,20 @@ function measuredBy(series: GaugeSeries): Parameter | string {
   return points.length === 0 && !isUnreadable ? `empty series of ${parameter}` : used;
 }
 
-type SameMeaning = readonly [UsedSeries, ...UsedSeries[]];
-
 /** Two sensors of one meaning are never averaged: the primary one is taken, or none. */
 function onePerMeaning(series: readonly UsedSeries[], skips: SkipCount): UsedSeries[] {
   const groups = grouped(series, ({ site, parameter }) => `${site} ${parameter}`);
-  return [...groups.values()].flatMap((group) => primaryOf(group, skips));
-}
-
-function primaryOf(group: SameMeaning, skips: SkipCount): readonly UsedSeries[] {
-  if (group.length === 1) return group;
-  const [{ site, parameter }] = group;
-  const primary = group.filter(({ method }) => method === '' || /primary/i.test(method));
-  if (primary.length === 1) {
-    skips.add(site, 'another method beside the primary one', group.length - 1);
-    return primary;
-  }
-  skips.add(site, `${group.length} series of ${parameter}, none of them primary`);
-  return [];
+  return [...groups.values()].flatMap((group) => {
+    if (group.length === 1) return group;
+    const [{ site, parameter }] = group;
+    const primary = group.filter(({ method }) => method === '' || /primary/i.test(method));
+    if (primary.length === 1) {
+      skips.add(site, 'another method beside the primary one', group.length - 1);
+      return primary;
+    }
+    skips.add(site, `${group.length} series of ${parameter}, none of them primary`);
+    return [];
+  });
 }
 
 function seriesReadings(series: UsedSeries, note: FetchNote, skips: SkipCount): Reading[] {
@@ -399,7 +383,8 @@ function noValue({ value, qualifiers }: SeriesPoint, { noData }: GaugeSeries): s
   const text = value?.trim() ?? '';
   if (text === '') return 'empty value';
   const isCode = NUMBER.test(text) && [noData, NO_DATA].includes(Number(text));
-  if (isCode) return `no data${codes(qualifiers)}`;
+  if (isCode)
+    return `no data${qualifiers.length === 0 ? '' : ` (${qualifiers.slice(0, QUALIFIERS_MAX).join(', ')})`}`;
   return NO_VALUE.includes(text.toLowerCase()) ? `no data (${text})` : null;
 }
 
@@ -421,10 +406,6 @@ function parsePoint(
   if (epochMs === null) return `time "${point.time.slice(0, 40)}" has no offset or does not exist`;
   if (epochMs > Date.parse(note.fetched_at)) return 'observed after the fetch';
   return { value: Number(text), observedAt: isoTime(epochMs), qualifiers: point.qualifiers };
-}
-
-function codes(qualifiers: readonly string[]): string {
-  return qualifiers.length === 0 ? '' : ` (${qualifiers.slice(0, QUALIFIERS_MAX).join(', ')})`;
 }
 
 /** A daily value covers a local calendar day: its date at 00:00Z stands for it (ours). */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
+  BUILTIN,
   builtinLine,
   LINES,
-  SIGNALS,
   signalOf,
 } from '../../../compiler/contract/catalog/builtin.ts';
 import { LIFECYCLE_STATES, type Line, legEntity } from '../../../compiler/contract/catalog/line.ts';
@@ -140,8 +140,8 @@ describe('LINES', () => {
   it('holds 34 lines, 32 bundles and 122 different signals', () => {
     expect(ROWS).toHaveLength(34);
     expect(ROWS.filter((row) => row.bundle !== undefined)).toHaveLength(32);
-    expect(new Set(SIGNALS.map((signal) => signal.id)).size).toBe(122);
-    expect(SIGNALS).toHaveLength(122);
+    expect(new Set(BUILTIN.signals.map((signal) => signal.id)).size).toBe(122);
+    expect(BUILTIN.signals).toHaveLength(122);
   });
 
   it.each(Object.entries(BANDS))('gives %s the bands %s', (id, bands) => {
@@ -235,7 +235,7 @@ describe('LINES', () => {
   });
 
   it('gives each ruler a metric and classes of its own signal', () => {
-    for (const signal of SIGNALS) {
+    for (const signal of BUILTIN.signals) {
       const scales = (signal.rulers ?? []).flatMap((ruler) => [ruler, ruler.beside ?? ruler]);
       for (const ruler of scales) {
         expect([...signal.metrics, CLASS], signal.id).toContain(ruler.metric);
@@ -251,7 +251,7 @@ describe('LINES', () => {
   });
 
   it('ends every metric in a known unit; only a life-cycle state has none', () => {
-    for (const signal of SIGNALS) {
+    for (const signal of BUILTIN.signals) {
       for (const metric of signal.metrics.filter((name) => name !== 'state')) {
         expect(metricUnit(metric).unit, `${signal.id} ${metric}`).not.toBe('');
       }
@@ -259,7 +259,7 @@ describe('LINES', () => {
   });
 
   it('sets limits only where they hold the bands of a ruler, and from the smaller to the larger', () => {
-    for (const { id, range, rulers = [] } of SIGNALS) {
+    for (const { id, range, rulers = [] } of BUILTIN.signals) {
       if (range === undefined) continue;
       expect(range.from, id).toBeLessThan(range.to ?? Number.POSITIVE_INFINITY);
       const own = rulers.filter(({ metric }) => metric !== CLASS);
@@ -270,7 +270,7 @@ describe('LINES', () => {
   });
 
   it('spells ids as genus.species, and industries, as ASCII', () => {
-    for (const { id } of SIGNALS) expect(id).toMatch(/^[a-z][a-z0-9-]*\.[a-z][a-z0-9_-]*$/);
+    for (const { id } of BUILTIN.signals) expect(id).toMatch(/^[a-z][a-z0-9-]*\.[a-z][a-z0-9_-]*$/);
     for (const row of ROWS) expect(row.industry).toMatch(/^[a-z-]+$/);
   });
 });

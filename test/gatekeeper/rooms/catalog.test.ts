@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { SIGNALS } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   CATALOG_PATH,
   type CatalogRow,
@@ -16,7 +16,7 @@ async function listed(query: string, { release }: Service): Promise<Record<strin
 
 /** 60 signals with 30 entities each: four pages. */
 async function largeService(): Promise<Service> {
-  const lines = SIGNALS.slice(0, 60).flatMap(({ id }) =>
+  const lines = BUILTIN.signals.slice(0, 60).flatMap(({ id }) =>
     Array.from({ length: 30 }, (_, at) =>
       formatCatalogRow({
         signal_id: id,
@@ -86,7 +86,7 @@ describe('catalog()', () => {
       seen.push(...(body.signals as { signal_id: string }[]).map((row) => row.signal_id));
       query = body.next === null ? null : String(body.next).replace('/gauge/catalog', '');
     }
-    expect(seen).toEqual(SIGNALS.slice(0, 60).map(({ id }) => id));
+    expect(seen).toEqual(BUILTIN.signals.slice(0, 60).map(({ id }) => id));
     expect((await listed('', service)).pages).toBe(4);
     expect((await listed('?all=1', service)).signals).toHaveLength(60);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { SIGNALS, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import { coverageSchema } from '../../../compiler/contract/free-body-schemas.ts';
 import { FRESHNESS_THRESHOLDS, freshness } from '../../../compiler/contract/freshness.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
@@ -35,7 +35,7 @@ describe('coverage()', () => {
       cache_ttl_s: COVERAGE_TTL_S,
       freshness_thresholds: { daily: { fresh_hours: 24 } },
     });
-    expect(body.signals).toHaveLength(SIGNALS.length);
+    expect(body.signals).toHaveLength(BUILTIN.signals.length);
     expect(JSON.stringify(body).length).toBeLessThan(50_000);
   });
 
@@ -214,7 +214,7 @@ describe('coverage() by page', () => {
     const service = await manyService(23);
     const whole = coverageSchema.parse(await covered('', service));
     const pages = await pagesFrom('/gauge/coverage?page=1', service);
-    expect(pages.length).toBe(Math.ceil((23 * SIGNALS.length) / 100));
+    expect(pages.length).toBe(Math.ceil((23 * BUILTIN.signals.length) / 100));
     expect(pairs(pages)).toEqual(pairs([whole as unknown as Page]));
     for (const [at, one] of pages.entries()) {
       expect(one).toMatchObject({ page: at + 1, pages: pages.length, totals: whole.totals });
@@ -226,22 +226,25 @@ describe('coverage() by page', () => {
   it('cuts one long signal, and lists readings that the whole answer leaves out', async () => {
     const service = await manyService(60);
     expect(await covered('', service)).toMatchObject({ note: /page by page from page=1/ });
-    const [id = ''] = SIGNALS.map((one) => one.id);
+    const [id = ''] = BUILTIN.signals.map((one) => one.id);
     const long = await manyService(250);
     const pages = await pagesFrom(`/gauge/coverage?signal_id=${id}&page=1`, long);
     expect(pages.map((one) => pairs([one]).length)).toEqual([100, 100, 50]);
     expect(pages.map(({ signals }) => signals[0]?.entities_count)).toEqual([250, 250, 250]);
     expect(pairs(await pagesFrom('/gauge/coverage?page=1', service))).toHaveLength(
-      60 * SIGNALS.length,
+      60 * BUILTIN.signals.length,
     );
   });
 
   it('counts the signals of a compact page, and those without a reading', async () => {
     const service = await tinyService();
     const compact = await pagesFrom('/gauge/coverage?summary=1&page=1', service);
-    expect(compact.map(({ signals }) => signals.length)).toEqual([100, SIGNALS.length - 100]);
+    expect(compact.map(({ signals }) => signals.length)).toEqual([
+      100,
+      BUILTIN.signals.length - 100,
+    ]);
     const full = await pagesFrom('/gauge/coverage?page=1', service);
-    expect(full.flatMap(({ signals }) => signals)).toHaveLength(SIGNALS.length);
+    expect(full.flatMap(({ signals }) => signals)).toHaveLength(BUILTIN.signals.length);
     expect(pairs(full)).toHaveLength(4);
   });
 
@@ -264,9 +267,9 @@ describe('coverage() by page', () => {
     const asked = { ...question('/gauge/coverage?entity=entity-1&page=1'), spend };
     const service = await manyService(2);
     await coverage(asked, service);
-    expect(units).toBeCloseTo(SIGNALS.length / 25);
+    expect(units).toBeCloseTo(BUILTIN.signals.length / 25);
     await coverage(asked, service);
-    expect(units).toBeCloseTo(SIGNALS.length / 25);
+    expect(units).toBeCloseTo(BUILTIN.signals.length / 25);
   });
 });
 
@@ -281,7 +284,7 @@ async function fullService(): Promise<Service> {
 
 /** Every signal of the table with so many entities. */
 async function manyService(entities: number): Promise<Service> {
-  const lines = SIGNALS.flatMap(({ id }) =>
+  const lines = BUILTIN.signals.flatMap(({ id }) =>
     Array.from({ length: entities }, (_, at) =>
       formatCatalogRow({
         signal_id: id,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bodySchemaOf, variantSchemaOf } from '../../../compiler/contract/bodies.ts';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
-import { LINES, SIGNALS, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, LINES, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import {
   type Citation,
   contentOf,
@@ -335,7 +335,10 @@ describe('generated sentences', () => {
     /\b(forecast|predict|will|would|expect|should|must|likely|recommend|buy|sell|hold|advice|advise|outperform|bullish|bearish)\w*/gi;
   /** Names of signals and legs, and the sentences that disown what they name. */
   const OWN = [
-    ...SIGNALS.flatMap((signal) => [signal.id, signal.id.slice(signal.id.indexOf('.') + 1)]),
+    ...BUILTIN.signals.flatMap((signal) => [
+      signal.id,
+      signal.id.slice(signal.id.indexOf('.') + 1),
+    ]),
     'no forecast, no judgement, no recommendation, no advice',
   ].sort((a, b) => b.length - a.length);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isLit } from '../../../compiler/contract/bundle.ts';
-import { builtinRuler, SIGNALS, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, builtinRuler, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { neutralFault } from '../../../compiler/contract/neutral-text.ts';
 import { classify, type Ruler, type RulerStep } from '../../../compiler/contract/rulers.ts';
@@ -488,7 +488,9 @@ describe('the flood stage alone', () => {
 });
 
 describe('every ruler of the tables', () => {
-  const all = SIGNALS.flatMap(({ id, rulers = [] }) => rulers.map((ruler) => ({ id, ruler })));
+  const all = BUILTIN.signals.flatMap(({ id, rulers = [] }) =>
+    rulers.map((ruler) => ({ id, ruler })),
+  );
 
   it.each(all)('of $id says what it rests on, and advises nothing', ({ ruler }) => {
     expect(ruler.provenance).toMatch(/EPA|Drought Monitor|NOAA|WMO|FAA/);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SIGNALS, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import { parseHeader, parseReading } from '../../../compiler/stages/intake/reading.ts';
 import { builtinEntry, entitiesOf } from '../../builtin-rows.ts';
 import { reading } from '../../snapshot-folder.ts';
@@ -202,7 +202,7 @@ describe('parseReading()', () => {
     }
   });
 
-  const FIGURES = SIGNALS.flatMap(({ id, metrics }) =>
+  const FIGURES = BUILTIN.signals.flatMap(({ id, metrics }) =>
     metrics.filter((metric) => metric !== 'state').map((metric) => ({ id, metric })),
   );
   const figureFaults = (id: string, metric: string, value: unknown) => {
@@ -296,7 +296,7 @@ describe('parseReading()', () => {
   it.each(['filings_8k_30d_count', 'storm_count', 'd1_pct'])(
     'lets a second figure %s go below 0 only where its unit can',
     (metric) => {
-      const row = SIGNALS.find(({ metrics }) => metrics.slice(1).includes(metric));
+      const row = BUILTIN.signals.find(({ metrics }) => metrics.slice(1).includes(metric));
       const faults = figureFaults(row?.id ?? '', metric, -1);
       expect(faults.map(({ field }) => field)).toEqual(
         metric.endsWith('_count') ? [`current.${metric}`] : [],

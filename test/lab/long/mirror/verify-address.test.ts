@@ -9,7 +9,7 @@ import type { Release } from '../../../../compiler/contract/release.ts';
 import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../../../compiler/contract/release.ts';
 import { RELEASE_PROOF_URL, RELEASE_URL } from '../../../../compiler/contract/static-files.ts';
 import { systemClock } from '../../../../compiler/fetch/clock.ts';
-import { type AddressOptions, verifyAddress } from '../../../../compiler/mirror/verify-address.ts';
+import { type AddressOptions, verifyAddress } from '../../../../compiler/mirror/mirror-release.ts';
 import { nodeDisk } from '../../../../compiler/verify/disk.ts';
 import { givenCatalog } from '../../../../compiler/verify/given-keys.ts';
 import { runVerify } from '../../../../compiler/verify/verify-command.ts';

@@ -14,8 +14,13 @@ import { formatTlogProof, parseTlogProof } from '../../../../compiler/contract/t
 import { lockData } from '../../../../compiler/stages/publish/data-lock.ts';
 import { canonicalDigest } from '../../../../compiler/stages/seal/canonical-digest.ts';
 import { readPolicy } from '../../../../compiler/verify/policy-check.ts';
-import { addWitness, askText, askWitnesses } from '../../../../compiler/witness/ask-witnesses.ts';
-import { type AskBy, askedLog } from '../../../../compiler/witness/witness-client.ts';
+import {
+  type AskBy,
+  addWitness,
+  askedLog,
+  askText,
+  askWitnesses,
+} from '../../../../compiler/witness/ask-witnesses.ts';
 import { makeFolder, removeFolders } from '../../../snapshot-folder.ts';
 import { AskedShop, askedNow, NOW, type Reply } from '../../../witness/asked-shop.ts';
 import { FOREIGN_LINE, InventedWitness } from '../../../witness/invented-witness.ts';
