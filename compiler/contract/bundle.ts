@@ -144,7 +144,7 @@ export function placeLegs(
   );
 }
 
-/** Legs by name; the members up to the basis are in the order of the format, so that freshness goes in without parsing. */
+/** Legs by name. */
 function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
   const legs: Bundle['legs'] = {};
   for (const { leg, position, signal_id, reading } of placed) {

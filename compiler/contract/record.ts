@@ -293,7 +293,7 @@ export const historyBodySchema = z.strictObject({ ...addOn, history: historySche
 /** Whether a class is another than the mildest of its list; null without a list or a reading. */
 const lit = z.boolean().nullable();
 
-/** What every leg begins with, in this order: its own freshness is added in front of its basis when it is served. */
+/** What every leg has; its own freshness is added in front of its basis when it is delivered. */
 export const legHeadSchema = {
   leg: z.string(),
   position: z.int().min(1),

@@ -45,10 +45,10 @@ export async function answer(question: Question, service: Service): Promise<Answ
   return answered;
 }
 
-/** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
-const SPLICED_KEEP_MS = 1000;
+/** Milliseconds that a body with members of request time may be given again. */
+const TIMED_KEEP_MS = 1000;
 
-/** The stored body of the request, its request-time fields filled in. */
+/** The stored body of the request, with its members of request time. */
 export async function storedFile(question: Question, service: Service): Promise<Answered> {
   const { release, clock } = service;
   const { route, isProbe, spend } = question;
@@ -58,13 +58,13 @@ export async function storedFile(question: Question, service: Service): Promise<
   if (isProbe) return IS_THERE;
   // A description stays what it was compiled to: of the examples in it none is an answer of this moment.
   const isDescription = route.endpoint.file?.startsWith('well-known/') === true;
-  const timed = body.points.length > 0 && !isDescription;
+  const timed = body.isTimed && !isDescription;
   const packed = timed ? null : await packedFile(path, question, service);
   if (packed !== null) return packed;
   const content = {
     body: timed ? release.bytesAt(body, clock()) : body.bytes,
     contentType: JSON_MEDIA_TYPE,
-    keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
+    keepMs: timed ? TIMED_KEEP_MS : KEEP_FOR_RELEASE,
   };
   return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
 }

@@ -2,22 +2,18 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { KeyHistory } from '../../compiler/contract/key-history.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { Release } from '../../compiler/contract/release.ts';
+import { deliveredText, mayOweRequestTime } from '../../compiler/contract/request-time.ts';
 import type { Spend } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { ListedFiles } from './listed-files.ts';
 import type { Offers, ReleasePlace } from './release-source.ts';
-import {
-  membersHeldUntil,
-  type SplicePoint,
-  splicePoints,
-  spliceRequestTime,
-} from './request-time.ts';
 
 /** A stored body whose hash was checked when it was read. */
 export interface Body {
   readonly bytes: Buffer;
   readonly sha256: string;
-  readonly points: readonly SplicePoint[];
+  /** Whether it has members of request time when it is delivered. */
+  readonly isTimed: boolean;
 }
 
 /** A release for one request, which pays for the files that have to be read. */
@@ -38,8 +34,8 @@ export interface ReadOptions {
 /** Bytes of bodies kept in memory when the operator sets nothing else; the system keeps the files that are read often. */
 const MEMORY_BYTES = 12 * 1024 * 1024;
 
-/** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */
-const SPLICED_BYTES_MAX = 4 * 1024 * 1024;
+/** Bytes of bodies that are kept as they were delivered last. */
+const DELIVERED_BYTES_MAX = 4 * 1024 * 1024;
 
 /** One verified release: paths, sizes and hashes in memory, bodies on demand. */
 export class ReleaseIndex {
@@ -53,12 +49,9 @@ export class ReleaseIndex {
   readonly offers: Offers;
   readonly #cache: BoundedMap<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
-  /**
-   * Bodies as they are served from one instant to another, both included, by the hash of the stored body: that alone
-   * decides where the members go and what they are made from.
-   */
-  readonly #spliced = new BoundedMap<string, { bytes: Buffer; from: number; until: number }>({
-    bytes: SPLICED_BYTES_MAX,
+  /** Timed bodies as they are delivered in some second, by the hash of the stored body, which decides all but the second. */
+  readonly #delivered = new BoundedMap<string, { bytes: Buffer; second: number }>({
+    bytes: DELIVERED_BYTES_MAX,
     isByUse: true,
   });
   readonly options: ReadOptions;
@@ -100,14 +93,16 @@ export class ReleaseIndex {
     return loading;
   }
 
-  /** The bytes of a body at an instant, the same buffer until a member changes; those of the release when nothing in it depends on time. */
-  bytesAt({ bytes: stored, points, sha256 }: Body, now: number): Buffer {
-    if (points.length === 0) return stored;
-    const known = this.#spliced.get(sha256);
-    if (known !== undefined && known.from <= now && now <= known.until) return known.bytes;
-    const bytes = spliceRequestTime(stored, points, now);
-    const until = membersHeldUntil(points, now);
-    this.#spliced.set(sha256, { bytes, from: now, until }, bytes.length);
+  /** The bytes of a body at an instant: those of the release where nothing in it depends on time, else made once a second. */
+  bytesAt({ bytes: stored, isTimed, sha256 }: Body, now: number): Buffer {
+    if (!isTimed) return stored;
+    const second = wholeSecond(now);
+    const known = this.#delivered.get(sha256);
+    if (known?.second === second) return known.bytes;
+    const made = Buffer.from(deliveredText(stored.toString('utf8'), second));
+    // The same buffer for as long as no word turns: its tag and its proof are known.
+    const bytes = known?.bytes.equals(made) === true ? known.bytes : made;
+    this.#delivered.set(sha256, { bytes, second }, bytes.length);
     return bytes;
   }
 
@@ -115,10 +110,15 @@ export class ReleaseIndex {
     const entry = this.files.get(path);
     if (entry === undefined) throw new RangeError(`Cannot read "${path}": not in the release`);
     const bytes = await this.place.body(entry, spend);
-    const body = { bytes, sha256: entry.sha256, points: splicePoints(bytes) };
+    const body = { bytes, sha256: entry.sha256, isTimed: mayOweRequestTime(bytes) };
     this.#cache.set(path, body, bytes.length);
     return body;
   }
+}
+
+/** The instant that words of request time are those of: all answers of a second say the same. */
+export function wholeSecond(now: number): number {
+  return Math.floor(now / 1000) * 1000;
 }
 
 /** The path of the file of a request; null for values that no file name can be made of. */

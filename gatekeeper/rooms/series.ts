@@ -3,6 +3,7 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
+import { deliveredText } from '../../compiler/contract/request-time.ts';
 import {
   type ChainState,
   CORE_COLUMNS,
@@ -22,8 +23,7 @@ import type { Spend } from '../http/cost.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/shown.ts';
 import { oncePerRelease } from '../release/per-release.ts';
-import { type Body, requestFile } from '../release/release-index.ts';
-import { spliceRequestTime } from '../release/request-time.ts';
+import { type Body, requestFile, wholeSecond } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
 /**
@@ -128,10 +128,10 @@ function beforeRows(
 ): readonly Buffer[] {
   const count = end - before.rows;
   const members = `${JSON.stringify({ days, count, before }).slice(1, -1)},"rows":[\n`;
-  return [
-    spliceRequestTime(body.bytes.subarray(0, headEnd), body.points, now),
-    Buffer.from(members),
-  ];
+  // The head is an object that goes on: a comma and a line end stand where its brace would.
+  const stored = `${body.bytes.toString('utf8', 0, headEnd).slice(0, -2)}}`;
+  const head = `${deliveredText(stored, wholeSecond(now)).slice(0, -1)},\n`;
+  return [Buffer.from(head + members)];
 }
 
 /** The line in front of a signed table: the JSON answer without its rows. No text of JSON holds a line end. */

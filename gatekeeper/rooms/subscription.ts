@@ -7,6 +7,7 @@ import { grouped } from '../../compiler/contract/lists.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
 import { needsTokens } from '../../compiler/contract/products.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
+import { withRequestTime } from '../../compiler/contract/request-time.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import {
   CHANGES_HOURS_DEFAULT,
@@ -200,7 +201,7 @@ async function watched(
   };
 }
 
-/** A row of the stored record, with its request-time members filled in as everywhere. */
+/** A row of the stored record, with its members of request time as everywhere. */
 async function rowOf(
   row: CatalogRow,
   { release, spend, now }: ReleaseReader & { now: number },
@@ -208,8 +209,9 @@ async function rowOf(
   spend(ROW_COST);
   const { signal_id, entity, entity_name, band, observed_at, record_hash } = row;
   const path = knownFilePath(endpointAt('/gauge'), { signal_id, entity });
-  const record = JSON.parse(release.bytesAt(await release.body(path, spend), now).toString('utf8'));
-  const { current, data_age_hours = null, provenance } = record;
+  const { bytes } = await release.body(path, spend);
+  const record = withRequestTime(JSON.parse(bytes.toString('utf8')), now);
+  const { current, data_age_hours = null, provenance } = record as unknown as WatchRow;
   const named = { signal_id, entity, entity_name };
   return { ...named, current, band, observed_at, data_age_hours, record_hash, provenance };
 }

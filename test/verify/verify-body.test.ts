@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../compiler/client/verify.ts';
 import { historyOf } from '../../compiler/contract/key-history.ts';
+import { deliveredText } from '../../compiler/contract/request-time.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
-import { splicePoints, spliceRequestTime } from '../../gatekeeper/release/request-time.ts';
 import { alterations } from './alterations.ts';
 import { FOREIGN_BODIES } from './foreign-texts.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
@@ -50,8 +50,7 @@ const ASKED_AT = Date.parse('2029-03-04T05:06:07Z');
 
 /** What a client saves: the compiled body with the members that are filled in when it is asked for. */
 function delivered(path: string, now = ASKED_AT): Body {
-  const bytes = Buffer.from(release.text(path));
-  return parseJson(String(spliceRequestTime(bytes, splicePoints(bytes), now))) as Body;
+  return parseJson(deliveredText(release.text(path), now)) as Body;
 }
 
 describe('verifyBody() on compiled bodies', () => {

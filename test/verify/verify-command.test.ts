@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deliveredText } from '../../compiler/contract/request-time.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
-import { splicePoints, spliceRequestTime } from '../../gatekeeper/release/request-time.ts';
 import { built } from '../built.ts';
 import { type SmallRelease, smallRelease } from './small-release.ts';
 
@@ -70,9 +70,8 @@ describe('runVerify() exit codes', () => {
   });
 
   it('1: a body that speaks of a moment to come by the clock of the reader', async () => {
-    const stored = Buffer.from(release.text(RECORD));
     const asked = Date.parse('2026-11-20T14:00:00Z');
-    const served = spliceRequestTime(stored, splicePoints(stored), asked);
+    const served = Buffer.from(deliveredText(release.text(RECORD), asked));
     const by = { issuer: [release.did], proof: false, readStdin: () => served };
     expect((await runVerify('-', { ...by, now: asked })).exitCode).toBe(0);
     const { exitCode, text } = await runVerify('-', { ...by, now: asked - 3_600_000 });

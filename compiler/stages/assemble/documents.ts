@@ -181,7 +181,6 @@ interface LegPlace {
   readonly cadence: Cadence;
 }
 
-/** Members up to the basis are in the order of the format, as in every bundle. */
 function legMember({ leg, ...facts }: HashedLeg, { position, cadence }: LegPlace) {
   const { observed_at, data_age_hours, ...rest } = facts;
   const head = { leg, position, observed_at, data_age_hours };

@@ -235,7 +235,8 @@ async function switchTo(
   { release, list, checkpoint }: WholeRelease,
 ): Promise<Published> {
   const { root, data } = staging;
-  const written = { data, root, entries: list.added(), issuerDid: release.issuer_did, catalog };
+  const { issuer_did: issuerDid, as_of: asOf } = release;
+  const written = { data, root, entries: list.added(), issuerDid, asOf, catalog };
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);

@@ -1,6 +1,10 @@
+import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
+import { deliveredFault } from '../../contract/delivered-form.ts';
 import type { FileEntry } from '../../contract/release.ts';
+import { withRequestTime } from '../../contract/request-time.ts';
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
+import { placeOf } from '../../verify/release-place.ts';
 import { verifyBody } from '../../verify/verify-body.ts';
 import { verifyRelease } from '../../verify/verify-release.ts';
 import { CompileError } from '../intake/compile-error.ts';
@@ -21,6 +25,8 @@ interface Written {
   readonly root: string;
   readonly entries: readonly FileEntry[];
   readonly issuerDid: string;
+  /** The instant that it describes, ISO-8601 UTC. */
+  readonly asOf: string;
   /** What it was compiled from. */
   readonly catalog: Catalog;
 }
@@ -29,6 +35,7 @@ interface Written {
 export async function readBack(written: Written, how: ReadBack): Promise<void> {
   if (how === 'full') await readAllBack(written);
   else readSampleBack(written);
+  deliverSamples(written);
 }
 
 async function readAllBack({ data, root, issuerDid }: Written): Promise<void> {
@@ -55,6 +62,35 @@ function readSampleBack({ data, entries, issuerDid, catalog }: Written): void {
     if (failed !== undefined)
       throw refusal(data, `${entry.path}: ${failed.where} ${failed.detail}`);
   }
+}
+
+/** Of each product, in each of its forms, the smallest body has to fit its schema with the members of request time. */
+function deliverSamples({ data, entries, asOf, catalog }: Written): void {
+  const smallest = new Map<string, FileEntry>();
+  for (const entry of entries) {
+    const folder = entry.path.slice(0, entry.path.lastIndexOf('/'));
+    if (entry.size < (smallest.get(folder)?.size ?? Infinity)) smallest.set(folder, entry);
+  }
+  for (const entry of smallest.values()) {
+    const schema = schemaAt(entry.path, catalog);
+    if (schema === null) continue;
+    const body = JSON.parse(reread(data, entry).toString('utf8'));
+    const fault = deliveredFault(withRequestTime(body, Date.parse(asOf)), schema);
+    if (fault !== null) throw undelivered(data, `${entry.path}: ${fault}`);
+  }
+}
+
+/** The schema of the answer that a file is; null for any other file, and for descriptions, which are delivered as they are. */
+function schemaAt(path: string, catalog: Catalog) {
+  const endpoint = placeOf(path, catalog)?.endpoint;
+  const isAnswer = path.endsWith('.json') && endpoint?.file?.startsWith('well-known/') === false;
+  if (endpoint === undefined || !isAnswer) return null;
+  return path.startsWith('thin/') ? variantSchemaOf(endpoint, 'thin') : bodySchemaOf(endpoint);
+}
+
+function undelivered(file: string, what: string): CompileError {
+  const message = `what would be delivered does not fit its schema, so it is not published: ${what}; report this`;
+  return new CompileError([{ code: 'cannot_publish', file, message }]);
 }
 
 function isBody(path: string): boolean {

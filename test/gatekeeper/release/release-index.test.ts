@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import { formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
+import { deliveredText } from '../../../compiler/contract/request-time.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { acceptedCoding } from '../../../gatekeeper/release/coded-file.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
@@ -20,7 +21,6 @@ import {
 import { perRelease } from '../../../gatekeeper/release/per-release.ts';
 import { citationText, DamagedFileError, readBody } from '../../../gatekeeper/release/read-body.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
-import { spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
 import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';
 import {
   TINY_NOW,
@@ -150,7 +150,7 @@ describe('ReleaseIndex.body()', () => {
     writeTinyRelease(dataDir);
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
-    expect(body.points).toHaveLength(3);
+    expect(body.isTimed).toBe(true);
     expect(JSON.parse(release.bytesAt(body, TINY_NOW).toString())).toMatchObject({
       legs: { 'air-quality': { freshness: 'fresh' }, river: { freshness: 'stale' } },
       provenance: {
@@ -162,16 +162,18 @@ describe('ReleaseIndex.body()', () => {
     });
   });
 
-  it('bytesAt() gives the same buffer until a member changes, and then the bytes of that instant', async () => {
+  it('bytesAt() gives the same buffer until a member changes, and the bytes of the second', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     const first = release.bytesAt(body, TINY_NOW);
-    expect(release.bytesAt(body, TINY_NOW + 1)).toBe(first);
-    for (const later of [3_600_000, 7_200_000, 0]) {
-      const now = TINY_NOW + later;
-      expect(release.bytesAt(body, now)).toEqual(spliceRequestTime(body.bytes, body.points, now));
+    for (const later of [1, 999, 1000, 60_000])
+      expect(release.bytesAt(body, TINY_NOW + later)).toBe(first);
+    for (const later of [3_600_000, 7_200_999, 0]) {
+      const at = TINY_NOW + Math.floor(later / 1000) * 1000;
+      const text = deliveredText(String(body.bytes), at);
+      expect(String(release.bytesAt(body, TINY_NOW + later))).toBe(text);
     }
     expect(release.bytesAt(body, TINY_NOW + 3_600_000)).not.toEqual(first);
   });

@@ -400,7 +400,6 @@ describe('watch()', () => {
     };
     const release = Object.create(coined.release, {
       body: { value: body },
-      bytesAt: { value: coined.release.bytesAt.bind(coined.release) },
     }) as Service['release'];
     const cost = async (count: number): Promise<number> => {
       reads = 0;

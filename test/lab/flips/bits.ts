@@ -11,6 +11,7 @@ import {
   type Release,
   releaseSchema,
 } from '../../../compiler/contract/release.ts';
+import { deliveredText } from '../../../compiler/contract/request-time.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
 import { bulkSignatureCheck } from '../../../compiler/verify/bulk-signature.ts';
 import { type Disk, nodeDisk } from '../../../compiler/verify/disk.ts';
@@ -21,7 +22,6 @@ import { placeOf } from '../../../compiler/verify/release-place.ts';
 import { checkChunk } from '../../../compiler/verify/share-check.ts';
 import { type BodyTrust, verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { readBody } from '../../../gatekeeper/release/read-body.ts';
-import { splicePoints, spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
 import { campaign } from '../campaign.ts';
 import { smallData } from './flips.ts';
 import type { FlipRelease } from './run-flips.ts';
@@ -236,7 +236,7 @@ function signedBodies({ root }: FlipRelease, trust: BodyTrust): ReadonlyMap<stri
     const operation = placeOf(path, BUILTIN)?.endpoint.path;
     if (operation === undefined || found.has(operation) || !path.endsWith('.json')) continue;
     const stored = readFileSync(join(root, '../..', storedPath(path, sha256)));
-    const bytes = spliceRequestTime(stored, splicePoints(stored), ASKED_AT);
+    const bytes = Buffer.from(deliveredText(String(stored), ASKED_AT));
     if (verifyBody(parseJson(decodeUtf8(bytes)), trust).verdict !== 'verified') continue;
     found.set(operation, bytes);
   }

@@ -21,14 +21,15 @@ import {
   RELEASE_NAME,
 } from '../../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
+import { deliveredText } from '../../../compiler/contract/request-time.ts';
 import { seriesHead } from '../../../compiler/contract/series.ts';
 import { isVerified, verifyCitation } from '../../../compiler/verify/verify-citation.ts';
-import { splicePoints } from '../../../gatekeeper/release/request-time.ts';
 import { sampleBodies } from '../../compiled-sample.ts';
 import { logLinesIn } from '../../log-lines.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { smallSet } from '../../small-set.ts';
 import {
+  AS_OF,
   compileFolder,
   filesBelow,
   readJson,
@@ -93,21 +94,20 @@ describe('a compiled release', () => {
     }
   });
 
-  it('writes every body without members of request time, and each of their places is found', () => {
+  it('writes every body without members of request time, which each of their places gets', () => {
     const names = Object.values(REQUEST_TIME_FIELDS).flat();
     for (const path of bodies()) {
       const text = texts.get(path) ?? '';
       for (const name of names) expect(text).not.toContain(`"${name}":`);
-      const count = (part: string): number => text.split(part).length - 1;
-      const places = splicePoints(Buffer.from(text, 'latin1')).map(({ kind }) => kind);
-      const kinds = (wanted: string) => places.filter((kind) => kind === wanted).length;
-      expect([path, kinds('provenance')]).toEqual([path, count('"provenance":{')]);
-      expect([path, kinds('leg')]).toEqual([
-        path,
-        // A short form has legs without freshness.
-        path.startsWith('thin/') ? 0 : count('"position":'),
-      ]);
-      expect([path, kinds('status')]).toEqual([path, count('"last_looked_at":"')]);
+      const count = (part: string, of = text): number => of.split(part).length - 1;
+      const delivered = deliveredText(text, Date.parse(AS_OF));
+      const provenances = count('"provenance":{');
+      // A short form has legs without freshness.
+      const legs = path.startsWith('thin/') ? 0 : count('"position":');
+      expect([path, count('"age_hours_now":', delivered)]).toEqual([path, provenances]);
+      expect([path, count('"freshness":"', delivered)]).toEqual([path, provenances + legs]);
+      const looks = count('"last_looked_at":"');
+      expect([path, count('"update_status":', delivered)]).toEqual([path, looks]);
     }
   });
 

@@ -1,19 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { storedPath } from '../../../../compiler/contract/path.ts';
-import { FILES_NAME, parseFiles } from '../../../../compiler/contract/release.ts';
+import { deliveredText } from '../../../../compiler/contract/request-time.ts';
 import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
 import { bulkSignatureCheck } from '../../../../compiler/verify/bulk-signature.ts';
 import { commonInstant, consistentSpans } from '../../../../compiler/verify/request-time-checks.ts';
 import type { TimeWindow } from '../../../../compiler/verify/request-time-claims.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
-import {
-  membersHeldUntil,
-  splicePoints,
-  spliceRequestTime,
-} from '../../../../gatekeeper/release/request-time.ts';
 import { watch } from '../../../../gatekeeper/rooms/subscription.ts';
 import { type CompiledSample, compiledSample } from '../../../compiled-sample.ts';
 import { compiledService } from '../../../gatekeeper/compiled-service.ts';
@@ -57,17 +49,14 @@ const TRIED_EVERY = 2;
 type Body = Record<string, JsonValue>;
 
 let sample: CompiledSample;
-let stored: readonly Buffer[];
+let stored: readonly string[];
 beforeAll(async () => {
   sample = await compiledSample();
-  const listed = parseFiles(readFileSync(join(sample.folder, FILES_NAME), 'utf8'));
   stored = KINDS.flatMap(([prefix, count]) => {
-    const ofKind = listed.filter(({ path }) => path.startsWith(prefix) && path.endsWith('.json'));
+    const ofKind = sample.paths.filter((path) => path.startsWith(prefix) && path.endsWith('.json'));
     const found = ofKind.slice(0, count);
     expect([prefix, found.length]).toEqual([prefix, count]);
-    return found.map(({ path, sha256 }) =>
-      readFileSync(join(sample.data, storedPath(path, sha256))),
-    );
+    return found.map((path) => sample.text(path));
   });
 });
 
@@ -81,8 +70,8 @@ async function served(now: number): Promise<Body[]> {
   const service = await compiledService(sample.data, new Date(now).toISOString());
   const items = 'environment:us-denver,macro:us,filings:AAPL,energy:us-ercot';
   const watched = jsonOf(await watch(question(`/gauge/watch?items=${items}`), service));
-  const bodies = stored.map((bytes) => spliceRequestTime(bytes, splicePoints(bytes), now));
-  return [...bodies.map((bytes) => JSON.parse(String(bytes)) as Body), watched as Body];
+  const bodies = stored.map((text) => JSON.parse(deliveredText(text, now)) as Body);
+  return [...bodies, watched as Body];
 }
 
 describe('words of request time', () => {
@@ -95,8 +84,8 @@ describe('words of request time', () => {
 
   it('are true at the last instant before any of them turns, and at the first after it', () => {
     let turns = 0;
-    for (const bytes of stored) {
-      for (const { before, after, until } of turnsOf(bytes)) {
+    for (const text of stored) {
+      for (const { before, after, until } of turnsOf(text)) {
         expect(after).not.toBe(before);
         expect(verdict(JSON.parse(before) as Body, until)).not.toBe('failed');
         expect(verdict(JSON.parse(after) as Body, until + 1)).not.toBe('failed');
@@ -127,7 +116,7 @@ describe('words of request time', () => {
     let refused = 0;
     for (const body of await served(now)) {
       expect(verdict(body, now - 299_000)).not.toBe('failed');
-      if (!splicesOf(body)) continue;
+      if (!hasAge(body)) continue;
       expect(verdict(body, now - 660_000)).toBe('failed');
       refused += 1;
     }
@@ -136,19 +125,28 @@ describe('words of request time', () => {
 });
 
 /** A stored body as it is served before and after its members turn, further and further apart. */
-function* turnsOf(bytes: Buffer) {
-  const points = splicePoints(bytes);
-  const at = (when: number) => String(spliceRequestTime(bytes, points, when));
+function* turnsOf(text: string) {
+  const at = (when: number) => deliveredText(text, when);
   let now = instant(0);
-  for (let turn = 0; turn < 12 && points.length > 0; turn += 1) {
-    const until = membersHeldUntil(points, now);
-    expect(at(until)).toBe(at(now));
+  for (let turn = 0; turn < 12 && at(now) !== text; turn += 1) {
+    const until = lastOf(now, (when) => at(when) === at(now));
     yield { before: at(until), after: at(until + 1), until };
     now = until + 1 + turn * turn * HOUR_MS;
   }
 }
 
-function splicesOf(body: Body): boolean {
+/** The last instant at which something holds that holds at `from` and no longer an hour later: an age never comes back. */
+function lastOf(from: number, holds: (when: number) => boolean): number {
+  let [first, end] = [from, from + HOUR_MS];
+  while (end - first > 1) {
+    const middle = Math.floor((first + end) / 2);
+    if (holds(middle)) first = middle;
+    else end = middle;
+  }
+  return first;
+}
+
+function hasAge(body: Body): boolean {
   return JSON.stringify(body).includes('"age_hours_now"');
 }
 
