@@ -57,7 +57,6 @@ const INSTANCE_BYTES = 4;
 /** What a balancer is told, so that it sends its requests elsewhere. */
 const STOPPING = 'stopping: send requests to another gatekeeper';
 
-/** Longest package.json that is read. */
 const PACKAGE_BYTES_MAX = 1_048_576;
 
 /** Version of the package that contains the build: of this file, and of the bundle beside it. */
@@ -83,7 +82,6 @@ export interface StartOptions
   readonly place?: number;
 }
 
-/** What a gatekeeper runs with. */
 interface Setting {
   readonly config: Config;
   readonly by: StartOptions & { readonly state: ServiceState };

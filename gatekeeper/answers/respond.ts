@@ -36,7 +36,6 @@ interface Call {
   readonly path: string;
 }
 
-/** A request for a row of the table. */
 interface RoutedCall extends Call {
   readonly routed: Route;
 }

@@ -147,10 +147,8 @@ export const FREE_CACHE: Header = ['cache-control', 'public, max-age=60'];
 
 /** Targets that are kept; the oldest make room, so that strangers cannot fill the memory. */
 const SOLD_TARGETS_MAX = 2048;
-/** Longest target that is kept. */
 const SOLD_TARGET_CHARS_MAX = 256;
 
-/** What a raw target means. */
 interface SoldTarget {
   readonly request: CanonicalRequest;
   readonly routed: Route;

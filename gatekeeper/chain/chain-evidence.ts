@@ -29,7 +29,6 @@ import {
   type TransactionReceipt,
 } from './chain-node.ts';
 
-/** Longest search for one authorization, however many questions it takes. */
 const EVIDENCE_TIMEOUT_MS = 15_000;
 /** How often a node that refuses a question is asked in all; busy nodes refuse for a moment. */
 const ATTEMPTS_MAX = 3;

@@ -37,7 +37,6 @@ export const TOKEN_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
 ]);
 
-/** Longest wait for one answer of the node. */
 const RPC_TIMEOUT_MS = 5000;
 /** A block of receipts is far smaller; a longer answer is refused. */
 const RPC_BODY_BYTES_MAX = 4_194_304;
@@ -54,12 +53,6 @@ export interface TransactionReceipt {
   readonly blockNumber: bigint;
   readonly succeeded: boolean;
   readonly logs: readonly Log[];
-}
-
-interface LogQuery {
-  readonly topics: readonly (Hex | readonly Hex[])[];
-  readonly from: bigint;
-  readonly to: bigint;
 }
 
 /** The network's token through a node that is trusted to know its own chain; every question may throw. */
@@ -81,7 +74,11 @@ export interface ChainNode {
   /** Null when the node knows no such mined transaction. */
   receipt(transaction: Hex): Promise<TransactionReceipt | null>;
   /** What the token logged, oldest first. */
-  tokenLogs(query: LogQuery): Promise<readonly Log[]>;
+  tokenLogs(query: {
+    readonly topics: readonly (Hex | readonly Hex[])[];
+    readonly from: bigint;
+    readonly to: bigint;
+  }): Promise<readonly Log[]>;
 }
 
 /** The node answers, but not for the configured network. */
@@ -170,15 +167,16 @@ export function tokenNode(options: ChainNodeOptions) {
   };
 }
 
-type Token = Readonly<{ address: Hex; abi: typeof TOKEN_ABI }>;
-
 /** A node that hangs was waited for long enough. */
 export function isTimeout(error: unknown): boolean {
   const within = (cause: unknown): boolean => cause instanceof TimeoutError;
   return error instanceof BaseError && error.walk(within) !== null;
 }
 
-function standingBy(options: ChainNodeOptions, token: Token): ChainNode['standing'] {
+function standingBy(
+  options: ChainNodeOptions,
+  token: { address: Hex; abi: typeof TOKEN_ABI },
+): ChainNode['standing'] {
   const single = clientOf(options);
   let client = clientOf(options, true);
   const read = async (

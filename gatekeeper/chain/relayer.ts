@@ -4,7 +4,6 @@ import type { ChainNode, TransactionReceipt } from './chain-node.ts';
 
 /** Transactions on their way at once: nodes hold back more of one account. */
 const TRANSACTIONS_MAX = 16;
-/** Time between two looks at what is on its way. */
 const RECEIPT_POLL_MS = 1000;
 /** A transaction that is not mined after this time is sent again, for a better fee where the cap allows. */
 const RESEND_AFTER_MS = 15_000;
@@ -282,7 +281,6 @@ export function accountNonces({ max, onChain }: { max: number; onChain: () => Pr
 /** Nodes replace a waiting transaction for a tenth more. */
 const BETTER_PERCENT = 112n;
 
-/** A call that the account makes. */
 interface RelayedCall {
   readonly to: Hex;
   readonly data: Hex;

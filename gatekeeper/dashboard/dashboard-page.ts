@@ -6,7 +6,6 @@ import type { RunStatus, SourceStatus } from '../../compiler/contract/run-status
 import type { RevenueRow } from '../journal/ledger.ts';
 import type { LoggedAnswers, OpenPayments, Period, Sales } from './sales.ts';
 
-/** Everything that the page shows. */
 interface DashboardFacts {
   readonly nowMs: number;
   readonly period: Period;
@@ -17,7 +16,6 @@ interface DashboardFacts {
   readonly status: RunStatus | null;
 }
 
-/** Style of the operator's page, in light and dark. */
 const DASHBOARD_STYLE = `
 :root{color-scheme:light dark;--ink:#16202b;--dim:#4d5b69;--page:#f6f7f9;--card:#fff;--rule:#d5dbe1;
 --bar:#2563a8;--good:#14683a;--bad:#a3201d;--wait:#7a4b00}
@@ -258,7 +256,6 @@ function askedCells(asked: LoggedAnswers['products'][number] | undefined): HtmlP
   return [asked.priced, asked.delivered, percent === null ? '' : `${percent} %`];
 }
 
-/** Conversion over all products. */
 function conversionText(answers: LoggedAnswers | null): HtmlPart {
   if (answers === null) return html`?<small>give a log with --log</small>`;
   const priced = answers.products.reduce((sum, row) => sum + row.priced, 0);
@@ -381,7 +378,6 @@ function compileText({ release, last_success, last_error, is_due }: RunStatus['c
   return html`<p>${published}${due}</p>${failed}`;
 }
 
-/** Heading of a column: of text, or of numbers. */
 type TableColumn = string | { readonly number: string };
 
 /** A table that scrolls within itself where it is wider than the page. */
@@ -413,7 +409,6 @@ function table({
 ${body}</tbody></table></div>`;
 }
 
-/** A part of the page under its own heading. */
 function section(title: string, content: HtmlPart): Html {
   return html`<section><h2>${title}</h2>${content}</section>\n`;
 }

@@ -35,7 +35,7 @@ export interface Sales {
   /** Accounts that paid. */
   readonly buyers: number;
   /** From the claim of a payment to the note that it is settled. */
-  readonly latency: DurationSummary;
+  readonly latency: ReturnType<typeof summaryOf>;
   /** Refusals of the period that the journal still holds. */
   readonly refused: number;
   readonly open: OpenPayments;
@@ -93,16 +93,8 @@ async function openPayments(books: Books): Promise<OpenPayments> {
   return { total, listed: oldest.slice(0, OPEN_LISTED_MAX) };
 }
 
-/** How long something took, in milliseconds; null where nothing was measured. */
-interface DurationSummary {
-  readonly count: number;
-  readonly medianMs: number | null;
-  readonly p95Ms: number | null;
-  readonly maxMs: number | null;
-}
-
-/** Of durations in whole milliseconds, with how often each was measured. */
-function summaryOf(counts: ReadonlyMap<number, number>): DurationSummary {
+/** Of durations in whole milliseconds, with how often each was measured; null where nothing was. */
+function summaryOf(counts: ReadonlyMap<number, number>) {
   const sorted = [...counts].sort(([left], [right]) => left - right);
   const count = sorted.reduce((sum, [, times]) => sum + times, 0);
   const at = (share: number): number | null => {

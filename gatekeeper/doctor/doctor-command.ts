@@ -61,7 +61,6 @@ const CHECK_TIMEOUT_MS = 60_000;
 /** File systems of Linux by their numbers (statfs(2)): the layer of a container, and memory. */
 const PASSING = [0x794c7630, 0x01021994];
 
-/** A finding with the check that made it. */
 type Reported = Finding & { readonly check: string };
 
 /** `signalpress-gate doctor`: returns the exit code; throws a StartError for arguments that it does not know. */

@@ -57,7 +57,6 @@ export async function facilitatorCheck({ config }: Examined): Promise<Finding[]>
   return (await Promise.all(findings)).flat();
 }
 
-/** Decimal places of USDC. */
 const USDC_DECIMALS = 6;
 /** A node that is further behind shows settlements too late for their buyers. */
 const BLOCK_AGE_MS_OK = 60_000;
@@ -178,7 +177,6 @@ const KEPT_HEADERS = [
   'x-receipt',
   'authorization',
 ] as const;
-/** Header that a request of ours is known by. */
 const PROBE_HEADER = 'x-signalpress-probe';
 /** Strangers are told to come back once the gatekeeper runs. */
 const NOT_YET = JSON.stringify({ error: 'Not started yet; ask again', retryable: true });

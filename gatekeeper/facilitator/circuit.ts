@@ -118,7 +118,6 @@ export class BackPressure {
     this.#waited = waited;
   }
 
-  /** Milliseconds until it takes calls again; 0 when it does. */
   waitMs(): number {
     return Math.max(0, Math.ceil(this.#untilMs - performance.now()));
   }

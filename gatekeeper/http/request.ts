@@ -58,7 +58,6 @@ export interface Responder {
   readonly clock: () => number;
 }
 
-/** An answer that was sent. */
 export interface SentAnswer {
   /** Names the request, in the answer too. */
   readonly id: string;

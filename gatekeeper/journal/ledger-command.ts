@@ -110,7 +110,14 @@ function addReaders(command: Command, { place, write, note }: LedgerOptions): vo
         }
         return newest.slice(-limit);
       });
-      for (const row of last) write(`${listLine(row)}\n`);
+      for (const row of last) {
+        const { path, query, created_at, state, usd, payer, transaction, detail } = row;
+        const target = query === '' ? path : `${path}?${query}`;
+        const sum = usd.padStart(10);
+        const line = [created_at, state.padEnd(8), sum, payer, target, transaction || detail];
+        const plain = line.join('  ').replace(/[^\x20-\x7e]/g, '?');
+        write(`${plain.trimEnd()}\n`);
+      }
       if (last.length === 0) note('no payments\n');
     });
   onlyOption(daysOption(command.command('export')))
@@ -268,13 +275,4 @@ async function makeShared(url: string): Promise<boolean> {
     return true;
   };
   return withDatabase(url, make, 'perhaps empty');
-}
-
-function listLine(row: LedgerRow): string {
-  const target = row.query === '' ? row.path : `${row.path}?${row.query}`;
-  const { created_at, state, usd, payer, transaction, detail } = row;
-  return [created_at, state.padEnd(8), usd.padStart(10), payer, target, transaction || detail]
-    .join('  ')
-    .replace(/[^\x20-\x7e]/g, '?')
-    .trimEnd();
 }

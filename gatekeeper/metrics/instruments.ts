@@ -16,7 +16,6 @@ const SYNC_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 const JOURNAL_PATIENCE_MS = 2000;
 const PAYMENT_STATES = ['settled', 'refused', 'unknown', 'reorganised'] as const;
 
-/** Makes the metrics of one register. */
 class Maker {
   readonly register = new Registry();
 

@@ -33,7 +33,6 @@ export const ADMISSIONS = [
 ] as const;
 export type AdmissionOutcome = (typeof ADMISSIONS)[number];
 
-/** One call of a facilitator. */
 interface FacilitatorCall {
   /** Which one, as few words as there are settings. */
   readonly facilitator: string;

@@ -291,7 +291,6 @@ const OBJECT_COST = 4;
 /** So many characters of a text or a name cost as much as a plain value. */
 const CHARS_A_VALUE = 64;
 
-/** How much work a body is for the judge. */
 interface CheckCost {
   citations: number;
   /** Values read, each again for every hash that covers it. */
@@ -347,7 +346,6 @@ function cites(value: object): boolean {
   return Object.hasOwn(value, '_citation');
 }
 
-/** Hashes of one body that are looked up. */
 const LOOK_UPS_MAX = 64;
 
 /**

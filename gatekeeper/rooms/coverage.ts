@@ -20,7 +20,6 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { catalogRows, catalogTable, distinctEntities, type RowList } from './catalog.ts';
 import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 
-/** Seconds that a coverage answer may be repeated. */
 const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
 const COVERAGE_ROWS_MAX = 5000;
@@ -47,7 +46,6 @@ interface CoverageAnswers {
 
 const answersOf = new WeakMap<ReleaseIndex, CoverageAnswers>();
 
-/** The answers of one time to live. */
 function answersAt(release: ReleaseIndex, now: number): CoverageAnswers {
   const known = answersOf.get(release);
   if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
@@ -82,7 +80,6 @@ export async function coverage(question: Question, service: Service): Promise<An
   return jsonBytes(body, keepMs);
 }
 
-/** What an answer is about, with its counts. */
 async function coveredBy(
   { route: { values }, spend }: Question,
   release: ReleaseIndex,
@@ -298,7 +295,6 @@ function stockOf({ signal, line }: SignalEntry, rows: RowList): Stock {
   return { signal, line, rows: oldestFirst, punctual: { lateUntil, knownUntil } };
 }
 
-/** Entities of the whole release, counted once. */
 const entityCount = perRelease(async (release: ReleaseIndex): Promise<number> => {
   return distinctEntities((await catalogRows(release)).values());
 });

@@ -27,20 +27,15 @@ const LISTS_BYTES_MAX = 8 * 1024 * 1024;
 /** Bytes of a stored list that cost one unit: each line is parsed, put into its lists and hashed. */
 const LIST_BYTES_A_UNIT = 1024;
 
-interface Filers {
-  byCik: ReadonlyMap<string, FilerLine>;
-  byTicker: ReadonlyMap<string, FilerLine>;
-  /** Form types that are stored for any filer. */
-  forms: ReadonlySet<string>;
-}
-
-/** Everybody whose filings are stored. */
-export const filersOf = perRelease(async (release: ReleaseIndex): Promise<Filers> => {
+/** Everybody whose filings are stored, and the form types that are stored for any of them. */
+export const filersOf = perRelease(async (release: ReleaseIndex) => {
   const lines = await storedLines(FILERS_PATH, { release, spend: FOR_EVERYBODY });
   const filers = Array.from(lines, parseFilerLine);
   return {
     byCik: new Map(filers.map((filer) => [filer.cik, filer])),
-    byTicker: new Map(filers.flatMap((filer) => filer.tickers.map((name) => [name, filer]))),
+    byTicker: new Map<string, FilerLine>(
+      filers.flatMap((filer) => filer.tickers.map((name) => [name, filer])),
+    ),
     forms: new Set(filers.flatMap((filer) => filer.forms)),
   };
 });

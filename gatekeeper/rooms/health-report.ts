@@ -4,21 +4,14 @@ import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { subscriptionWarnings } from '../release/release-source.ts';
 import { REASONS, reasonsOf, type Standing, type StateName } from '../state/service-state.ts';
 
-/** State of the service, besides what it serves. */
-interface Condition {
-  /** What keeps it from serving, selling or publishing at this moment. */
-  standing: readonly Standing[];
-  /** What the operator should know although the service works. */
-  warnings: readonly string[];
-}
-
 /**
  * `/healthz`: whether the service serves, sells and publishes, and if not, why. A balancer goes by the status, which is
- * 200 as long as it serves. Computed, because it tells of this moment.
+ * 200 as long as it serves. Computed, because it tells of this moment. `standing` keeps it from serving, selling or
+ * publishing now; `warnings` are what the operator should know although it works.
  */
 export function healthReport(
   { release, operator, clock }: Service,
-  { standing, warnings: known }: Condition,
+  { standing, warnings: known }: { standing: readonly Standing[]; warnings: readonly string[] },
 ): Reply {
   const { sequence, as_of, valid_until } = release.head;
   const { settlement } = operator;

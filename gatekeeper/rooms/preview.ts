@@ -162,11 +162,9 @@ function documentRequests(release: ReleaseIndex, max: number): string[] {
   });
 }
 
-/** Services that one search names. */
 const SEARCH_MATCHES_MAX = 50;
 /** Longest text that is searched for; a service id is no longer. */
 const SEARCH_CHARS_MAX = 190;
-/** Services that a search looks through. */
 const SERVICES_MAX = 500_000;
 
 /** Ids that are looked through for the cost of a plain answer. */

@@ -15,9 +15,9 @@ import {
 } from '../../compiler/contract/static-files.ts';
 import { notFound } from '../answers/answers.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
-import { inRange } from '../http/byte-range.ts';
 import { costOfSending } from '../http/cost.ts';
-import { type Header, jsonReply } from '../http/reply.ts';
+import type { HeaderFacts } from '../http/header-facts.ts';
+import { type Header, jsonReply, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { codedFile } from '../release/coded-file.ts';
 import { hexInTurns } from '../release/listed-files.ts';
@@ -201,4 +201,36 @@ export function publicBytes(file: PublicFile, reader: ReleaseReader): Promise<Bu
   const bytes = read.finally(() => files.delete(url));
   files.set(url, bytes);
   return bytes;
+}
+
+/** One range of bytes (RFC 9110, section 14.1.2); several at once are answered whole, as the standard allows. */
+const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
+
+/** What a request asks of a whole answer: a part of it, where one is asked for that is there. */
+function inRange(
+  reply: Reply & { readonly body: Buffer },
+  etag: string,
+  { range, ifRange }: Pick<HeaderFacts, 'range' | 'ifRange'>,
+): Reply {
+  const { length } = reply.body;
+  const whole: Reply = { ...reply, headers: [...reply.headers, ['accept-ranges', 'bytes']] };
+  // Whoever has a part of something else gets all of this.
+  if (range === null || (ifRange !== null && ifRange !== etag)) return whole;
+  const [, first, last] = RANGE.exec(range.trim()) ?? [];
+  if (first === undefined || last === undefined || first + last === '') return whole;
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return whole;
+  // The end is left out.
+  const end = last === '' ? length : Math.min(Number(last) + 1, length);
+  const isTail = first === '';
+  const from = isTail ? Math.max(0, length - Number(last)) : Number(first);
+  const to = isTail ? length : end;
+  if (from >= to) {
+    const headers = [...whole.headers, ['content-range', `bytes */${length}`] as const];
+    return { status: 416, headers, body: '' };
+  }
+  const headers = [
+    ...whole.headers,
+    ['content-range', `bytes ${from}-${to - 1}/${length}`] as const,
+  ];
+  return { status: 206, headers, body: reply.body.subarray(from, to) };
 }

@@ -253,7 +253,6 @@ function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
   return rows;
 }
 
-/** Lines by industry. */
 const linesOf = oncePerRelease(({ catalog }) => grouped(catalog.lines, ({ industry }) => industry));
 
 /** An `industry:entity` pair of a watchlist. */

@@ -18,28 +18,6 @@ import {
 
 const VARY: Header = ['vary', 'accept'];
 
-/** The body of a hash look-up. */
-interface HashVerification {
-  endpoint: 'gauge/verify';
-  hash: string;
-  found: boolean;
-  verified: boolean;
-  recomputed_hash: string | null;
-  is_issuer_record: boolean;
-  is_truth_bear_record: boolean;
-  record_status: { state: 'current' | 'superseded' | 'not_found' };
-  signal_id: string | null;
-  entity: string | null;
-  observed_at: string | null;
-  source_ref: string | null;
-  scope: string | null;
-  note: string;
-  ots_status: string | null;
-  ambiguous?: true;
-  matches?: number;
-  statement: string;
-}
-
 /**
  * `/gauge/verify` and `/v/:record_hash`: whether a hash is one of ours, recomputed from what is stored. Computed, because any hash
  * may be asked for.
@@ -89,7 +67,7 @@ const NOTHING = {
   ots_status: null,
 } as const;
 
-function verification(digits: string, found: LookUp, catalog: Catalog): HashVerification {
+function verification(digits: string, found: LookUp, catalog: Catalog) {
   const head = { endpoint: 'gauge/verify', hash: `sha256:${digits}` } as const;
   switch (found.state) {
     case 'not_found':
@@ -117,10 +95,7 @@ function verification(digits: string, found: LookUp, catalog: Catalog): HashVeri
   }
 }
 
-function listedBody(
-  { entry, check }: Extract<LookUp, { state: 'listed' }>,
-  catalog: Catalog,
-): HashVerification {
+function listedBody({ entry, check }: Extract<LookUp, { state: 'listed' }>, catalog: Catalog) {
   const { record_hash, kind, state } = entry;
   // Why it was not recomputed.
   const unchecked =

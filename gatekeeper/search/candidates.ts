@@ -40,7 +40,6 @@ interface RecordPlace {
   name: string | null;
 }
 
-/** What candidates are made from. */
 interface Sources {
   release: ReleaseIndex;
   index: SearchIndex;
@@ -430,7 +429,6 @@ const PLACES_MAX = 40;
  */
 type MatchAnswers = readonly number[];
 
-/** What a question finds in the index. */
 interface Matches {
   /** By number, those that say most. */
   topics: ReadonlyMap<number, MatchAnswers>;

@@ -49,7 +49,6 @@ export async function search(question: Question, { release }: Service): Promise<
   return jsonContent(body, KEEP_FOR_RELEASE);
 }
 
-/** What a question leads to. */
 interface SearchResult {
   results: readonly Candidate[];
   /** Words that nothing here is called by. */

@@ -106,7 +106,6 @@ export const REASONS = {
 } as const satisfies Readonly<Record<string, ReasonRow>>;
 export type Reason = keyof typeof REASONS;
 
-/** Time between two looks at what is watched. */
 const LOOK_MS = 1000;
 /** Time between two questions to somebody else, who may take a while and may count them. */
 const ASK_MS = 15_000;

@@ -28,7 +28,6 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     this.#isByUse = isByUse ?? false;
   }
 
-  /** Sum of all entries. */
   get bytes(): number {
     return this.#bytes;
   }

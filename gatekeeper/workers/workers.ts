@@ -24,7 +24,6 @@ const SETTLED_MS = 10_000;
 /** Starts in a row that may fail while no worker listens. */
 const FAILED_STARTS_MAX = 5;
 
-/** A process that was started, with an IPC channel. */
 type WorkerProcess = Pick<ChildProcess, 'stdout' | 'stderr' | 'kill' | 'on'>;
 
 export interface WorkersOptions {
