@@ -237,15 +237,6 @@ const healthSchema = z.object({
 });
 const keysSchema = z.object({ keys: z.array(z.object({ did: z.string() })) });
 
-interface RunningShop {
-  readonly url: string;
-  /** Who signs what it sells, as it was asked for. */
-  readonly issuer: string;
-  /** Sequence and time of the release that it serves. */
-  readonly sequence: number;
-  readonly asOf: string;
-}
-
 /**
  * Looks for the shop of an issuer at a port of this machine. Throws where a shop takes real payments, or cannot sell at
  * this moment: a demo beside it would hide that.
@@ -254,7 +245,17 @@ export async function runningShop(
   port: number,
   issuer: string | null,
   patienceMs = PATIENCE_MS,
-): Promise<RunningShop | { absent: string }> {
+): Promise<
+  | {
+      url: string;
+      /** Who signs what it sells, as it was asked for. */
+      issuer: string;
+      /** Sequence and time of the release that it serves. */
+      sequence: number;
+      asOf: string;
+    }
+  | { absent: string }
+> {
   if (port === 0) return { absent: 'SIGNALPRESS_PORT is 0, which is no port to look at' };
   const url = `http://127.0.0.1:${port}`;
   const health = await answerOf(url + HEALTH_PATH, healthSchema, patienceMs);

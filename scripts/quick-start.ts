@@ -59,7 +59,14 @@ async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> 
   const log = lineLog(output, { clock });
   const by = { clock, log, version: packageVersion() };
   const gatekeeper = await startGatekeeper(withSubscriptions(settings, QUICK_START), by);
-  const menu = (await (await fetch(`${gatekeeper.url}/gauge/preview`)).json()) as Menu;
+  const menu = (await (await fetch(`${gatekeeper.url}/gauge/preview`)).json()) as {
+    counts: { paid_endpoints: number };
+    prices: readonly {
+      path: string;
+      price_usd: string;
+      summary: string;
+    }[];
+  };
   const usual = demoSettings(QUICK_START, { port: undefined }).port;
   const shown = SHOWN.flatMap((path) => menu.prices.find((row) => row.path === path) ?? []);
   console.log(
@@ -105,14 +112,4 @@ async function onFreePort(settings: Config): ReturnType<typeof servedAt> {
       { cause },
     );
   }
-}
-
-/** What the shop itself says that it sells. */
-interface Menu {
-  readonly counts: { readonly paid_endpoints: number };
-  readonly prices: readonly {
-    readonly path: string;
-    readonly price_usd: string;
-    readonly summary: string;
-  }[];
 }

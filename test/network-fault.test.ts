@@ -4,7 +4,7 @@ import { signalpressClient } from '../compiler/client/signalpress-client.ts';
 import { networkFault } from '../compiler/contract/network-fault.ts';
 import { agencyClient } from '../compiler/fetch/agency-client.ts';
 import { asked } from '../compiler/monitor/log-client.ts';
-import { httpFiles } from '../compiler/upload/destination.ts';
+import { httpFiles } from '../compiler/upload/http-files.ts';
 import { askWitness } from '../compiler/witness/ask-witnesses.ts';
 import { nodeFailure } from '../gatekeeper/chain/chain-evidence.ts';
 import { chainNode } from '../gatekeeper/chain/chain-node.ts';

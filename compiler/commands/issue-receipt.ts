@@ -34,7 +34,11 @@ export function defineReceipt(receipt: Command, { now, print }: CommandSettings)
     });
 }
 
-interface ReceiptOptions {
+/**
+ * A receipt for one request at its price with the fee, bound to the request's canonical form; throws a RangeError for a
+ * path that is not sold, parameters that buy nothing, or an invalid lifetime.
+ */
+export function issueReceipt(options: {
   /** What is sold, and at which price. */
   catalog: Catalog;
   /** Path and query of the request, in any spelling that the gatekeeper takes. */
@@ -45,13 +49,7 @@ interface ReceiptOptions {
   now: number;
   random: (bytes: number) => Uint8Array;
   seconds?: number;
-}
-
-/**
- * A receipt for one request at its price with the fee, bound to the request's canonical form; throws a RangeError for a
- * path that is not sold, parameters that buy nothing, or an invalid lifetime.
- */
-export function issueReceipt(options: ReceiptOptions): string {
+}): string {
   const { target, catalog, seed, now, random, seconds } = options;
   const sold = soldAt(target, catalog);
   if (seconds !== undefined && !(Number.isInteger(seconds) && seconds > 0)) {

@@ -25,13 +25,6 @@ const receiptSchema = z.strictObject({
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
-/** A receipt taken apart; `signed` are the bytes under its signature. */
-interface ParsedReceipt {
-  readonly receipt: Receipt;
-  readonly signed: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
 /** What a price costs through the fiat channel, in millionths of a dollar, rounded up to a whole one. */
 export function receiptAmount(priceUsd: string): string {
   const hundredths = BigInt(atomicAmount(priceUsd)) * BigInt(100 + RECEIPT_FEE_PERCENT);
@@ -46,7 +39,11 @@ export function unsignedReceipt(receipt: Receipt): { text: string; bytes: Uint8A
 }
 
 /** Reads a receipt in its one spelling; null for anything else. Its signature is not checked here. */
-export function parseReceipt(text: string): ParsedReceipt | null {
+export function parseReceipt(text: string): {
+  receipt: Receipt;
+  signed: Uint8Array;
+  signature: Uint8Array;
+} | null {
   if (text.length > RECEIPT_CHARS_MAX) return null;
   const [, head = '', payload = '', signature = ''] = PARTS.exec(text) ?? [];
   if (head === '') return null;

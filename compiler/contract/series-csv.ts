@@ -64,9 +64,7 @@ function seriesOfCsv(text: string): JsonObject {
   return { ...head, rows };
 }
 
-type Column = (typeof CORE_COLUMNS)[number];
-
-function memberOf(column: Column, cell: string): JsonValue {
+function memberOf(column: (typeof CORE_COLUMNS)[number], cell: string): JsonValue {
   switch (column) {
     case 'current':
     case '_hash_core':

@@ -115,19 +115,17 @@ function sentence(count: number, text: string): string[] {
   return count === 0 ? [] : [text];
 }
 
-interface OriginalCounts {
-  /** Originals of which the side is known. */
-  readonly known: number;
-  /** Originals that may lie on either side of the cutoff. */
-  readonly unclear: number;
-  readonly amendments: number;
-}
-
 /** What filings are, each counted once however many sources list it. */
 function countsOf(
   candidates: readonly FilingFacts[],
   question: SettlementQuestion,
-): OriginalCounts {
+): {
+  /** Originals of which the side is known. */
+  known: number;
+  /** Originals that may lie on either side of the cutoff. */
+  unclear: number;
+  amendments: number;
+} {
   const firsts = new Map([...candidates].reverse().map((filing) => [filing.accession, filing]));
   const originals = [...firsts.values()].filter((filing) => isOriginal(filing, question));
   const unclear = originals.filter((filing) => sideOf(filing, question.cutoff) === 'unclear');

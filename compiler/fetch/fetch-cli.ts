@@ -303,15 +303,13 @@ export interface FetchSettings {
   /** Adds the options of a compile to a command, with the folder of batches where none is named. */
   readonly withCompileOptions: (command: Command, snapshots: string) => Command;
   /** Takes the flags of such a command, and refuses bad ones. */
-  readonly compiler: (flags: unknown) => Publisher;
+  readonly compiler: (flags: unknown) => {
+    /** Publishes, and tells the number of the release. */
+    publish: () => Promise<number>;
+    /** Asks those witnesses again that did not answer. */
+    askAgain: () => Promise<void>;
+  };
   readonly sources?: readonly Source[];
-}
-
-interface Publisher {
-  /** Publishes, and tells the number of the release. */
-  readonly publish: () => Promise<number>;
-  /** Asks those witnesses again that did not answer. */
-  readonly askAgain: () => Promise<void>;
 }
 
 const ARCHIVE = [

@@ -97,18 +97,19 @@ const DATED =
 /** A look that is older than this will not be compared with again. */
 const LOOK_MS_MAX = 40 * DAY_MS;
 
-interface Noted {
-  /** Fetches to import, in order. */
-  readonly fetched: readonly Archived[];
-  /** Addresses that answered with other bytes than before. */
-  readonly changed: number;
-}
-
 /**
  * Archives what came. Bytes that came before, and a 304, are a look: it is remembered, and noted only once the agency was due
  * to publish again. Of a whole, either every part is noted or none.
  */
-function noteAnswers(asked: Asked, run: SourceRun): Noted {
+function noteAnswers(
+  asked: Asked,
+  run: SourceRun,
+): {
+  /** Fetches to import, in order. */
+  fetched: readonly Archived[];
+  /** Addresses that answered with other bytes than before. */
+  changed: number;
+} {
   const { failures, unasked } = asked;
   // A whole is one capture, so all of it has the time of its first part, also where midnight came between.
   const answered =

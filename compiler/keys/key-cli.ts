@@ -151,18 +151,6 @@ function refuseNoDid(did: string, what: string): void {
 
 type Named = readonly string[] | undefined;
 
-interface DraftFlags {
-  data: string;
-  root?: Named;
-  threshold?: string;
-  add?: Named;
-  end?: Named;
-  revoke?: Named;
-  receipt?: Named;
-  endReceipt?: Named;
-  overlap: string;
-}
-
 export function defineRoot(root: Command, settings: CommandSettings): void {
   const { print } = settings;
   const now = isoTime(settings.now());
@@ -233,29 +221,44 @@ function defineDraft(
       repeated,
     )
     .option(`--end-receipt ${timed}`, 'a receipt key, and until when it counts', repeated)
-    .action((file: string, flags: DraftFlags) => {
-      const list = listOf(flags.data);
-      const times = (option: string, named: Named = []): KeyTime[] =>
-        named.map((text) => keyTime(option, text, () => now));
-      // What a receipt key signed before a theft of the issuer key stays good.
-      const since = (did: string): string => namedSince(list, did) ?? now;
-      const drafted = draftRoot(list, {
-        ...(flags.root === undefined ? {} : { rootKeys: flags.root }),
-        ...(flags.threshold === undefined ? {} : { threshold: thresholdOf(flags.threshold) }),
-        add: times('--add', flags.add),
-        end: times('--end', flags.end),
-        revoke: times('--revoke', flags.revoke),
-        receipt: (flags.receipt ?? []).map((text) => keyTime('--receipt', text, since)),
-        endReceipt: times('--end-receipt', flags.endReceipt),
-        overlapDays: daysOf(flags.overlap),
-        now,
-      });
-      if (existsSync(file)) {
-        throw new KeyError(`Cannot write "${file}": the file exists; name another file`);
-      }
-      writeFileSync(file, formatDraft(drafted), { flag: 'wx' });
-      print(`${draftText(drafted)}\nDraft "${file}": sign it with "signalpress root sign"`);
-    });
+    .action(
+      (
+        file: string,
+        flags: {
+          data: string;
+          root?: Named;
+          threshold?: string;
+          add?: Named;
+          end?: Named;
+          revoke?: Named;
+          receipt?: Named;
+          endReceipt?: Named;
+          overlap: string;
+        },
+      ) => {
+        const list = listOf(flags.data);
+        const times = (option: string, named: Named = []): KeyTime[] =>
+          named.map((text) => keyTime(option, text, () => now));
+        // What a receipt key signed before a theft of the issuer key stays good.
+        const since = (did: string): string => namedSince(list, did) ?? now;
+        const drafted = draftRoot(list, {
+          ...(flags.root === undefined ? {} : { rootKeys: flags.root }),
+          ...(flags.threshold === undefined ? {} : { threshold: thresholdOf(flags.threshold) }),
+          add: times('--add', flags.add),
+          end: times('--end', flags.end),
+          revoke: times('--revoke', flags.revoke),
+          receipt: (flags.receipt ?? []).map((text) => keyTime('--receipt', text, since)),
+          endReceipt: times('--end-receipt', flags.endReceipt),
+          overlapDays: daysOf(flags.overlap),
+          now,
+        });
+        if (existsSync(file)) {
+          throw new KeyError(`Cannot write "${file}": the file exists; name another file`);
+        }
+        writeFileSync(file, formatDraft(drafted), { flag: 'wx' });
+        print(`${draftText(drafted)}\nDraft "${file}": sign it with "signalpress root sign"`);
+      },
+    );
 }
 
 function keyTime(option: string, text: string, usual: (did: string) => string): KeyTime {

@@ -298,10 +298,19 @@ async function compareDescriptions(
     if (entry === undefined) continue;
     const { sha256, refusal } = await patiently(by, () => {
       const asking = { fetch: by.fetch, waitMs: waitFor(entry.size, by), signal: by.signal };
-      return asked(by.address + url, asking, async (response): Promise<Shown> => {
-        if (response.status !== 200) return { sha256: null, refusal: await settled(response) };
-        return { sha256: await hashWithin(response, entry.size), refusal: null };
-      });
+      return asked(
+        by.address + url,
+        asking,
+        async (
+          response,
+        ): Promise<
+          | { readonly sha256: string | null; readonly refusal: null }
+          | { readonly sha256: null; readonly refusal: string }
+        > => {
+          if (response.status !== 200) return { sha256: null, refusal: await settled(response) };
+          return { sha256: await hashWithin(response, entry.size), refusal: null };
+        },
+      );
     });
     if (refusal !== null) {
       ungiven.push({ path: url, detail: refusal });
@@ -313,11 +322,6 @@ async function compareDescriptions(
   }
   return { compared, faults, ungiven };
 }
-
-/** The hash of what stands there, null for something too long; or why nothing is given. */
-type Shown =
-  | { readonly sha256: string | null; readonly refusal: null }
-  | { readonly sha256: null; readonly refusal: string };
 
 async function hashWithin(response: Response, max: number): Promise<string | null> {
   try {

@@ -57,7 +57,16 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
     event.preventDefault();
     list.querySelector('a')?.focus();
   });
-  list.addEventListener('keydown', (event) => alongList(event, { list, input }));
+  list.addEventListener('keydown', (event) => {
+    // Arrows move through what was found; above the first one is the field.
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const links: (Element | null)[] = [...list.querySelectorAll('a')];
+    const at = links.indexOf(document.activeElement) + step;
+    const next = at < 0 ? input : links[at];
+    if (next instanceof HTMLElement) next.focus();
+  });
   status.textContent = `${shop.entities.toLocaleString('en')} entities of ${shop.signals.length} signals.`;
   const box = el(
     'search',
@@ -191,18 +200,4 @@ function hitItem({ signal, entity, name }: Hit): HTMLElement {
     entityLink(signal_id, entity, name),
     ` ${measures}${record === undefined ? '' : ` · ${priceText(record.price_usd)}`}`,
   );
-}
-
-/** Arrows move through what was found; above the first one is the field. */
-function alongList(
-  event: KeyboardEvent,
-  { list, input }: Pick<FinderView, 'list' | 'input'>,
-): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return;
-  event.preventDefault();
-  const links: (Element | null)[] = [...list.querySelectorAll('a')];
-  const at = links.indexOf(document.activeElement) + step;
-  const next = at < 0 ? input : links[at];
-  if (next instanceof HTMLElement) next.focus();
 }

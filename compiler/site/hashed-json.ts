@@ -67,17 +67,6 @@ function jsonText(value: unknown): string {
   );
 }
 
-/** A text with one digit changed, and what was done. */
-interface AlteredText {
-  text: string;
-  /** Position of the digit. */
-  at: number;
-  was: string;
-  is: string;
-  /** The member that it stands in, up to the digit. */
-  before: string;
-}
-
 /** Where the digit of a forger would be: in the reading, else in any number. */
 const PLACES = [
   /"current"\s*:\s*\{[^{}]*?:\s*-?\d*?(\d)(?=[\s,}.eE])/d,
@@ -85,7 +74,15 @@ const PLACES = [
 ];
 
 /** Changes the last digit before the point of the first number of a reading; null for a text without numbers. */
-export function alteredDigit(text: string): AlteredText | null {
+export function alteredDigit(text: string): {
+  text: string;
+  /** Position of the digit. */
+  at: number;
+  was: string;
+  is: string;
+  /** The member that it stands in, up to the digit. */
+  before: string;
+} | null {
   for (const place of PLACES) {
     const at = place.exec(text)?.indices?.[1]?.[0];
     const was = at === undefined ? undefined : text[at];

@@ -107,17 +107,6 @@ export interface SparkPoint {
   readonly value: number;
 }
 
-/** A drawing in a box of `width` by `height`, the origin above on the left. */
-interface SparkShape {
-  points: readonly { x: number; y: number }[];
-  /** Official classes behind the line, those that the box shows. */
-  stripes: readonly {
-    band: string;
-    y: number;
-    height: number;
-  }[];
-}
-
 const MARGIN = 0.15;
 
 /** Readings by their time, on the stripes of the scale of their metric; the box fits the readings, not the scale. */
@@ -125,7 +114,15 @@ export function sparkShape(
   points: readonly SparkPoint[],
   scale: Ruler | null,
   box: { width: number; height: number },
-): SparkShape {
+): {
+  points: readonly { x: number; y: number }[];
+  /** Official classes behind the line, those that the box shows. */
+  stripes: readonly {
+    band: string;
+    y: number;
+    height: number;
+  }[];
+} {
   const values = points.map(({ value }) => value);
   const [low, high] = padded(Math.min(...values), Math.max(...values));
   const y = (value: number): number => round(box.height * (1 - (value - low) / (high - low)));

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import type { Screen } from '../commands/progress.ts';
-import type { HttpFiles } from './destination.ts';
 import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';
+import type { HttpFiles } from './http-files.ts';
 import {
   type Uploaded,
   UploadNotes,
@@ -120,7 +120,7 @@ async function filesAt(
     );
   }
   // undici costs each start of the program 70 ms, and a compile uploads nothing.
-  const { httpFiles } = await import('./destination.ts');
+  const { httpFiles } = await import('./http-files.ts');
   return httpFiles({ url, auth, connections: CONNECTIONS });
 }
 

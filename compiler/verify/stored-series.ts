@@ -98,15 +98,13 @@ function rowsBefore({ before }: JsonObject): number {
 interface SegmentRows {
   readonly place: SegmentPlace;
   readonly rows: readonly JsonObject[];
-  readonly cuts: readonly SegmentCut[];
+  readonly cuts: readonly {
+    /** Number of the row that it is in front of. */
+    row: number;
+    cut: JsonValue;
+  }[];
   /** That of each row. */
   readonly origins: readonly JsonObject[];
-}
-
-interface SegmentCut {
-  /** Number of the row that it is in front of. */
-  readonly row: number;
-  readonly cut: JsonValue;
 }
 
 /** Reads a segment strictly: its cuts, its origins, then one row a line, each followed by a comma. */

@@ -298,19 +298,20 @@ function catalogFor(
 /** Faults that are written out; the rest is counted. */
 const LINES_MAX = 20;
 
-interface VerifyLogCommandOptions extends PolicyTrust {
-  readonly issuer?: readonly string[];
-  readonly root?: readonly string[];
-  /** A list of issuer keys, or a release folder with one; it may know of a revocation that the release hides. */
-  readonly keys?: string;
-  readonly json?: boolean;
-  /** File of a checkpoint that was saved before. */
-  readonly since?: string;
-  readonly disk?: Disk;
-}
-
 /** `verify --log DIR`: judges the whole log of a release, and that it grew from a checkpoint that was seen before. */
-export function runVerifyLog(target: string, options: VerifyLogCommandOptions): VerifyOutcome {
+export function runVerifyLog(
+  target: string,
+  options: PolicyTrust & {
+    issuer?: readonly string[];
+    root?: readonly string[];
+    /** A list of issuer keys, or a release folder with one; it may know of a revocation that the release hides. */
+    keys?: string;
+    json?: boolean;
+    /** File of a checkpoint that was saved before. */
+    since?: string;
+    disk?: Disk;
+  },
+): VerifyOutcome {
   const { issuer, root, since, disk = nodeDisk, json: isJson = false, policy, now } = options;
   try {
     const trusted = trustedBy(issuer, root);

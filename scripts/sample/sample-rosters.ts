@@ -7,12 +7,6 @@ type SampleRow = Readonly<Record<string, unknown>>;
 const LEGACY_DAYS = ['2026-07-07', '2026-07-08'] as const;
 const RECENT_CAPTURES = 5;
 
-/** One capture: its day, and how many captures were made after it. */
-interface SampleCapture {
-  readonly day: string;
-  readonly ago: number;
-}
-
 /** Every file of the sample that holds no readings: path below the snapshots folder, and text. */
 export function sampleRosterFiles(
   header: Readonly<Record<string, unknown>>,
@@ -88,7 +82,13 @@ export function sampleRosterFiles(
   return files;
 }
 
-function capturesOf(days: readonly string[], after = 0): SampleCapture[] {
+function capturesOf(
+  days: readonly string[],
+  after = 0,
+): {
+  day: string;
+  ago: number;
+}[] {
   return days.map((day, at) => ({ day, ago: days.length - 1 - at + after }));
 }
 
@@ -150,17 +150,15 @@ const SERVERS = TRADES.map((trade) => `sample-${trade}-mcp`);
 /** Found on the first day alone. */
 const SERVERS_GONE = ['sample-lyrics-mcp', 'sample-colours-mcp', 'sample-news-mcp'];
 
-interface SampleCoin {
-  readonly id: string;
-  readonly symbol: string;
-  readonly peg: string;
-  /** Price in units of the peg by day; null on a day without a capture. */
-  readonly prices: readonly (number | null)[];
-  readonly cap: number | null;
-}
-
 const ON_PEG = [1, 0.9998, 1.0001, 0.9999, 1.0002];
-const COINS: readonly SampleCoin[] = [
+const COINS: readonly {
+  id: string;
+  symbol: string;
+  peg: string;
+  /** Price in units of the peg by day; null on a day without a capture. */
+  prices: readonly (number | null)[];
+  cap: number | null;
+}[] = [
   { id: 'sample-dollar', symbol: 'SAMPLEUSD', peg: 'USD', prices: ON_PEG, cap: 4.2e10 },
   { id: 'sample-euro', symbol: 'SAMPLEEUR', peg: 'EUR', prices: ON_PEG, cap: 3.1e8 },
   { id: 'sample-yen', symbol: 'SAMPLEJPY', peg: 'JPY', prices: ON_PEG, cap: 2.4e7 },

@@ -126,17 +126,15 @@ interface ActiveEvent {
   readonly isGrave: boolean;
 }
 
-interface RegionAlerts {
-  readonly entity: string;
-  readonly region: ConvectionRegion;
-  readonly events: readonly ActiveEvent[];
-}
-
 /**
  * Watches and warnings in force for every region that lies in the asked states as a whole. Throws an ImportError for
  * another payload, for an address that leaves something out, and for an alert that cannot be read.
  */
-function convectiveAlerts(payload: Payload): RegionAlerts[] {
+function convectiveAlerts(payload: Payload): {
+  entity: string;
+  region: ConvectionRegion;
+  events: readonly ActiveEvent[];
+}[] {
   const { subject } = payload;
   const { features } = jsonOf(payload, listSchema, 'a list of alerts');
   const states = askedStates(payload);

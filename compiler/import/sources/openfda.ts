@@ -259,16 +259,14 @@ function companies(rows: readonly ShortageRow[]): number {
   return new Set(rows.map(({ company }) => company)).size;
 }
 
-interface Counts {
-  readonly unavailable_count: number;
-  readonly limited_count: number;
-  readonly available_count: number;
-  readonly discontinued_count: number;
-  readonly companies_count: number;
-}
-
 /** Null where all packages are resolved: then the list says only that there was a shortage. */
-function bandOf(counts: Counts): string | null {
+function bandOf(counts: {
+  unavailable_count: number;
+  limited_count: number;
+  available_count: number;
+  discontinued_count: number;
+  companies_count: number;
+}): string | null {
   const { unavailable_count, limited_count, available_count, discontinued_count } = counts;
   if (unavailable_count + limited_count + available_count === 0) {
     return discontinued_count > 0 ? 'discontinuing' : null;

@@ -79,7 +79,6 @@ const featureSchema = z.looseObject({
     unit_of_measure: z.string().nullish(),
   }),
 });
-type Properties = z.infer<typeof featureSchema>['properties'];
 
 /** The letters that the older front end writes for the same words. */
 const QUALIFIER_CODES: ReadonlyMap<string, string> = new Map([
@@ -118,7 +117,9 @@ function ogcSeries(features: readonly unknown[], skips: SkipCount): GaugeSeries[
   return [...groups.values()].map(({ series, points }) => ({ ...series, points }));
 }
 
-function featureSeries(properties: Properties): GaugeSeries | null {
+function featureSeries(
+  properties: z.infer<typeof featureSchema>['properties'],
+): GaugeSeries | null {
   const [agency, ...rest] = properties.monitoring_location_id.split('-');
   if (agency !== 'USGS') return null;
   return {

@@ -21,9 +21,9 @@ import { RELEASE_PROOF_NAME } from '../../../../compiler/contract/release-leaf.t
 import {
   type Destination,
   folderDestination,
-  httpFiles,
   UploadError,
 } from '../../../../compiler/upload/destination.ts';
+import { httpFiles } from '../../../../compiler/upload/http-files.ts';
 import { definePublish, httpDestination } from '../../../../compiler/upload/upload-cli.ts';
 import {
   type Uploaded,
