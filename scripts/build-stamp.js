@@ -17,7 +17,7 @@ const SOURCE = /(?<!\.test)\.(ts|js|json)$/;
 /** What else a build follows from: what the lab imports of the tests, style sheets, settings. */
 const READ = ['compiler', 'gatekeeper', 'scripts', 'test'];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json'];
-const UNREAD = /\.(test\.ts|md|txt|py)$/;
+const INPUT = /(?<!\.test)\.(ts|js|json|css)$/;
 
 /** SHA-256 over the paths and the bytes of files. */
 function digestOf(paths) {
@@ -33,7 +33,7 @@ const sourcesDigest = () =>
   digestOf(PROGRAMS.flatMap(filesBelow).filter((path) => SOURCE.test(path)));
 
 function wholeDigest() {
-  const read = READ.flatMap(filesBelow).filter((path) => !UNREAD.test(path));
+  const read = READ.flatMap(filesBelow).filter((path) => INPUT.test(path));
   const inputs = digestOf([...read, ...SETTINGS.filter((path) => existsSync(path))]);
   // Hidden ones are notes of TypeScript, some of which other commands write, and these stamps.
   const outputs = filesBelow(BUILD).filter((path) => !path.startsWith(`${BUILD}/.`));
