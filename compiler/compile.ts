@@ -19,6 +19,7 @@
  * Known limits: one compile at a time in a data folder. A snapshot file that is removed or changed costs a full compile.
  * Collections are read whole each time.
  */
+
 import { hash, type KeyObject } from 'node:crypto';
 import { join, relative, resolve, sep } from 'node:path';
 import { BUILTIN } from './contract/catalog/builtin.ts';
@@ -52,12 +53,16 @@ import { keyWarnings } from './keys/root-draft.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
-import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError, type InputFault } from './stages/intake/compile-error.ts';
-import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list-snapshots.ts';
+import {
+  futureBatches,
+  listSnapshots,
+  type Snapshots,
+  signalFiles,
+} from './stages/intake/list-snapshots.ts';
 import { loadCatalog } from './stages/intake/load-catalog.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
-import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
+import { REJECTS_FOLDER } from './stages/intake/read-signal.ts';
 import { readStored } from './stages/publish/file-list-bytes.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
 import { correctorFault, timeFault } from './stages/publish/next-place.ts';

@@ -6,7 +6,7 @@ import { SERIES_DAYS_MAX } from '../contract/endpoints.ts';
 import { hiddenSign } from '../contract/hidden-signs.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { readIssuerKey } from '../keys/key-store.ts';
-import { CLOCK_ALLOWANCE_MS } from '../stages/intake/batch-times.ts';
+import { CLOCK_ALLOWANCE_MS } from '../stages/intake/list-snapshots.ts';
 import type { PublicationTime } from '../stages/publish/next-place.ts';
 import type { ReadBack } from '../stages/publish/read-back.ts';
 import { RETENTION, type Retention } from '../stages/publish/release-folders.ts';

@@ -11,8 +11,12 @@ import { sourcedRow } from '../stages/assemble/series.ts';
 import type { InputFault } from '../stages/intake/compile-error.ts';
 import { byBatch, type SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
-import type { Rejects } from '../stages/intake/quarantine.ts';
-import { type IntakeRules, readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
+import {
+  type IntakeRules,
+  type Rejects,
+  readSignal,
+  type StoredReading,
+} from '../stages/intake/read-signal.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { readStored } from '../stages/publish/file-list-bytes.ts';
 import type { Ground } from '../stages/remember/entity-past.ts';

@@ -12,8 +12,8 @@ import {
   type DocumentRow,
   documentRowSchema,
   type LegsDocument,
-} from '../intake/document-row.ts';
-import { readCollection } from '../intake/read-collection.ts';
+  readCollection,
+} from '../intake/collection-rows.ts';
 import type { Press } from '../publish/press.ts';
 import { jcs } from '../seal/jcs.ts';
 import type { ReadPart } from './part.ts';

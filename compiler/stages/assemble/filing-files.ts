@@ -19,7 +19,7 @@ import {
 import { filingLists, provenList, storedForms } from '../../contract/filing-lists.ts';
 import type { FilerCoverage, FilingRow } from '../../contract/resolve-bodies.ts';
 import { canonicalTarget } from '../../contract/route.ts';
-import type { StoredFiling, StoredListing } from '../intake/filing-row.ts';
+import type { StoredFiling, StoredListing } from '../intake/collection-rows.ts';
 import type { Press } from '../publish/press.ts';
 import { canonicalDigest } from '../seal/canonical-digest.ts';
 import { putRowHashes, type RowHash } from './rosters/row-hashes.ts';

@@ -2,16 +2,17 @@ import { acceptedAt, FILING_COLLECTION, type FilingFacts } from '../../contract/
 import { isMidnight, newYorkDayEnd } from '../../contract/iso-time.ts';
 import { grouped } from '../../contract/lists.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
-import type { InputFault } from '../intake/compile-error.ts';
 import {
+  readCollection,
   type StoredFiling,
   type StoredFilingRow,
   type StoredListing,
   type StoredPage,
+  type StoredRow,
   storedFilingRowSchema,
-} from '../intake/filing-row.ts';
+} from '../intake/collection-rows.ts';
+import type { InputFault } from '../intake/compile-error.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
-import { readCollection, type StoredRow } from '../intake/read-collection.ts';
 import { isAfter } from '../intake/reading.ts';
 import { jcs } from '../seal/jcs.ts';
 import { type Filer, type KeptFiling, writeFilers } from './filing-files.ts';

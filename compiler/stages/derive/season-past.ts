@@ -1,8 +1,8 @@
 import type { Signal } from '../../contract/catalog/line.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
 import { WINDOW_DAYS } from '../../contract/record-views.ts';
+import { entityHash } from '../intake/read-signal.ts';
 import type { Reading } from '../intake/reading.ts';
-import { entityHash } from '../intake/share.ts';
 import { type SeasonReading, seasonSpans } from './season.ts';
 
 /** What statistics of the next weeks need of the firm readings of an entity. */

@@ -10,7 +10,8 @@ import { knownFilePath } from '../../contract/path.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
 import type { Ruler } from '../../contract/rulers.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { CATALOG_FOLDER, catalogFault, type LoadedCatalog } from '../intake/load-catalog.ts';
+import { CATALOG_FOLDER } from '../intake/list-snapshots.ts';
+import { catalogFault, type LoadedCatalog } from '../intake/load-catalog.ts';
 import { readStored } from './file-list-bytes.ts';
 import { previousFiles } from './release-store.ts';
 

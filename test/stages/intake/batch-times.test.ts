@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batchTimes } from '../../../compiler/stages/intake/batch-times.ts';
+import { batchTimes } from '../../../compiler/stages/intake/list-snapshots.ts';
 
 const AS_OF = '2026-11-20T13:00:00Z';
 

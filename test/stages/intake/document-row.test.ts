@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { documentRowSchema } from '../../../compiler/stages/intake/document-row.ts';
+import { documentRowSchema } from '../../../compiler/stages/intake/collection-rows.ts';
 import { articleRow, legsRow } from '../../roster-rows.ts';
 
 function faults(row: object): string[] {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { HeaderFaults } from '../../../compiler/stages/intake/file-header.ts';
+import { HeaderFaults } from '../../../compiler/stages/intake/read-lines.ts';
 import { serverRow } from '../../roster-rows.ts';
 import {
   compileFaults,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileShape } from '../../../compiler/stages/intake/file-header.ts';
+import { fileShape } from '../../../compiler/stages/intake/read-lines.ts';
 import { cpuMsOf } from '../../growth.ts';
 
 const shapeOf = (text: string) => fileShape(Buffer.from(text));

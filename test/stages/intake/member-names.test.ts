@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { storedFilingRowSchema } from '../../../compiler/stages/intake/filing-row.ts';
-import { mcpServerRowSchema } from '../../../compiler/stages/intake/mcp-server-row.ts';
-import { memberNames, someMembers } from '../../../compiler/stages/intake/member-names.ts';
+import {
+  memberNames,
+  someMembers,
+  storedFilingRowSchema,
+} from '../../../compiler/stages/intake/collection-rows.ts';
+import { mcpServerRowSchema } from '../../../compiler/stages/intake/roster-rows.ts';
 
 describe('memberNames()', () => {
   it('names the members of every form once', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readCollection } from '../../../compiler/stages/intake/read-collection.ts';
+import { readCollection } from '../../../compiler/stages/intake/collection-rows.ts';
 import { AS_OF, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 
 const COLLECTION_ROWS_MAX = 500_000;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { mcpServerRowSchema } from '../../../compiler/stages/intake/mcp-server-row.ts';
 import {
   coinFigures,
+  mcpServerRowSchema,
   stableCoinRowSchema,
-} from '../../../compiler/stages/intake/stable-coin-row.ts';
-import { stablecoinDeathRowSchema } from '../../../compiler/stages/intake/stablecoin-death-row.ts';
+  stablecoinDeathRowSchema,
+} from '../../../compiler/stages/intake/roster-rows.ts';
 import { coinRow, deathRow, serverRow } from '../../roster-rows.ts';
 
 function faults(schema: z.ZodType, row: object): string[] {

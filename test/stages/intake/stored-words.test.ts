@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { wordFaults } from '../../../compiler/stages/intake/stored-words.ts';
+import { wordFaults } from '../../../compiler/stages/intake/field-rules.ts';
 import { filingRow, filingSet, listingRow } from '../../filing-rows.ts';
 import {
   articleRow,

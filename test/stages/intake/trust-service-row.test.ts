@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trustServiceRowSchema } from '../../../compiler/stages/intake/trust-service-row.ts';
+import { trustServiceRowSchema } from '../../../compiler/stages/intake/roster-rows.ts';
 import { serviceRow } from '../../roster-rows.ts';
 
 /** Members that a row with these changes is refused for. */

@@ -1,5 +1,5 @@
 import { MCP_SERVERS } from '../../../contract/collections.ts';
-import { type McpServerRow, mcpServerRowSchema } from '../../intake/mcp-server-row.ts';
+import { type McpServerRow, mcpServerRowSchema } from '../../intake/roster-rows.ts';
 import { absentSubjects, capturePart, unavailable } from './capture-roster.ts';
 import { noteOf } from './roster-provenance.ts';
 

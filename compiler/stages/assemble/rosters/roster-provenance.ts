@@ -3,7 +3,7 @@ import type { Cadence } from '../../../contract/freshness.ts';
 import type { Provenance } from '../../../contract/record.ts';
 import { UNCERTAINTY } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
-import type { CaptureRow } from '../../intake/row-origin.ts';
+import type { CaptureRow } from '../../intake/roster-rows.ts';
 import type { HashedRow } from './settle-rows.ts';
 
 /** What the rows of a collection are about. */

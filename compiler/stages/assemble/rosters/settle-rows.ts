@@ -1,8 +1,8 @@
 import { type RosterCore, type RosterKind, rosterCore } from '../../../contract/collections.ts';
 import type { Evidence } from '../../../contract/record.ts';
+import type { StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
-import type { StoredRow } from '../../intake/read-collection.ts';
-import type { RowOrigin } from '../../intake/row-origin.ts';
+import type { RowOrigin } from '../../intake/roster-rows.ts';
 import { canonicalDigest } from '../../seal/canonical-digest.ts';
 import { jcs } from '../../seal/jcs.ts';
 

@@ -4,11 +4,7 @@ import { encodeSegment } from '../../../contract/path.ts';
 import type { COIN_STATES } from '../../../contract/roster-bodies.ts';
 import { PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
 import { canonicalTarget } from '../../../contract/route.ts';
-import {
-  coinFigures,
-  type StableCoinRow,
-  stableCoinRowSchema,
-} from '../../intake/stable-coin-row.ts';
+import { coinFigures, type StableCoinRow, stableCoinRowSchema } from '../../intake/roster-rows.ts';
 import type { IsStored } from '../part.ts';
 import { capturePart, type Subject } from './capture-roster.ts';
 

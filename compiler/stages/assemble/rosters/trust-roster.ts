@@ -6,7 +6,7 @@ import {
 } from '../../../contract/collections.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
-import { type TrustServiceRow, trustServiceRowSchema } from '../../intake/trust-service-row.ts';
+import { type TrustServiceRow, trustServiceRowSchema } from '../../intake/roster-rows.ts';
 import {
   absentSubjects,
   type CaptureRoster,
