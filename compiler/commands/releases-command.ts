@@ -66,7 +66,6 @@ import {
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
@@ -175,7 +174,7 @@ function writeAgain(
     keyId: head.key_id,
     baseUrl: head.base_url,
   };
-  const signer = { issuer, sealer: makeSealer(issuer, key, NO_SIGNATURES) };
+  const signer = { issuer, sealer: makeSealer(issuer, key) };
   const list = new ReleaseList(files, files_count);
   const log = goOn(staging, { ...signer, current, files, list });
   // Files that the current release does not list may have decayed unnoticed, so they are read before they are served

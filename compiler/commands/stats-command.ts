@@ -202,7 +202,6 @@ const KINDS = new Map<string, string>([
   ['site', 'page for people'],
   [RELEASES_FOLDER, 'heads and lists'],
   [STATE_FOLDER, 'state'],
-  ['signatures', 'signatures'],
 ]);
 const OTHER = 'other';
 const KINDS_IN_ORDER: readonly string[] = [...new Set(KINDS.values()), OTHER];

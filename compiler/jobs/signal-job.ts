@@ -26,7 +26,6 @@ import { type KnownFiles, knownFilesOf } from '../stages/remember/known-batches.
 import { KnownEntities, type Shelves } from '../stages/remember/known-entities.ts';
 import type { KnownEntity } from '../stages/remember/past-text.ts';
 import { type Issuer, makeSealer, type Sealer } from '../stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, ChunkMemories, type JobChunk } from './chunk-builder.ts';
 
 /** Behind every day. */
@@ -100,7 +99,7 @@ class SignalRun {
     this.#job = job;
     this.#known = new KnownEntities(job.shelves);
     // Bodies of a signal are made only when they changed, so a remembered signature would never be used.
-    this.#sealer = makeSealer(job.issuer, job.key, NO_SIGNATURES);
+    this.#sealer = makeSealer(job.issuer, job.key);
     this.#emit = emit;
     this.#held = new ChunkBuilder(job.signal_id, this.#memories.next());
   }

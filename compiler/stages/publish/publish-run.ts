@@ -36,7 +36,6 @@ import { type KnownSignal, type Memory, type Notes, STATE_FOLDER } from '../reme
 import { shelvesOf } from '../remember/merge-plan.ts';
 import type { EntityNotes } from '../remember/next-state.ts';
 import { type Issuer, makeSealer, withOverlapKey } from '../seal/sealer.ts';
-import { openSignatureStore, signaturePlace } from '../seal/signature-store.ts';
 import { type CatalogNews, type ChangeCounts, catalogNews } from './catalog-changes.ts';
 import { readCatalog, readStored } from './file-list-bytes.ts';
 import type { FileWriter } from './file-writer.ts';
@@ -149,8 +148,7 @@ export async function publishRun(
 ): Promise<PublishSummary> {
   const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
-  const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
-  const sealer = withOverlapKey(makeSealer(run.issuer, run.issuerKey, store), run.overlapKey);
+  const sealer = withOverlapKey(makeSealer(run.issuer, run.issuerKey), run.overlapKey);
   const before = memory === null ? null : staging.previous;
   const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
   const press = () =>
@@ -177,7 +175,6 @@ export async function publishRun(
   const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
   const checkpoint = writeReleaseProof(staging.root, { release, ...log }, { ...run, sealer });
   const bytes = (memory?.state.bytes ?? 0) + bytesAdded;
-  store.save();
   noteBatches(notes, run.stored.batches, { known: run.known, digests, since: staging.openedMs });
   notes.finish({
     key: run.stateKey,

@@ -41,7 +41,6 @@ import { syncFolder } from './replace-file.ts';
 import { SpareFiles } from './spare-files.ts';
 
 const STAGING = '.staging';
-const SIGNATURES = 'signatures';
 
 /** A release that is whole on the disk. */
 interface SettledRelease {
@@ -80,8 +79,6 @@ export interface Staging {
   readonly state: string;
   /** When it was opened, by the clock of the disk. */
   readonly openedMs: number;
-  /** Signatures of the previous release, and where this compile puts its own until it is published. */
-  readonly signatures: { readonly kept: string; readonly made: string };
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;
   /** Makes everything that was written durable; only then can it be published. */
@@ -144,8 +141,7 @@ function openLocked(
   const publish = (name: string): Published => {
     const folder = publishFolder(data, root, name);
     const cleanupFailures = errorsOf([
-      () => takeOver(data, staging, SIGNATURES),
-      () => takeOver(data, staging, STATE_FOLDER),
+      () => takeOverState(data, staging),
       () => spares.remove(),
       clear,
       unlock,
@@ -158,7 +154,6 @@ function openLocked(
     scratch: join(staging, 'scratch'),
     state: join(staging, STATE_FOLDER),
     openedMs: statSync(root).mtimeMs,
-    signatures: { kept: join(data, SIGNATURES), made: join(staging, SIGNATURES) },
     writer,
     previous,
     restart() {
@@ -239,10 +234,10 @@ export function switchCurrent(data: string, name: string): void {
 }
 
 /** Only what was published is remembered; what is lost in between costs time, nothing else. */
-function takeOver(data: string, staging: string, name: string): void {
-  const made = join(staging, name);
+function takeOverState(data: string, staging: string): void {
+  const made = join(staging, STATE_FOLDER);
   if (!existsSync(made)) return;
-  const kept = join(data, name);
+  const kept = join(data, STATE_FOLDER);
   rmSync(kept, { recursive: true, force: true });
   renameSync(made, kept);
 }

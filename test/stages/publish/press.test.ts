@@ -5,7 +5,6 @@ import { packedPath } from '../../../compiler/contract/release.ts';
 import { fileEntry } from '../../../compiler/stages/publish/file-writer.ts';
 import { makePress } from '../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
 
 const KEY = signingKey(new Uint8Array(32).fill(7));
 const ISSUER = { name: 'x', did: issuerDid(KEY), keyId: 'x', baseUrl: 'https://example.org' };
@@ -19,7 +18,7 @@ function pressed(listed: readonly FileEntry[] = []) {
   const press = makePress({
     catalog: BUILTIN,
     issuer: ISSUER,
-    sealer: makeSealer(ISSUER, KEY, NO_SIGNATURES),
+    sealer: makeSealer(ISSUER, KEY),
     asOf: '2026-11-20T12:00:00Z',
     writer: {
       write(path, content) {
