@@ -63,9 +63,7 @@ import {
 import { loadCatalog } from './stages/intake/load-catalog.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/read-signal.ts';
-import { readStored } from './stages/publish/file-list-bytes.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
-import { correctorFault, timeFault } from './stages/publish/next-place.ts';
 import {
   type PublishOptions,
   type PublishSummary,
@@ -73,11 +71,16 @@ import {
   publishRun,
   type Run,
 } from './stages/publish/publish-run.ts';
-import { refuseChanges } from './stages/publish/refuse-changes.ts';
-import { refuseNothing, refuseShrink } from './stages/publish/refuse-shrink.ts';
-import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
+import { refuseChanges, refuseNothing, refuseShrink } from './stages/publish/refuse-changes.ts';
+import {
+  BY_CADENCE,
+  correctorFault,
+  RETENTION,
+  type Retention,
+  timeFault,
+} from './stages/publish/release-folders.ts';
+import { readStored } from './stages/publish/release-list.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
-import { BY_CADENCE } from './stages/publish/valid-until.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
 import { type KnownSignal, type Memory, Notes, stateOf } from './stages/remember/memory.ts';
@@ -91,7 +94,7 @@ import {
   stateKey,
 } from './stages/remember/merge-plan.ts';
 import { dueSignal, EntityNotes, knownSignals } from './stages/remember/next-state.ts';
-import { canonicalDigest } from './stages/seal/canonical-digest.ts';
+import { canonicalDigest } from './stages/seal/jcs.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
 /** New input up to this size is not worth starting threads for. */

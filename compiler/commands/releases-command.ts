@@ -31,32 +31,30 @@ import {
   type ChangeKind,
   catalogChanges,
 } from '../stages/publish/catalog-changes.ts';
-import {
-  type FileListBytes,
-  type ListedChange,
-  listedChanges,
-  onlyIn,
-  readCatalog,
-  readStored,
-} from '../stages/publish/file-list-bytes.ts';
 import { leafStore } from '../stages/publish/leaf-store.ts';
-import {
-  correctorFault,
-  nextPlace,
-  type PublicationTime,
-  timeFault,
-} from '../stages/publish/next-place.ts';
 import type { Press } from '../stages/publish/press.ts';
 import {
+  correctorFault,
   currentName,
+  nextPlace,
+  type PublicationTime,
   pruneReleases,
   type Retention,
   readRelease,
   releaseFiles,
   releaseNames,
+  timeFault,
 } from '../stages/publish/release-folders.ts';
-import { writeHead } from '../stages/publish/release-head.ts';
-import { ReleaseList } from '../stages/publish/release-list.ts';
+import {
+  type FileListBytes,
+  type ListedChange,
+  listedChanges,
+  onlyIn,
+  ReleaseList,
+  readCatalog,
+  readStored,
+  writeHead,
+} from '../stages/publish/release-list.ts';
 import {
   errorsOf,
   openStaging,
@@ -64,7 +62,7 @@ import {
   type Staging,
 } from '../stages/publish/release-store.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
-import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
+import { canonicalDigest } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';

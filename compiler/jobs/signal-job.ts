@@ -18,7 +18,7 @@ import {
   type StoredReading,
 } from '../stages/intake/read-signal.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { readStored } from '../stages/publish/file-list-bytes.ts';
+import { readStored } from '../stages/publish/release-list.ts';
 import type { Ground } from '../stages/remember/entity-past.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { type Grown, growPast } from '../stages/remember/grow-past.ts';

@@ -29,7 +29,7 @@ import { keyHashOf } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { sha256 } from '../stages/anchor/log-tree.ts';
 import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
-import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
+import { canonicalDigest } from '../stages/seal/jcs.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { isStrictSignature } from '../verify/strict-signature.ts';
 

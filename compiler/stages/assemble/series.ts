@@ -14,8 +14,7 @@ import {
   stateBefore,
 } from '../../contract/series.ts';
 import { NATURE } from '../../contract/words.ts';
-import { dataAgeHours, snapshotDate } from '../derive/age.ts';
-import { bandOf } from '../derive/ruler.ts';
+import { bandOf, dataAgeHours, snapshotDate } from '../derive/figures.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Sealer } from '../seal/sealer.ts';
 import { coreFields, disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';

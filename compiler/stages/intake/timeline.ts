@@ -185,3 +185,11 @@ function factText(reading: Omit<Reading, 'observed_at' | 'collected_at'>): strin
   const elsewhere = { signal_id: null, entity: null, snapshot_date: null, observed_at: null };
   return canonicalJson(hashCore({ ...fact, ...elsewhere }));
 }
+
+/** The latest reading of an entity, as every body that joins entities reads it. */
+export interface Latest {
+  readonly reading: Reading;
+  readonly record_hash: string;
+  /** When the source was last looked at for this entity, also without anything new. */
+  readonly looked_at: string;
+}

@@ -20,14 +20,12 @@ import { readPlain } from '../../verify/plain-file.ts';
 import { keepLastCheckpoint } from '../anchor/last-checkpoint.ts';
 import { writeReleaseProof } from '../anchor/release-proof.ts';
 import { continueLog, type WrittenLog } from '../anchor/write-log.ts';
-import type { Assembly, Material } from '../assemble/assembly.ts';
-import { LatestTable } from '../assemble/latest-table.ts';
-import type { CollectionPart } from '../assemble/part.ts';
+import { type Assembly, LatestTable, type Material } from '../assemble/assembly.ts';
+import type { CollectionPart } from '../assemble/rosters/settle-rows.ts';
 import { type Description, describe } from '../describe/describe.ts';
+import type { Shelf } from '../describe/examples.ts';
 import { isSearchIndex } from '../describe/search-index.ts';
-import { CatalogView } from '../describe/site/catalog-view.ts';
-import { writePieces } from '../describe/site/write-pieces.ts';
-import type { Shelf } from '../describe/stored-bodies.ts';
+import { CatalogView, writePieces } from '../describe/site/write-pieces.ts';
 import type { SnapshotFile, Snapshots } from '../intake/list-snapshots.ts';
 import { REJECTS_FOLDER } from '../intake/read-signal.ts';
 import { type KnownBatches, noteBatches } from '../remember/known-batches.ts';
@@ -37,16 +35,19 @@ import { shelvesOf } from '../remember/merge-plan.ts';
 import type { EntityNotes } from '../remember/next-state.ts';
 import { type Issuer, makeSealer, withOverlapKey } from '../seal/sealer.ts';
 import { type CatalogNews, type ChangeCounts, catalogNews } from './catalog-changes.ts';
-import { readCatalog, readStored } from './file-list-bytes.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { LeafStore } from './leaf-store.ts';
-import { nextPlace } from './next-place.ts';
 import { type CountedPress, makePress, type Press } from './press.ts';
 import { type ReadBack, readBack } from './read-back.ts';
-import { type UnsignedHead, writeHead } from './release-head.ts';
-import { ReleaseList } from './release-list.ts';
+import { BY_CADENCE, nextPlace, validUntilByCadence } from './release-folders.ts';
+import {
+  ReleaseList,
+  readCatalog,
+  readStored,
+  type UnsignedHead,
+  writeHead,
+} from './release-list.ts';
 import { errorsOf, type Published, type Staging } from './release-store.ts';
-import { BY_CADENCE, validUntilByCadence } from './valid-until.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
 /** Look-up lines of the collections and of the descriptions, as the next compile remembers them. */

@@ -4,7 +4,7 @@ import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { verifyBody } from '../../verify/verify-body.ts';
 import { verifyRelease } from '../../verify/verify-release.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { readStored } from './file-list-bytes.ts';
+import { readStored } from './release-list.ts';
 
 /** How much of a release is looked at again before it is published. */
 export type ReadBack = 'sample' | 'full';

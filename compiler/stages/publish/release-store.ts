@@ -16,6 +16,7 @@
  * Known limits: links and `sync` are those of POSIX, so a data folder is no folder of Windows, and it stands on one file
  * system.
  */
+
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,6 @@ import { CURRENT_LINK, RELEASES_FOLDER, type Release } from '../../contract/rele
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
 import { lockData } from './data-lock.ts';
-import type { FileListBytes } from './file-list-bytes.ts';
 import { fileWriter, type StoreWriter } from './file-writer.ts';
 import {
   currentName,
@@ -37,6 +37,7 @@ import {
   removeReleases,
   sweep,
 } from './release-folders.ts';
+import type { FileListBytes } from './release-list.ts';
 import { syncFolder } from './replace-file.ts';
 import { SpareFiles } from './spare-files.ts';
 

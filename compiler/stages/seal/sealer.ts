@@ -7,8 +7,7 @@ import {
 } from '../../contract/citation.ts';
 import { didKey } from '../../contract/did-key.ts';
 import { hashCore } from '../../contract/record-hash.ts';
-import { canonicalDigest } from './canonical-digest.ts';
-import { jcs } from './jcs.ts';
+import { canonicalDigest, jcs } from './jcs.ts';
 
 /** The publisher, named in every citation and part of what is signed. */
 export interface Issuer {

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { roundDecimal } from '../../../compiler/contract/units.ts';
-import { dataAgeHours, hoursBetween, snapshotDate } from '../../../compiler/stages/derive/age.ts';
+import {
+  dataAgeHours,
+  hoursBetween,
+  snapshotDate,
+} from '../../../compiler/stages/derive/figures.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordSource } from '../../../compiler/contract/record.ts';
-import { sourceAgreement } from '../../../compiler/stages/derive/agreement.ts';
+import { sourceAgreement } from '../../../compiler/stages/derive/figures.ts';
 
 const AT = '2026-11-20T10:00:00Z';
 const source = (value: RecordSource['value'], more: Partial<RecordSource> = {}): RecordSource => ({

@@ -12,7 +12,7 @@ import {
   isOfficial,
   rulerFor,
   standardRuler,
-} from '../../../compiler/stages/derive/ruler.ts';
+} from '../../../compiler/stages/derive/figures.ts';
 import { parseReading, type Reading } from '../../../compiler/stages/intake/reading.ts';
 import { builtinEntry } from '../../builtin-rows.ts';
 import { reading } from '../../snapshot-folder.ts';

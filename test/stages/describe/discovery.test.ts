@@ -4,7 +4,7 @@ import {
   apiCatalog,
   registryEntry,
   serverCard,
-} from '../../../compiler/stages/describe/discovery.ts';
+} from '../../../compiler/stages/describe/describe.ts';
 
 const issuerAt = (baseUrl: string) => ({ name: 'Harbour', did: 'did:key:z', keyId: 'z', baseUrl });
 

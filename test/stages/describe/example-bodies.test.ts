@@ -6,11 +6,11 @@ import { SETTLEMENT_NATURE } from '../../../compiler/contract/resolve-bodies.ts'
 import {
   type ExampleBody,
   exampleBodies,
-} from '../../../compiler/stages/describe/example-bodies.ts';
+  storedBodies,
+} from '../../../compiler/stages/describe/examples.ts';
 import { inventedBody } from '../../../compiler/stages/describe/invented-body.ts';
 import { INVENTED_HASH } from '../../../compiler/stages/describe/invented-values.ts';
 import { outline } from '../../../compiler/stages/describe/manifest.ts';
-import { storedBodies } from '../../../compiler/stages/describe/stored-bodies.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from '../../compiled-sample.ts';
 import { removeFolders } from '../../snapshot-folder.ts';

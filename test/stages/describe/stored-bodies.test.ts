@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestText } from '../../../compiler/stages/describe/stored-bodies.ts';
+import { requestText } from '../../../compiler/stages/describe/examples.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 
 const HASH = `sha256:${'0a'.repeat(32)}`;

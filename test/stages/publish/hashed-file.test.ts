@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fileDigest, HashedFile } from '../../../compiler/stages/publish/hashed-file.ts';
+import { fileDigest, HashedFile } from '../../../compiler/stages/publish/release-list.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { packedBytes } from '../../../compiler/stages/publish/packed-bytes.ts';
+import { packedBytes } from '../../../compiler/stages/publish/press.ts';
 
 const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 2000 }, (_, at) => ({ at }))));
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import type { FileEntry } from '../../../compiler/contract/release.ts';
-import { packedPath } from '../../../compiler/contract/release.ts';
+import { type FileEntry, packedPath } from '../../../compiler/contract/release.ts';
 import { fileEntry } from '../../../compiler/stages/publish/file-writer.ts';
 import { makePress } from '../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';

@@ -6,10 +6,15 @@ import type { InputFault } from '../../intake/compile-error.ts';
 import { batchOrder } from '../../intake/list-snapshots.ts';
 import { type StablecoinDeathRow, stablecoinDeathRowSchema } from '../../intake/roster-rows.ts';
 import type { Press } from '../../publish/press.ts';
-import type { ReadPart } from '../part.ts';
-import { putHashes, putRoster } from './put-roster.ts';
-import { previewHead } from './roster-preview.ts';
-import { type HashedRow, type SettledRoster, settleRoster } from './settle-rows.ts';
+import {
+  type HashedRow,
+  previewHead,
+  putHashes,
+  putRoster,
+  type ReadPart,
+  type SettledRoster,
+  settleRoster,
+} from './settle-rows.ts';
 
 const { id: SIGNAL, lists, preview } = STABLECOIN_DEATHS;
 const [LIST] = lists;
