@@ -143,7 +143,7 @@ export class Assembly {
   }
 
   #catalogBytes(): Buffer {
-    const edits = this.#catalog.sort((a, b) => compare(a.key, b.key));
+    const edits = this.#catalog.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
     const bytes = this.#output.listed;
     const lines = new GatheredLines('utf8', bytes.length);
     editLines({ bytes, order: catalogOrder }, edits, lines);
@@ -283,10 +283,6 @@ function cityReading(leg: LegReading | undefined, read: Material['read']): CityR
 
 function recordAt(read: Material['read'], signalId: string, entity: string): SignalRecord {
   return JSON.parse(Buffer.from(read(recordPath(signalId, entity))).toString('utf8'));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Where a line of the catalog belongs. */

@@ -138,15 +138,6 @@ export function coreFields(signal: Signal, reading: Reading) {
   } as const;
 }
 
-/** Products of this reading that can be bought beside the record. */
-function dimsOf(facts: EntityFacts): string[] {
-  return [
-    ...(facts.ruler === null ? [] : ['ruler', 'calibrated']),
-    ...(facts.strata === null ? [] : ['strata']),
-    ...(facts.season === null ? [] : ['history']),
-  ];
-}
-
 /**
  * The signal record as it is stored: without its citation, and without what depends on the moment of the request. Members
  * are in the order of the specification; `update_status` goes in before `official_cadence`.
@@ -176,7 +167,11 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     standard_ruler: ruler,
     stat_ruler: statRuler(season),
     strata: facts.strata,
-    decision_points: recordDecisions(facts.entry, latest.entity, dimsOf(facts)),
+    decision_points: recordDecisions(facts.entry, latest.entity, [
+      ...(facts.ruler === null ? [] : ['ruler', 'calibrated']),
+      ...(facts.strata === null ? [] : ['strata']),
+      ...(facts.season === null ? [] : ['history']),
+    ]),
     ...(summary_en === undefined ? {} : { summary_en }),
     summary_zh: summaryZh(signal, latest, { ruler, season }),
     ...disclosures(latest),

@@ -104,15 +104,8 @@ function describeOffer(press: Press, all: Described, contact: string | null): vo
   press.pack('well-known/llms-full.txt', llmsFullText({ issuer, catalog }, entries));
 }
 
-interface DidParts {
-  readonly issuer: Issuer;
-  readonly keys: KeyHistory;
-  /** The time that the document speaks about. */
-  readonly asOf: string;
-}
-
 /** The did:web document of the service's address: every issuer key, the current one first; only those that may sign assert. */
-function didDocument({ issuer, keys, asOf }: DidParts) {
+function didDocument({ issuer, keys, asOf }: { issuer: Issuer; keys: KeyHistory; asOf: string }) {
   const current = (did: string): boolean => did === issuer.did;
   const listed = [...keys.keys].sort((a, b) => Number(current(b.did)) - Number(current(a.did)));
   const valid = listed.filter((key) => keyStanding(keys, key.did, asOf) === 'valid');
@@ -187,15 +180,11 @@ function skills(entries: readonly ManifestEntry[], baseUrl: string) {
       id: entry.path.slice(1).replaceAll('/', '.'),
       name: `${entry.method} ${entry.path}`,
       description: `${entry.description}. ${entry.price_usd} USD a call${otherPrices(entry.price_by_signal ?? null)} through x402.`,
-      tags: tagsOf(entry.path),
+      tags: [...new Set(['x402', ...entry.path.slice(1).split(/[/-]/)])],
       examples: [baseUrl + entry.input_example_request],
       inputModes: JSON_MODE,
       outputModes: JSON_MODE,
     }));
-}
-
-function tagsOf(path: string): string[] {
-  return [...new Set(['x402', ...path.slice(1).split(/[/-]/)])];
 }
 
 /** The card with a JWS (RFC 7515, EdDSA) over its canonical JSON without `signatures`. */

@@ -25,16 +25,14 @@ export function releaseExamples({ has, read }: Shelf): ExampleValues {
   return { reading: end < 0 ? null : parseCatalogRow(text.slice(0, end)) };
 }
 
-interface ExampleSource {
-  readonly stored: ReleaseBodies;
-  readonly examples: ExampleValues;
-  readonly catalog: Catalog;
-}
-
 /** Parameter values of a request that this release answers; null where nothing is stored for the operation. */
 export function exampleValues(
   row: Endpoint,
-  { stored, examples, catalog }: ExampleSource,
+  {
+    stored,
+    examples,
+    catalog,
+  }: { stored: ReleaseBodies; examples: ExampleValues; catalog: Catalog },
 ): Values | null {
   if (isDescriptionFile(row)) return {};
   if (row.file !== undefined) {
@@ -129,14 +127,11 @@ function exampleOf(endpoint: Endpoint, has: Shelf['has']): StoredAnswer | null {
   const values: Record<string, string> = {};
   for (const [name, param] of Object.entries(endpoint.params)) {
     const [example] = param.examples;
-    if (isNaming(endpoint, name) && example !== undefined) values[name] = example;
+    if (endpoint.file?.includes(`{${name}}`) === true && example !== undefined)
+      values[name] = example;
   }
   const path = filePath(endpoint, values);
   return path !== null && has(path) ? { values, path } : null;
-}
-
-function isNaming({ file }: Endpoint, name: string): boolean {
-  return file?.includes(`{${name}}`) === true;
 }
 
 function firstOf(endpoint: Endpoint, under: Shelf['under']): StoredAnswer | null {
@@ -181,7 +176,11 @@ export function exampleBodies(
   stored: ReleaseBodies,
   catalog: Catalog,
 ): ReadonlyMap<string, ExampleBody> {
-  const samples = sampleAnswers(sampleRecords(stored));
+  // Every member stands in a free sample; the add-ons lack the citation, which is what a purchase adds.
+  const samples: SampleAnswers = Object.assign(
+    {},
+    ...sampleRecords(stored).map(answersAbout).reverse(),
+  );
   const found = catalog.operations.flatMap((row): [string, ExampleBody][] => {
     const real = freeAnswer(row, stored) ?? samples[row.path as keyof SampleAnswers];
     const value = real ?? inventedBody(row, catalog);
@@ -213,14 +212,6 @@ function freeAnswer(row: Endpoint, stored: ReleaseBodies): object | undefined {
 
 /** What the free sample record says already, by the operation that sells it: real answers that give nothing away. */
 type SampleAnswers = Partial<Readonly<Record<TablePath, object>>>;
-
-/**
- * Answers of paid operations about the readings of free samples, the first one that has an answer. Every member stands
- * in the sample; the add-ons lack the citation, which is what a purchase adds.
- */
-function sampleAnswers(records: readonly SignalRecord[]): SampleAnswers {
-  return Object.assign({}, ...records.map(answersAbout).reverse());
-}
 
 function answersAbout(record: SignalRecord): SampleAnswers {
   const { lifecycle } = record;

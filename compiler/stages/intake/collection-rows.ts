@@ -1,14 +1,15 @@
+import { z } from 'zod';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { CollectionId } from '../../contract/collections.ts';
 import { DOCUMENT_ENDPOINTS, documentForm } from '../../contract/document-bodies.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
-import { FORM_TYPE, cikOf } from '../../contract/filing.ts';
+import { cikOf, FORM_TYPE } from '../../contract/filing.ts';
 import { CADENCES } from '../../contract/freshness.ts';
 import { filePath } from '../../contract/path.ts';
 import { isObject } from '../../contract/strict-json.ts';
 import type { InputFault } from './compile-error.ts';
-import { FAULT_WORDS, day, utcTime, wordFaults } from './field-rules.ts';
-import { type JudgeTime, type SnapshotFile, batchTimes } from './list-snapshots.ts';
+import { day, FAULT_WORDS, utcTime, wordFaults } from './field-rules.ts';
+import { batchTimes, type JudgeTime, type SnapshotFile } from './list-snapshots.ts';
 import { LineReader, type LineRules, readLines } from './read-lines.ts';
 import { Quarantine } from './read-signal.ts';
 import { address, fieldsSchema, isAfter, zodFaults } from './reading.ts';
@@ -23,7 +24,6 @@ import {
   text,
   trustServiceRowSchema,
 } from './roster-rows.ts';
-import { z } from 'zod';
 
 const LEGS_MAX = 12;
 const ROWS_MAX = 2000;
@@ -286,12 +286,6 @@ export interface StoredRow<Row> {
   readonly line: number;
 }
 
-/** The files of one collection, and the instant that the compile speaks about, ISO-8601 UTC. */
-interface StoredCollection {
-  readonly files: readonly SnapshotFile[];
-  readonly asOf: string;
-}
-
 /** Every row says when it was read. */
 interface Collected {
   readonly collected_at: string;
@@ -309,7 +303,7 @@ interface CollectionRows<Row> {
  * row means that the subject is gone, and a list of filings claims to be complete.
  */
 export function readCollection<Row extends Collected>(
-  { files, asOf }: StoredCollection,
+  { files, asOf }: { files: readonly SnapshotFile[]; asOf: string },
   schema: z.ZodType<Row>,
 ): CollectionRows<Row> {
   const rows: StoredRow<Row>[] = [];

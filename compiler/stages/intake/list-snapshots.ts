@@ -86,7 +86,7 @@ export function listSnapshots(
   closed: ClosedBatches = NONE_CLOSED,
 ): Snapshots {
   const faults: InputFault[] = [];
-  const ids = storedIds(catalog);
+  const ids = [...catalog.signals, ...COLLECTIONS].map(({ id }) => id);
   const batches = existsSync(root) ? listBatches(root, { faults, closed, ids }) : [];
   const files = batches.flatMap(({ batch, files }) => files ?? closed.collections(batch));
   if (faults.length > 0) throw new CompileError(faults);
@@ -232,11 +232,6 @@ export function isLitter(entry: Dirent): boolean {
   return !entry.isDirectory() && LITTER.some((pattern) => pattern.test(entry.name));
 }
 
-/** The names that files may have: of the signals and collections. */
-function storedIds({ signals }: Catalog): readonly string[] {
-  return [...signals, ...COLLECTIONS].map(({ id }) => id);
-}
-
 /** The signal or collection among `ids` that a file name stands for; null for any other name. */
 function storedId(name: string, ids: readonly string[]): string | null {
   if (!name.endsWith(ENDING)) return null;
@@ -277,13 +272,7 @@ const FETCH_MS_MAX = HOUR_MS;
 /** What an hour says otherwise than its own batch waits for the next hour's, so that it is a revision there. */
 const WAIT_MS_MAX = HOUR_MS;
 
-/** What is wrong with a time of collection, and whether a line with it may be left out. */
-interface TimeFault {
-  readonly message: string;
-  /** Null for a line that may be left out. */
-  readonly stops: string | null;
-}
-export type JudgeTime = (collectedAt: string) => TimeFault | null;
+export type JudgeTime = (collectedAt: string) => { message: string; stops: string | null } | null;
 
 const TAKEN_LATER =
   'a line from the future is never left out, because a later compile would accept it';

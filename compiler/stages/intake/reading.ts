@@ -4,7 +4,7 @@ import type { Line, Signal, SignalEntry } from '../../contract/catalog/line.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { fitsSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
-import { foreignUnit, type UnitRange, unitLimits } from '../../contract/units.ts';
+import { foreignUnit, unitLimits } from '../../contract/units.ts';
 import type { InputFault } from './compile-error.ts';
 import {
   checkFigures,
@@ -135,15 +135,14 @@ export function parseReading(
   // A spread of two objects of varying shape costs microseconds a line, this does not.
   const merged: PartFields = Object.assign({}, header, parsed.data);
   const missing = REQUIRED.filter((name) => merged[name] === undefined);
-  if (missing.length > 0) return { faults: missing.map(missingFault) };
+  if (missing.length > 0)
+    return {
+      faults: missing.map((field: string) => ({ code: 'bad_field', field, message: MISSING })),
+    };
   const reading = merged as Reading;
   // The header was looked through when it was read.
   const faults = [...zodFaults(wordFaults(parsed.data)), ...checkAgainstEntry(reading, entry)];
   return faults.length > 0 ? { faults } : { ok: reading };
-}
-
-function missingFault(field: string): LineFault {
-  return { code: 'bad_field', field, message: MISSING };
 }
 
 /** What a schema, or a look at the words, found wrong with a line. */
@@ -238,8 +237,11 @@ function valueFaults({ current }: Reading, { metrics, range }: Signal): LineFaul
       return [valueFault(name, `${value} is a no-data code; store null`)];
     }
     const limits = name === metrics[0] ? (range ?? unitLimits(name)) : unitLimits(name);
-    if (limits === undefined || isWithin(value, limits)) return [];
-    const message = `${value} is outside ${limitsText(limits)}; correct it, or store null`;
+    if (limits === undefined) return [];
+    const { from, to } = limits;
+    if (value >= from && value <= (to ?? Number.POSITIVE_INFINITY)) return [];
+    const span = to === undefined ? `${from} and up` : `${from} to ${to}`;
+    const message = `${value} is outside ${span}; correct it, or store null`;
     return [valueFault(name, message)];
   });
 }
@@ -250,14 +252,6 @@ function sourceFaults({ sources }: Reading, { metrics: [main] }: Signal): LineFa
     if (fitsName(main, value)) return [];
     return [{ code: 'bad_field', field: `sources.${at}.value`, message: figureFault(value) }];
   });
-}
-
-function isWithin(value: number, { from, to = Number.POSITIVE_INFINITY }: UnitRange): boolean {
-  return value >= from && value <= to;
-}
-
-function limitsText({ from, to }: UnitRange): string {
-  return to === undefined ? `${from} and up` : `${from} to ${to}`;
 }
 
 function valueFault(name: string, message: string): LineFault {

@@ -61,14 +61,11 @@ const captureFields = {
 const captureSchema = z.strictObject(captureFields);
 export type CaptureRow = z.infer<typeof captureSchema>;
 
-interface Times {
-  readonly observed_at: string;
-  readonly collected_at: string;
-  readonly capture_date?: string;
-}
-
 /** Times that cannot be: nothing is observed or captured after it was collected. */
-export function checkTimes(row: Times, refuse: (field: string, message: string) => void): void {
+export function checkTimes(
+  row: { observed_at: string; collected_at: string; capture_date?: string },
+  refuse: (field: string, message: string) => void,
+): void {
   if (isAfter(row.observed_at, row.collected_at)) {
     refuse('observed_at', `"${row.observed_at}" is after collected_at; correct one of the two`);
   }

@@ -34,8 +34,6 @@ export interface Instant {
   readonly repeats: number;
 }
 
-type SettledInstant = { readonly ok: Instant } | { readonly fault: InputFault };
-
 /** Seals the core of a reading. */
 export type HashOf = (reading: Reading) => string;
 
@@ -48,7 +46,7 @@ export function settle(
   before: Instant | null,
   group: readonly StoredReading[],
   { batches, hashOf }: { readonly batches: readonly string[]; readonly hashOf: HashOf },
-): SettledInstant {
+): { readonly ok: Instant } | { readonly fault: InputFault } {
   let at = before;
   let last: StoredReading | null = null;
   for (const item of group) {

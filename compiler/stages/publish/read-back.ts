@@ -42,7 +42,7 @@ function readSampleBack({ data, entries, issuerDid, catalog }: Written): void {
   const files = spread(entries, FILES_SAMPLED);
   const bodies = new Set(
     spread(
-      files.filter(({ path }) => isBody(path)),
+      files.filter(({ path }) => /^(record|bundle)\/.*\.json$/.test(path)),
       BODIES_SAMPLED,
     ),
   );
@@ -55,10 +55,6 @@ function readSampleBack({ data, entries, issuerDid, catalog }: Written): void {
     if (failed !== undefined)
       throw refusal(data, `${entry.path}: ${failed.where} ${failed.detail}`);
   }
-}
-
-function isBody(path: string): boolean {
-  return /^(record|bundle)\/.*\.json$/.test(path);
 }
 
 function reread(data: string, entry: FileEntry): Buffer {

@@ -262,17 +262,14 @@ const SHRINK_SHARE_MAX = 0.2;
 
 type ShrinkCounts = Readonly<Record<'entities' | 'readings', number>>;
 
-/** What the previous release has: its catalog, and what its compile counted, where that is still known. */
-interface PreviousCounts {
-  readonly catalog: Buffer;
-  readonly signals: Readonly<Record<string, Pick<ShrinkCounts, 'readings'>>>;
-}
-
 /**
  * Refuses to publish when a signal shrinks suspiciously against the previous release: an emptied or cut snapshot must not
  * empty the shop. Throws a CompileError that names every such signal.
  */
-export function refuseShrink(before: PreviousCounts, now: ReadonlyMap<string, ShrinkCounts>): void {
+export function refuseShrink(
+  before: { catalog: Buffer; signals: Readonly<Record<string, Pick<ShrinkCounts, 'readings'>>> },
+  now: ReadonlyMap<string, ShrinkCounts>,
+): void {
   const faults: InputFault[] = [];
   for (const [id, entities] of countBySignal(before.catalog)) {
     const { readings = 0 } = before.signals[id] ?? {};

@@ -386,13 +386,12 @@ interface WrittenHead extends Omit<WrittenList, 'sha256' | 'publicFiles'> {
   readonly release: Release;
 }
 
-interface ReleaseParts {
-  readonly list: ReleaseList;
-  readonly head: UnsignedHead;
-}
-
 /** Writes the list of files and the signed head into the folder of a release. */
-export function writeHead(root: string, { list, head }: ReleaseParts, sealer: Sealer): WrittenHead {
+export function writeHead(
+  root: string,
+  { list, head }: { list: ReleaseList; head: UnsignedHead },
+  sealer: Sealer,
+): WrittenHead {
   const { sha256, count, bytesAdded, publicFiles } = list.write(join(root, FILES_NAME));
   const unsigned = {
     ...head,

@@ -43,12 +43,6 @@ import { SpareFiles } from './spare-files.ts';
 
 const STAGING = '.staging';
 
-/** A release that is whole on the disk. */
-interface SettledRelease {
-  /** Switches `current` to the new folder, under this name, in one step. */
-  publish(name: string): Published;
-}
-
 /** A release that `current` names. */
 export interface Published {
   readonly folder: string;
@@ -83,7 +77,7 @@ export interface Staging {
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;
   /** Makes everything that was written durable; only then can it be published. */
-  settle(): Promise<SettledRelease>;
+  settle(): Promise<{ publish(name: string): Published }>;
   /** Forgets what was written so far, to begin again. */
   restart(): void;
   /** Leaves the data folder as it was. */
@@ -181,7 +175,13 @@ function publishFolder(data: string, root: string, name: string): string {
   const releases = join(data, RELEASES_FOLDER);
   const target = join(releases, name);
   if (currentName(data) === name) {
-    throw cannotPublish(data, `release "${name}" is already the current one`);
+    throw new CompileError([
+      {
+        code: 'cannot_publish',
+        file: data,
+        message: `release "${name}" is already the current one`,
+      },
+    ]);
   }
   try {
     // What a killed compile left under this name was never served.
@@ -209,10 +209,6 @@ export function previousFiles(data: string): PreviousFiles | null {
       return list;
     },
   };
-}
-
-function cannotPublish(data: string, message: string): CompileError {
-  return new CompileError([{ code: 'cannot_publish', file: data, message }]);
 }
 
 /** One sync of the whole file system instead of an fsync per file, which costs a millisecond each. */

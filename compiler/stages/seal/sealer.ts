@@ -17,12 +17,6 @@ export interface Issuer {
   readonly baseUrl: string;
 }
 
-/** A key that signs texts; the signature is base64url, Ed25519 over their UTF-8 bytes. */
-interface TextSigner {
-  readonly did: string;
-  signText(text: string): string;
-}
-
 /** Hashes cores and signs bodies with node:crypto. */
 export interface Sealer {
   recordHash(core: Parameters<typeof hashCore>[0]): string;
@@ -31,7 +25,7 @@ export interface Sealer {
   /** Ed25519 signature over the UTF-8 bytes of a text that is not a citation, base64url. */
   signText(text: string): string;
   /** The keys that sign checkpoints of the log, that of the issuer first. */
-  readonly logSigners: readonly TextSigner[];
+  readonly logSigners: readonly { did: string; signText(text: string): string }[];
 }
 
 /** A sealer whose checkpoints another key signs too. */

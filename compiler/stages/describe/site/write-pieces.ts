@@ -163,7 +163,9 @@ export function findFiles(rows: Iterable<CatalogRow>): SiteFile[] {
   for (const row of rows) {
     for (const word of siteWords(row.entity, row.entity_name)) entries.push([word, row]);
   }
-  const pieces = [...byKey(entries, 1)].flatMap(([key, list]) => cut(key, list));
+  const pieces = [...grouped(entries, ([word]) => keyOf(word, 1))].flatMap(([key, list]) =>
+    cut(key, list),
+  );
   pieces.sort(([a], [b]) => (a < b ? -1 : 1));
   const find: SiteFind = { keys: pieces.map(([key]) => key) };
   const files = pieces.map(([key, list]): SiteFile => [findUrl(key).slice(1), found(key, list)]);
@@ -176,18 +178,11 @@ function keyOf(word: string, chars: number): string {
   return key.isWellFormed() ? key : word.slice(0, chars + 1);
 }
 
-function byKey(
-  entries: readonly WordEntry[],
-  chars: number,
-): ReadonlyMap<string, readonly WordEntry[]> {
-  return grouped(entries, ([word]) => keyOf(word, chars));
-}
-
 /** One piece, or one for each next letter; words that are the key itself stay in the piece of the key. */
 function cut(key: string, entries: readonly WordEntry[]): [string, readonly WordEntry[]][] {
   const chars = key.length;
   if (entries.length <= PIECE_ROWS_MAX || chars >= KEY_CHARS_MAX) return [[key, entries]];
-  const parts = byKey(entries, chars + 1);
+  const parts = grouped(entries, ([word]) => keyOf(word, chars + 1));
   // All of them are the same word.
   if (parts.size === 1 && parts.has(key)) return [[key, entries]];
   return [...parts].flatMap(([longer, list]): [string, readonly WordEntry[]][] => {
