@@ -19,6 +19,7 @@
  * Known limits: one compile at a time in a data folder. A snapshot file that is removed or changed costs a full compile.
  * Collections are read whole each time.
  */
+
 import { hash, type KeyObject } from 'node:crypto';
 import { join, relative, resolve, sep } from 'node:path';
 import { BUILTIN } from './contract/catalog/builtin.ts';
@@ -52,15 +53,12 @@ import { keyWarnings } from './keys/root-draft.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
-import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError, type InputFault } from './stages/intake/compile-error.ts';
-import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list-snapshots.ts';
+import { futureBatches, listSnapshots, signalFiles } from './stages/intake/list-snapshots.ts';
 import { loadCatalog } from './stages/intake/load-catalog.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
-import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
-import { readStored } from './stages/publish/file-list-bytes.ts';
+import { REJECTS_FOLDER } from './stages/intake/read-signal.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
-import { correctorFault, timeFault } from './stages/publish/next-place.ts';
 import {
   type PublishOptions,
   type PublishSummary,
@@ -68,11 +66,16 @@ import {
   publishRun,
   type Run,
 } from './stages/publish/publish-run.ts';
-import { refuseChanges } from './stages/publish/refuse-changes.ts';
-import { refuseNothing, refuseShrink } from './stages/publish/refuse-shrink.ts';
-import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
+import { refuseChanges, refuseNothing, refuseShrink } from './stages/publish/refuse-changes.ts';
+import {
+  BY_CADENCE,
+  correctorFault,
+  RETENTION,
+  type Retention,
+  timeFault,
+} from './stages/publish/release-folders.ts';
+import { readStored } from './stages/publish/release-list.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
-import { BY_CADENCE } from './stages/publish/valid-until.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
 import { type KnownSignal, type Memory, Notes, stateOf } from './stages/remember/memory.ts';
@@ -86,7 +89,7 @@ import {
   stateKey,
 } from './stages/remember/merge-plan.ts';
 import { dueSignal, EntityNotes, knownSignals } from './stages/remember/next-state.ts';
-import { canonicalDigest } from './stages/seal/canonical-digest.ts';
+import { canonicalDigest } from './stages/seal/jcs.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
 /** New input up to this size is not worth starting threads for. */
@@ -183,7 +186,12 @@ async function compileInto(
     }
   }
   const stored = isFull ? listed.stored : listSnapshots(options.snapshots, catalog);
-  const source = { memory: null, known: listed.known, stored, added: allFiles(stored) };
+  const source = {
+    memory: null,
+    known: listed.known,
+    stored,
+    added: new Map(stored.signals.map(({ signal_id, files }) => [signal_id, files])),
+  };
   return compileRun(options, openRun(options, open, source));
 }
 
@@ -198,27 +206,25 @@ function statedCatalog({ catalog, file }: WholeCatalog) {
   return { text, tableDigest, sha256: `sha256:${hex}` };
 }
 
-function allFiles({ signals }: Snapshots): CompileInput['added'] {
-  return new Map(signals.map(({ signal_id, files }) => [signal_id, files]));
-}
-
 /** What is to be compiled, and upon what. */
 type CompileInput = Omit<Plan, 'memory'> & { readonly memory: Memory | null };
-type OpenRun = Pick<
-  Run,
-  | 'catalog'
-  | 'catalogText'
-  | 'catalogSha256'
-  | 'staging'
-  | 'issuer'
-  | 'issuerKey'
-  | 'overlapKey'
-  | 'keys'
-  | 'tableDigest'
-  | 'stateKey'
->;
-
-function openRun({ asOf }: CompileOptions, open: OpenRun, source: CompileInput): Run {
+function openRun(
+  { asOf }: CompileOptions,
+  open: Pick<
+    Run,
+    | 'catalog'
+    | 'catalogText'
+    | 'catalogSha256'
+    | 'staging'
+    | 'issuer'
+    | 'issuerKey'
+    | 'overlapKey'
+    | 'keys'
+    | 'tableDigest'
+    | 'stateKey'
+  >,
+  source: CompileInput,
+): Run {
   const { stored, added, memory } = source;
   const { staging } = open;
   const { scratch, writer, state } = staging;
@@ -268,17 +274,12 @@ async function compileRun(
   noteRejects(run, results);
   const signals = knownSignals(run, dueSignals(run), results);
   if (options.allowShrink !== true) refuseLoss(options, run, signals);
-  const digests = digestsOf(results);
+  const digests = new Map(results.flatMap(({ digests }) => Object.entries(digests)));
   const changed = memory === null ? changedSince(run.known, digests, stored) : [];
   const overlapSigned = options.overlapSeed === undefined ? null : run.overlapKey !== null;
   const published = await publishRun(options, run, { signals, digests });
   const warnings = keyWarnings(run.keys, options.asOf);
   return { ...published, changed, overlapSigned, keyWarnings: warnings };
-}
-
-/** sha256 of every file that was read, hex, by its name. */
-function digestsOf(results: readonly JobResult[]): Map<string, string> {
-  return new Map(results.flatMap(({ digests }) => Object.entries(digests)));
 }
 
 /** Refuses a release that lost much or is empty; an incremental compile cannot have lost anything. */
@@ -367,14 +368,12 @@ async function runJobs(options: CompileOptions, run: Run): Promise<JobResult[]> 
       report(shared);
       return result;
     });
-    return joinedBySignal(await Promise.all(jobs));
+    return [...grouped(await Promise.all(jobs), ({ signal_id }) => signal_id).values()].map(
+      joinShares,
+    );
   } finally {
     await runner.close();
   }
-}
-
-function joinedBySignal(results: readonly JobResult[]): JobResult[] {
-  return [...grouped(results, ({ signal_id }) => signal_id).values()].map(joinShares);
 }
 
 function runnerFor(options: CompileOptions, queue: readonly SharedSignal[]): JobRunner {

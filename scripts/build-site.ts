@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CODINGS, isPacked, packedPath } from '../compiler/contract/release.ts';
-import { packedBytes } from '../compiler/stages/publish/packed-bytes.ts';
+import { packedBytes } from '../compiler/stages/publish/press.ts';
 import { isBuilt, noteBuilt, store } from './bundle-notes.ts';
 
 // Bundles the browser program of the page into build/compiler/site/: files named by their content, and

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import type { InputFault } from '../compiler/stages/intake/compile-error.ts';
-import { faultText } from '../compiler/stages/intake/compile-error.ts';
+import { faultText, type InputFault } from '../compiler/stages/intake/compile-error.ts';
 import { listSnapshots } from '../compiler/stages/intake/list-snapshots.ts';
 import { serverRow } from './roster-rows.ts';
 import {

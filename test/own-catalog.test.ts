@@ -15,7 +15,7 @@ import { FORMAT_DOCUMENTS } from '../compiler/contract/static-files.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
-import { canonicalDigest } from '../compiler/stages/seal/canonical-digest.ts';
+import { canonicalDigest } from '../compiler/stages/seal/jcs.ts';
 import { carriedFault } from '../compiler/verify/description-checks.ts';
 import { provenCatalog } from '../compiler/verify/signed-head.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';

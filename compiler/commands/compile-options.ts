@@ -6,11 +6,14 @@ import { SERIES_DAYS_MAX } from '../contract/endpoints.ts';
 import { hiddenSign } from '../contract/hidden-signs.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { readIssuerKey } from '../keys/key-store.ts';
-import { CLOCK_ALLOWANCE_MS } from '../stages/intake/batch-times.ts';
-import type { PublicationTime } from '../stages/publish/next-place.ts';
+import { CLOCK_ALLOWANCE_MS } from '../stages/intake/list-snapshots.ts';
 import type { ReadBack } from '../stages/publish/read-back.ts';
-import { RETENTION, type Retention } from '../stages/publish/release-folders.ts';
-import { BY_CADENCE } from '../stages/publish/valid-until.ts';
+import {
+  BY_CADENCE,
+  type PublicationTime,
+  RETENTION,
+  type Retention,
+} from '../stages/publish/release-folders.ts';
 import { WITNESSES } from './ask-after.ts';
 import {
   type CommandSettings,

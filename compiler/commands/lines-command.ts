@@ -5,8 +5,8 @@ import type { SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
 import { metricUnit } from '../contract/units.ts';
+import { memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
-import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
 import type { CommandSettings } from './command-settings.ts';
 

@@ -31,32 +31,30 @@ import {
   type ChangeKind,
   catalogChanges,
 } from '../stages/publish/catalog-changes.ts';
-import {
-  type FileListBytes,
-  type ListedChange,
-  listedChanges,
-  onlyIn,
-  readCatalog,
-  readStored,
-} from '../stages/publish/file-list-bytes.ts';
 import { leafStore } from '../stages/publish/leaf-store.ts';
-import {
-  correctorFault,
-  nextPlace,
-  type PublicationTime,
-  timeFault,
-} from '../stages/publish/next-place.ts';
 import type { Press } from '../stages/publish/press.ts';
 import {
+  correctorFault,
   currentName,
+  nextPlace,
+  type PublicationTime,
   pruneReleases,
   type Retention,
   readRelease,
   releaseFiles,
   releaseNames,
+  timeFault,
 } from '../stages/publish/release-folders.ts';
-import { writeHead } from '../stages/publish/release-head.ts';
-import { ReleaseList } from '../stages/publish/release-list.ts';
+import {
+  type FileListBytes,
+  type ListedChange,
+  listedChanges,
+  onlyIn,
+  ReleaseList,
+  readCatalog,
+  readStored,
+  writeHead,
+} from '../stages/publish/release-list.ts';
 import {
   errorsOf,
   openStaging,
@@ -64,9 +62,8 @@ import {
   type Staging,
 } from '../stages/publish/release-store.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
-import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
+import { canonicalDigest } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
@@ -173,7 +170,7 @@ function writeAgain(
     keyId: head.key_id,
     baseUrl: head.base_url,
   };
-  const signer = { issuer, sealer: makeSealer(issuer, key, NO_SIGNATURES) };
+  const signer = { issuer, sealer: makeSealer(issuer, key) };
   const list = new ReleaseList(files, files_count);
   const log = goOn(staging, { ...signer, current, files, list });
   // Files that the current release does not list may have decayed unnoticed, so they are read before they are served

@@ -6,13 +6,13 @@ import { DAY_MS } from '../contract/iso-time.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { FILES_NAME, type FileEntry, RELEASE_NAME, RELEASES_FOLDER } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
-import { onlyIn } from '../stages/publish/file-list-bytes.ts';
 import {
   currentName,
   readRelease,
   releaseFiles,
   releaseNames,
 } from '../stages/publish/release-folders.ts';
+import { onlyIn } from '../stages/publish/release-list.ts';
 import { STATE_FOLDER } from '../stages/remember/memory.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { filesOf } from './releases-command.ts';
@@ -190,7 +190,6 @@ const KINDS = new Map<string, string>([
   ['site', 'page for people'],
   [RELEASES_FOLDER, 'heads and lists'],
   [STATE_FOLDER, 'state'],
-  ['signatures', 'signatures'],
 ]);
 const OTHER = 'other';
 const KINDS_IN_ORDER: readonly string[] = [...new Set(KINDS.values()), OTHER];

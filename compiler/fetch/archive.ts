@@ -9,6 +9,7 @@
  * that came before are stored once: a later note names the day that holds them. A file appears under its name only when all
  * of it is written.
  */
+
 import { createHash, hash } from 'node:crypto';
 import {
   createWriteStream,

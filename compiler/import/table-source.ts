@@ -10,7 +10,7 @@ import { nearest } from '../contract/nearest.ts';
 import { sourceSchema } from '../contract/record.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { metricUnit } from '../contract/units.ts';
-import { memberNames, ROW_SCHEMAS } from '../stages/intake/member-names.ts';
+import { memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
 import { address, type Reading } from '../stages/intake/reading.ts';
 import { isZone, zoneInstants } from './local-time.ts';
 import {

@@ -13,7 +13,7 @@ import {
 import { catalogFaults } from '../contract/catalog/check-catalog.ts';
 import { builtinRest } from '../contract/catalog/whole-catalog.ts';
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
-import { CATALOG_FOLDER, SCHEMA_NAME } from '../stages/intake/load-catalog.ts';
+import { CATALOG_FOLDER, SCHEMA_NAME } from '../stages/intake/list-snapshots.ts';
 
 interface InitFlags {
   lines: string;

@@ -11,10 +11,14 @@ import { sourcedRow } from '../stages/assemble/series.ts';
 import type { InputFault } from '../stages/intake/compile-error.ts';
 import { byBatch, type SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
-import type { Rejects } from '../stages/intake/quarantine.ts';
-import { type IntakeRules, readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
+import {
+  type IntakeRules,
+  type Rejects,
+  readSignal,
+  type StoredReading,
+} from '../stages/intake/read-signal.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { readStored } from '../stages/publish/file-list-bytes.ts';
+import { readStored } from '../stages/publish/release-list.ts';
 import type { Ground } from '../stages/remember/entity-past.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { type Grown, growPast } from '../stages/remember/grow-past.ts';
@@ -22,7 +26,6 @@ import { type KnownFiles, knownFilesOf } from '../stages/remember/known-batches.
 import { KnownEntities, type Shelves } from '../stages/remember/known-entities.ts';
 import type { KnownEntity } from '../stages/remember/past-text.ts';
 import { type Issuer, makeSealer, type Sealer } from '../stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, ChunkMemories, type JobChunk } from './chunk-builder.ts';
 
 /** Behind every day. */
@@ -96,7 +99,7 @@ class SignalRun {
     this.#job = job;
     this.#known = new KnownEntities(job.shelves);
     // Bodies of a signal are made only when they changed, so a remembered signature would never be used.
-    this.#sealer = makeSealer(job.issuer, job.key, NO_SIGNATURES);
+    this.#sealer = makeSealer(job.issuer, job.key);
     this.#emit = emit;
     this.#held = new ChunkBuilder(job.signal_id, this.#memories.next());
   }

@@ -27,13 +27,13 @@ import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
-import { onlyIn, readStored } from '../stages/publish/file-list-bytes.ts';
 import {
   currentName,
   readRelease,
   releaseFiles,
   releaseNames,
 } from '../stages/publish/release-folders.ts';
+import { onlyIn, readStored } from '../stages/publish/release-list.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import {
   type Destination,

@@ -43,7 +43,7 @@ import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
 import { LockedError, lockData } from '../stages/publish/data-lock.ts';
 import { currentName } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
-import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
+import { canonicalDigest } from '../stages/seal/jcs.ts';
 import { readNamed } from '../verify/disk.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { readPlain } from '../verify/plain-file.ts';

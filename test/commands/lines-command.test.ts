@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { EXAMPLE_ROWS, exampleReading, linesText } from '../../compiler/commands/lines-command.ts';
 import { BUILTIN, LINES } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
-import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';
-import { ROW_SCHEMAS } from '../../compiler/stages/intake/member-names.ts';
+import { ROW_SCHEMAS } from '../../compiler/stages/intake/collection-rows.ts';
+import { batchTimes } from '../../compiler/stages/intake/list-snapshots.ts';
 import { parseReading } from '../../compiler/stages/intake/reading.ts';
 import { builtinEntry } from '../builtin-rows.ts';
 

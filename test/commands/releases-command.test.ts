@@ -11,7 +11,7 @@ import {
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { CONTRACT_VERSION, tables } from '../../compiler/contract/release.ts';
 import { RETENTION } from '../../compiler/stages/publish/release-folders.ts';
-import { canonicalDigest } from '../../compiler/stages/seal/canonical-digest.ts';
+import { canonicalDigest } from '../../compiler/stages/seal/jcs.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 import {
   compileFolder,

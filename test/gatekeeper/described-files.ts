@@ -1,6 +1,6 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Shelf } from '../../compiler/stages/describe/examples.ts';
 import { described, forSale, manifestBody } from '../../compiler/stages/describe/manifest.ts';
-import type { Shelf } from '../../compiler/stages/describe/stored-bodies.ts';
 
 /** Files of a release with their manifests, as compile describes what is stored. */
 export function describedFiles(stored: ReadonlyMap<string, Buffer>): Map<string, Buffer> {

@@ -4,7 +4,7 @@ import { signalOf } from '../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../compiler/contract/catalog/line.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
 import { flightCategory } from '../../compiler/import/sources/aviationweather.ts';
-import { bandOf, standardRuler } from '../../compiler/stages/derive/ruler.ts';
+import { bandOf, standardRuler } from '../../compiler/stages/derive/figures.ts';
 import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import { reading } from '../snapshot-folder.ts';
 import { PAYLOADS, readAs } from './recorded.ts';

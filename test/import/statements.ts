@@ -7,7 +7,7 @@ import { coverageOf, newestListing } from '../../compiler/stages/assemble/filing
 import {
   type StoredFilingRow,
   storedFilingRowSchema,
-} from '../../compiler/stages/intake/filing-row.ts';
+} from '../../compiler/stages/intake/collection-rows.ts';
 import { markupMutations } from './markup-mutations.ts';
 import { type Mutation, mutations } from './mutations.ts';
 import { textMutations } from './text-mutations.ts';

@@ -11,8 +11,7 @@ import {
   wholeSignals,
 } from '../../compiler/jobs/job-runner.ts';
 import type { JobResult } from '../../compiler/jobs/signal-job.ts';
-import { FILE_FAULTS_MAX } from '../../compiler/stages/intake/quarantine.ts';
-import { takes } from '../../compiler/stages/intake/share.ts';
+import { FILE_FAULTS_MAX, takes } from '../../compiler/stages/intake/read-signal.ts';
 import { ForgottenError } from '../../compiler/stages/remember/forgotten-error.ts';
 import { builtinEntry } from '../builtin-rows.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';

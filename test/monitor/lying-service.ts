@@ -11,7 +11,6 @@ import { CONTRACT_VERSION, type Release } from '../../compiler/contract/release.
 import type { Fetch } from '../../compiler/monitor/log-client.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
 import { checkpointIn, hashes, type LogFiles, memoryLog } from '../stages/anchor/memory-log.ts';
 
@@ -56,7 +55,7 @@ export function signedHeadText(members: Partial<Release>, seed = SEED): string {
     ...members,
   };
   const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: BASE_URL };
-  const signature = makeSealer(issuer, key, NO_SIGNATURES).signText(jcs(unsigned));
+  const signature = makeSealer(issuer, key).signText(jcs(unsigned));
   return `${JSON.stringify({ ...unsigned, signature }, null, 2)}\n`;
 }
 
@@ -78,7 +77,7 @@ export function rotation(
     ...times,
   };
   const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: BASE_URL };
-  const signature = makeSealer(issuer, key, NO_SIGNATURES).signText(jcs(unsigned));
+  const signature = makeSealer(issuer, key).signText(jcs(unsigned));
   return { ...unsigned, signature };
 }
 
@@ -94,7 +93,7 @@ export function revocation(seed: number): Revocation {
     signed_by: did,
   };
   const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: BASE_URL };
-  const signature = makeSealer(issuer, key, NO_SIGNATURES).signText(jcs(unsigned));
+  const signature = makeSealer(issuer, key).signText(jcs(unsigned));
   return { ...unsigned, signature };
 }
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { LINES, signalOf } from '../../compiler/contract/catalog/builtin.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
-import { headerIn } from '../../compiler/stages/intake/file-header.ts';
+import { headerIn } from '../../compiler/stages/intake/read-lines.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
 import {
   excerptOf,

@@ -9,7 +9,6 @@ import { formatFiles, parseFiles, type Release } from '../../compiler/contract/r
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { nodeDisk } from '../../compiler/verify/disk.ts';
 import { type FileList, openFileList } from '../../compiler/verify/file-list.ts';
 import { checkFiler } from '../../compiler/verify/filing-relations.ts';
@@ -350,7 +349,7 @@ function republish(changed: string, edit: (text: string) => string): void {
   const head = JSON.parse(readFileSync(join(root, 'release.json'), 'utf8')) as Release;
   const { signature, ...unsigned } = { ...head, files_sha256: `sha256:${digest(list)}` };
   const issuer = { name: head.issuer_name, did, keyId: head.key_id, baseUrl: head.base_url };
-  const sealer = makeSealer(issuer, signingKey(SEED), NO_SIGNATURES);
+  const sealer = makeSealer(issuer, signingKey(SEED));
   const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, 'files.txt'), list);
   writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);

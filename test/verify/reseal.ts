@@ -1,7 +1,6 @@
 import { type Citation, contentOf, keyIdOf } from '../../compiler/contract/citation.ts';
 import { seriesHead } from '../../compiler/contract/series.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { isSeries } from '../../compiler/verify/series-checks.ts';
 import { type Body, SEED } from './small-release.ts';
 
@@ -15,7 +14,7 @@ export function reseal(body: Body, seed: Uint8Array = SEED): Body {
   const did = issuerDid(key);
   const by = { name: issuer, did, keyId: keyIdOf(did), baseUrl };
   const content = contentOf(isSeries(rest as Body) ? seriesHead(rest) : rest);
-  const sealed = makeSealer(by, key, NO_SIGNATURES).seal(content, {
+  const sealed = makeSealer(by, key).seal(content, {
     claim: cited.claim ?? '',
     fact: cited.fact,
     target: (url ?? '').slice(baseUrl.length),

@@ -13,7 +13,6 @@ import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { writeReleaseProof } from '../../compiler/stages/anchor/release-proof.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 
 /** The hash of a head as the next release names it. */
 export function headHash(head: object): string {
@@ -53,7 +52,7 @@ export function resign(
   const own = { issuer_did: did, key_id: keyIdOf(did), ...statedList(root) };
   const unsigned = { ...head, ...own, ...change };
   const issuer = { name: head.issuer_name, did, keyId: keyIdOf(did), baseUrl: head.base_url };
-  const sealer = makeSealer(issuer, key, NO_SIGNATURES);
+  const sealer = makeSealer(issuer, key);
   const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
   proveAgain(root, signed, { issuer, sealer });

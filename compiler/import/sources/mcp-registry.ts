@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { firstTwice } from '../../contract/lists.ts';
 import { neutralFault } from '../../contract/neutral-text.ts';
-import type { McpServerRow } from '../../stages/intake/mcp-server-row.ts';
-import { rowId } from '../../stages/intake/row-origin.ts';
+import { type McpServerRow, rowId } from '../../stages/intake/roster-rows.ts';
 import {
   ImportError,
   type Imported,

@@ -15,7 +15,7 @@ import type {
   StoredFiling,
   StoredFilingRow,
   StoredListing,
-} from '../../stages/intake/filing-row.ts';
+} from '../../stages/intake/collection-rows.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import {
   fetchAgain,

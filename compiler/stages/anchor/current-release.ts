@@ -4,7 +4,7 @@ import { RELEASE_PROOF_NAME } from '../../contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../contract/tlog-proof.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { readStored } from '../publish/file-list-bytes.ts';
+import { readStored } from '../publish/release-list.ts';
 import { type PreviousFiles, previousFiles } from '../publish/release-store.ts';
 import type { PreviousRelease } from './previous-log.ts';
 

@@ -34,7 +34,7 @@ import {
 import { parseTlogProof, type ReadTlogProof } from '../../contract/tlog-proof.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import type { Press } from '../publish/press.ts';
-import { canonicalDigest } from '../seal/canonical-digest.ts';
+import { canonicalDigest } from '../seal/jcs.ts';
 import { hexOf, type LogTree, sha256 } from './log-tree.ts';
 
 /** The release whose log is continued; `read` is null for a file that the release does not have. */

@@ -7,7 +7,7 @@ import { RELEASE_PROOF_NAME } from '../../contract/release-leaf.ts';
 import { logEntry } from '../../contract/tiles.ts';
 import { formatTlogProof } from '../../contract/tlog-proof.ts';
 import type { Press } from '../publish/press.ts';
-import { canonicalDigest } from '../seal/canonical-digest.ts';
+import { canonicalDigest } from '../seal/jcs.ts';
 import { sha256 } from './log-tree.ts';
 import { signCheckpoint } from './previous-log.ts';
 import type { WrittenLog } from './write-log.ts';

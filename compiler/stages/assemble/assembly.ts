@@ -1,5 +1,6 @@
 import {
   bundleBody,
+  isLit,
   type LegReading,
   legReadings,
   type PlacedLeg,
@@ -11,7 +12,11 @@ import type { Line, SignalEntry } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
 import {
   bundleStatement,
+  type CensusEntry,
   type CityReading,
+  censusBody,
+  censusEntry,
+  censusStatement,
   cityBody,
   cityStatement,
   lifecycleBody,
@@ -20,11 +25,13 @@ import {
   thinBundleStatement,
 } from '../../contract/joined-bodies.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
-import { knownName } from '../../contract/reading-text.ts';
+import { knownName, named, nameOf, positionOf, valueText } from '../../contract/reading-text.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
 import { NATURE } from '../../contract/words.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
+import { bandOf, dataAgeHours } from '../derive/figures.ts';
+import type { Latest } from '../intake/timeline.ts';
 import { catalogOrder, place } from '../publish/catalog-changes.ts';
 import type { FileWriter } from '../publish/file-writer.ts';
 import { GatheredLines } from '../publish/gathered-lines.ts';
@@ -33,11 +40,10 @@ import type { Press } from '../publish/press.ts';
 import { editLines, type LineEdit } from '../publish/sorted-lines.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
+import { KnownEntities, type Shelves } from '../remember/known-entities.ts';
 import type { Memory } from '../remember/memory.ts';
-import { CENSUS_ROWS_MAX, writeCensus } from './census.ts';
 import { recordPath } from './entity-files.ts';
-import type { LatestTable } from './latest-table.ts';
-import { legReading } from './leg.ts';
+import { coreFields, lineageOf, orderedCurrent } from './entity-record.ts';
 
 const SAMPLE_DEFAULT = 'airquality.aqi';
 
@@ -137,7 +143,7 @@ export class Assembly {
   }
 
   #catalogBytes(): Buffer {
-    const edits = this.#catalog.sort((a, b) => compare(a.key, b.key));
+    const edits = this.#catalog.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
     const bytes = this.#output.listed;
     const lines = new GatheredLines('utf8', bytes.length);
     editLines({ bytes, order: catalogOrder }, edits, lines);
@@ -279,10 +285,6 @@ function recordAt(read: Material['read'], signalId: string, entity: string): Sig
   return JSON.parse(Buffer.from(read(recordPath(signalId, entity))).toString('utf8'));
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 /** Where a line of the catalog belongs. */
 function catalogPlace(line: string): string {
   const { signal_id, entity } = parseCatalogRow(line);
@@ -300,4 +302,97 @@ function merkleSpec() {
     instead: '/gauge/anchor',
     proof: '/proof/:record_hash',
   };
+}
+
+/** Most entities of one census, about 14 MB; a signal with more has none, for a part of it would be no census. */
+const CENSUS_ROWS_MAX = 20_000;
+
+/** Writes `/gauge/census` of a signal: all of its entities, at least one. */
+function writeCensus(entry: SignalEntry, all: Iterable<Latest>, { put, sealer }: Press): void {
+  const { signal } = entry;
+  const entries = [...all]
+    .sort((a, b) => (a.reading.entity < b.reading.entity ? -1 : 1))
+    .map((latest) => entryOf(entry, latest));
+  const body = sealer.seal(censusBody(signal, entries), censusStatement(signal, entries));
+  put('/gauge/census', { signal_id: signal.id }, body);
+}
+
+/** What the record of a reading says of it, before it is written. */
+function entryOf(entry: SignalEntry, latest: Latest): CensusEntry {
+  const leg = legReading(entry, latest);
+  const { entity_name, current, record_hash } = leg;
+  const core = coreFields(entry.signal, latest.reading);
+  const position = positionOf(entry, core.entity);
+  return censusEntry({ ...core, entity_name, ...position, current, record_hash }, leg);
+}
+
+/** The latest reading of an entity as a leg: what its signed record says, before it is written. */
+export function legReading(
+  entry: SignalEntry,
+  { reading: stored, record_hash, looked_at }: Latest,
+): LegReading {
+  const { signal } = entry;
+  const reading = named(entry, stored);
+  const band = bandOf(signal, reading);
+  return {
+    signal_id: signal.id,
+    measures: signal.measures,
+    entity: reading.entity,
+    entity_name: reading.entity_name ?? null,
+    current: orderedCurrent(signal, reading),
+    lifecycle: reading.lifecycle ?? null,
+    record_hash,
+    collected_at: reading.collected_at,
+    band,
+    lit: isLit(signal, band),
+    text: valueText(signal, reading),
+    name: nameOf(reading),
+    last_collected_at: looked_at,
+    grade: reading.grade ?? null,
+    scope: reading.scope ?? null,
+    cadence: signal.cadence,
+    observed_at: reading.observed_at,
+    data_age_hours: dataAgeHours(reading),
+    validation_status: reading.validation_status ?? null,
+    lineage: lineageOf(entry, reading, record_hash),
+  };
+}
+
+/** The latest reading of every entity of the release: all that joins entities is read off it. */
+export class LatestTable {
+  readonly #shelvesOf: (signalId: string) => Shelves | null;
+  readonly #known = new Map<string, KnownEntities>();
+  readonly #whole = new Map<string, ReadonlyMap<string, Latest>>();
+
+  constructor(shelvesOf: (signalId: string) => Shelves | null) {
+    this.#shelvesOf = shelvesOf;
+  }
+
+  get(signalId: string, entity: string): Latest | null {
+    const whole = this.#whole.get(signalId);
+    return whole === undefined ? this.#of(signalId).latest(entity) : (whole.get(entity) ?? null);
+  }
+
+  /** Every entity of a signal, in no order, one after the other. */
+  all(signalId: string): Iterable<Latest> {
+    return this.#of(signalId).all();
+  }
+
+  /** The same by entity, kept for whoever asks next. */
+  whole(signalId: string): ReadonlyMap<string, Latest> {
+    const known = this.#whole.get(signalId);
+    if (known !== undefined) return known;
+    const rows = new Map<string, Latest>();
+    for (const latest of this.all(signalId)) rows.set(latest.reading.entity, latest);
+    this.#whole.set(signalId, rows);
+    return rows;
+  }
+
+  #of(signalId: string): KnownEntities {
+    const known = this.#known.get(signalId);
+    if (known !== undefined) return known;
+    const opened = new KnownEntities(this.#shelvesOf(signalId));
+    this.#known.set(signalId, opened);
+    return opened;
+  }
 }

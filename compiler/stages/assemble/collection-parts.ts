@@ -1,11 +1,10 @@
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
 import { documentPart } from './documents.ts';
 import { readFilings } from './filings.ts';
-import type { ReadPart } from './part.ts';
+import { mcpPart, trustPart } from './rosters/capture-rosters.ts';
 import { deathsPart } from './rosters/deaths-roster.ts';
-import { mcpPart } from './rosters/mcp-roster.ts';
+import type { ReadPart } from './rosters/settle-rows.ts';
 import { stablePart } from './rosters/stable-roster.ts';
-import { trustPart } from './rosters/trust-roster.ts';
 
 const PARTS: Readonly<Record<CollectionId, ReadPart>> = {
   'filing.submission': readFilings,

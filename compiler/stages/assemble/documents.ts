@@ -5,22 +5,27 @@ import { filePath, type Values } from '../../contract/path.ts';
 import type { DecisionPoints } from '../../contract/record.ts';
 import { HASH_CORE_VERSION, hashCore } from '../../contract/record-hash.ts';
 import { LEGS_LINEAGE, LEGS_NOTE, NATURE, UNCERTAINTY } from '../../contract/words.ts';
-import { hoursBetween } from '../derive/age.ts';
+import { hoursBetween } from '../derive/figures.ts';
 import {
   type ArticleDocument,
   type DocumentLeg,
   type DocumentRow,
   documentRowSchema,
   type LegsDocument,
-} from '../intake/document-row.ts';
-import { readCollection } from '../intake/read-collection.ts';
+  readCollection,
+} from '../intake/collection-rows.ts';
 import type { Press } from '../publish/press.ts';
 import { jcs } from '../seal/jcs.ts';
-import type { ReadPart } from './part.ts';
-import { disclosureOf } from './rosters/put-roster.ts';
-import { measurers, rowProvenance } from './rosters/roster-provenance.ts';
-import { putRowHashes, type RowHash } from './rosters/row-hashes.ts';
-import { type HashedRow, settleRoster } from './rosters/settle-rows.ts';
+import {
+  disclosureOf,
+  type HashedRow,
+  measurers,
+  putRowHashes,
+  type ReadPart,
+  type RowHash,
+  rowProvenance,
+  settleRoster,
+} from './rosters/settle-rows.ts';
 
 const NOTE = 'one swapped tag is one call; only values that a document is stored for are listed';
 

@@ -1,18 +1,30 @@
 import { recordDecisions } from '../../contract/bundle.ts';
 import type { Signal, SignalEntry } from '../../contract/catalog/line.ts';
+import { freshnessBasis } from '../../contract/freshness.ts';
 import { named, nameOf, positionOf, valueText } from '../../contract/reading-text.ts';
-import type { SignalRecord, StandardRuler } from '../../contract/record.ts';
+import type { Provenance, SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
 import { type PercentileTable, pastMembers } from '../../contract/record-views.ts';
-import { GRADE, NATURE, SCOPE } from '../../contract/words.ts';
-import { dataAgeHours, snapshotDate } from '../derive/age.ts';
-import { sourceAgreement } from '../derive/agreement.ts';
-import { bandOf, isOfficial, standardRuler } from '../derive/ruler.ts';
+import {
+  GRADE,
+  NATURE,
+  SCOPE,
+  SERVED_FROM,
+  UNCERTAINTY,
+  VALIDATION,
+} from '../../contract/words.ts';
+import {
+  bandOf,
+  dataAgeHours,
+  isOfficial,
+  snapshotDate,
+  sourceAgreement,
+  standardRuler,
+} from '../derive/figures.ts';
 import { percentileTable, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
 import { type HashOf, standingReading } from '../intake/timeline.ts';
 import type { Grown } from '../remember/grow-past.ts';
-import { lineageOf, provenanceOf } from './provenance.ts';
 
 const REVISION_NOTE = 'replaces an earlier value of the same observation';
 
@@ -126,15 +138,6 @@ export function coreFields(signal: Signal, reading: Reading) {
   } as const;
 }
 
-/** Products of this reading that can be bought beside the record. */
-function dimsOf(facts: EntityFacts): string[] {
-  return [
-    ...(facts.ruler === null ? [] : ['ruler', 'calibrated']),
-    ...(facts.strata === null ? [] : ['strata']),
-    ...(facts.season === null ? [] : ['history']),
-  ];
-}
-
 /**
  * The signal record as it is stored: without its citation, and without what depends on the moment of the request. Members
  * are in the order of the specification; `update_status` goes in before `official_cadence`.
@@ -164,7 +167,11 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     standard_ruler: ruler,
     stat_ruler: statRuler(season),
     strata: facts.strata,
-    decision_points: recordDecisions(facts.entry, latest.entity, dimsOf(facts)),
+    decision_points: recordDecisions(facts.entry, latest.entity, [
+      ...(facts.ruler === null ? [] : ['ruler', 'calibrated']),
+      ...(facts.strata === null ? [] : ['strata']),
+      ...(facts.season === null ? [] : ['history']),
+    ]),
     ...(summary_en === undefined ? {} : { summary_en }),
     summary_zh: summaryZh(signal, latest, { ruler, season }),
     ...disclosures(latest),
@@ -229,4 +236,34 @@ export function summaryZh(
     ...(season === null ? [] : [`位於 ${season.n} 筆同季觀測的第 ${percentText(season)} 百分位`]),
   ];
   return `${parts.join('；')}。`;
+}
+
+/** One reading as a link of the lineage behind a body. */
+export function lineageOf({ signal, line }: SignalEntry, reading: Reading, record_hash: string) {
+  const measurers = reading.sources.map((source) => source.relay_of ?? source.name);
+  return {
+    signal: signal.id,
+    independent_dimension: line.industry,
+    traceable_to: [...new Set(measurers)].join(', ') || null,
+    uncertainty: reading.uncertainty ?? UNCERTAINTY,
+    observed_at: reading.observed_at,
+    record_hash,
+    source_ref: reading.source_ref,
+    ...(reading.evidence === undefined ? {} : { evidence: reading.evidence }),
+  };
+}
+type Lineage = ReturnType<typeof lineageOf>;
+
+/** Provenance of a body that rests on one reading. Member order is part of the format. */
+function provenanceOf(signal: Signal, reading: Reading, lineage: Lineage): Provenance {
+  return {
+    served_from: SERVED_FROM,
+    data_as_of: reading.observed_at,
+    oldest_leg_as_of: reading.observed_at,
+    data_age_hours: dataAgeHours(reading),
+    freshness_basis: freshnessBasis(signal.cadence),
+    data_lineage: [lineage],
+    validation_status: reading.validation_status ?? VALIDATION,
+    ...(reading.qualifiers === undefined ? {} : { qualifiers: reading.qualifiers }),
+  };
 }

@@ -74,13 +74,6 @@ export const NO_SERIES: SeriesPast = {
   origins: [],
 };
 
-interface SettleOptions {
-  /** The earliest snapshot date that the series delivers. */
-  readonly wanted: string;
-  /** The bytes of a segment of the past. */
-  readonly readSegment: (segment: Segment) => Buffer;
-}
-
 /** The past with more rows, and the segments that came into being. */
 export interface SettledSeries {
   readonly past: SeriesPast;
@@ -96,13 +89,15 @@ interface WrittenSegment {
 export function settleRows(
   past: SeriesPast,
   rows: readonly SourcedRow[],
-  { wanted, readSegment }: SettleOptions,
+  { wanted, readSegment }: { wanted: string; readSegment: (segment: Segment) => Buffer },
 ): SettledSeries {
   const open = opened(past, rows);
   const written = new Map<Segment, Buffer>();
   const read = (segment: Segment): Buffer => written.get(segment) ?? readSegment(segment);
   const segments = segmentPlaces(open.end.rows, past.delivered.before.rows).map((place) => {
-    const known = past.segments.find((segment) => isAt(segment, place));
+    const known = past.segments.find(
+      (segment) => segment.before.rows === place.start && segment.count === place.count,
+    );
     if (known !== undefined) return known;
     const made = joinSegment(place, open, { past, read });
     written.set(made.segment, made.bytes);
@@ -150,10 +145,6 @@ function opened(
     start: openBefore.rows,
     end: added.end,
   };
-}
-
-function isAt({ before, count }: Segment, place: SegmentPlace): boolean {
-  return before.rows === place.start && count === place.count;
 }
 
 interface SegmentSource {
@@ -214,10 +205,6 @@ export function segmentParts(bytes: Buffer) {
   };
 }
 
-function cutsIn(segment: Buffer): readonly SeriesCut[] {
-  return JSON.parse(segmentParts(segment).cuts);
-}
-
 /** The open lines that stand in a place, if any do. */
 function linePieces({ start, count }: SegmentPlace, open: OpenLines): Piece[] {
   const from = Math.max(start, open.start);
@@ -249,20 +236,18 @@ interface Dated {
   readonly open: OpenLines;
 }
 
-interface Reach {
-  /** The earliest date that is delivered. */
-  readonly wanted: string;
-  readonly read: SegmentSource['read'];
-}
-
 /** Where the delivered rows begin: no earlier than they did, at a date that is wanted, and never more rows than allowed. */
-function deliveredFrom(series: Dated, { wanted, read }: Reach): DeliveredStart {
+function deliveredFrom(
+  series: Dated,
+  { wanted, read }: { wanted: string; read: SegmentSource['read'] },
+): DeliveredStart {
   const { segments, open } = series;
   const from = withoutBeyond(series);
   if (from.snapshot_date !== null && from.snapshot_date >= wanted) return from;
   const segment = segments.find(({ last_date }) => last_date >= wanted);
   if (segment !== undefined && segment.first_date >= wanted) return beginningOf(segment);
-  const cuts = segment === undefined ? open.cuts : cutsIn(read(segment));
+  const cuts: readonly SeriesCut[] =
+    segment === undefined ? open.cuts : JSON.parse(segmentParts(read(segment)).cuts);
   const cut = cuts.find(([date]) => date >= wanted);
   if (cut === undefined) return { before: open.end, snapshot_date: null };
   return { before: stateBefore(cut, knownDates(series, cuts)), snapshot_date: cut[0] };

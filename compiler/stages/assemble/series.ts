@@ -14,8 +14,7 @@ import {
   stateBefore,
 } from '../../contract/series.ts';
 import { NATURE } from '../../contract/words.ts';
-import { dataAgeHours, snapshotDate } from '../derive/age.ts';
-import { bandOf } from '../derive/ruler.ts';
+import { bandOf, dataAgeHours, snapshotDate } from '../derive/figures.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Sealer } from '../seal/sealer.ts';
 import { coreFields, disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
@@ -36,12 +35,6 @@ const VERIFIABLE = {
 /** What the head of a series says of its entity. */
 type SeriesFacts = Pick<EntityFacts, 'signal' | 'latest' | 'record_hash' | 'provenance'>;
 
-/** The series of one entity: the sealed head, and the text of the whole file, one row a line. */
-interface SeriesFile {
-  readonly body: object;
-  readonly text: string;
-}
-
 /** The rows of a series: what is settled, for the same earliest date, and the tail. */
 interface SeriesRows {
   readonly past: SeriesPast;
@@ -52,7 +45,11 @@ interface SeriesRows {
 }
 
 /** The file of a series: its head, and the rows that are in no segment. Every answer is cut out of this text and the segments. */
-export function seriesFile(facts: SeriesFacts, rows: SeriesRows, sealer: Sealer): SeriesFile {
+export function seriesFile(
+  facts: SeriesFacts,
+  rows: SeriesRows,
+  sealer: Sealer,
+): { body: object; text: string } {
   const chained = chainRows(rows.past.chain, rows.tail);
   const begin = beginOf(rows, chained);
   const head = seriesHeadBody(facts, begin, chained.end);
@@ -60,7 +57,9 @@ export function seriesFile(facts: SeriesFacts, rows: SeriesRows, sealer: Sealer)
   const text = [
     `${JSON.stringify(rest).slice(0, -1)},`,
     ...placeLines(rows.past, chained, begin),
-    shownLines(rows.past, chained, begin).join(',\n'),
+    [...rows.past.open, ...chained.lines]
+      .slice(Math.max(0, begin.before.rows - rows.past.openBefore.rows))
+      .join(',\n'),
     `],"_citation":${JSON.stringify(_citation)}}`,
   ].join('\n');
   return { body: { ...rest, _citation }, text };
@@ -98,11 +97,6 @@ function placeLines(past: SeriesPast, chained: ChainedRows, { from, before }: Be
     `"origins":${shownOrigins(past, chained, before)},`,
     `${JSON.stringify(answer).slice(1, -1)},"rows":[`,
   ];
-}
-
-/** Rows that are in no segment, as far as they are delivered. */
-function shownLines({ openBefore, open }: SeriesPast, { lines }: ChainedRows, { before }: Begin) {
-  return [...open, ...lines].slice(Math.max(0, before.rows - openBefore.rows));
 }
 
 /** The origins of those rows. */

@@ -38,7 +38,7 @@ export function bodySchemas(rows: readonly Endpoint[], catalog: Catalog): BodySc
   const named = ({ schema }: BodyForm): string =>
     defined(names.get(schema), 'the name of the schema');
   return {
-    components: componentsOf(names, catalog),
+    components: componentsOf(names),
     nameOf: (endpoint) => plainForms(endpoint).map(named)[0] ?? null,
     namesOf: (endpoint) => [...new Set(allForms(endpoint).map(named))],
   };
@@ -47,23 +47,9 @@ export function bodySchemas(rows: readonly Endpoint[], catalog: Catalog): BodySc
 /** Where a schema stands in the document. */
 const SCHEMA_POINTER = '#/components/schemas/';
 
-/** The JSON Schemas that were made last for a catalogue, of these names. */
-interface MadeSchemas {
-  readonly names: ReadonlyMap<z.ZodType, string>;
-  readonly all: ReadonlyMap<string, object>;
-}
-
-const lastMade = new WeakMap<Catalog, MadeSchemas>();
-
-/** One JSON Schema for each name; what a setting of the switches leaves off needs no others. */
-function componentsOf(
-  names: ReadonlyMap<z.ZodType, string>,
-  catalog: Catalog,
-): Record<string, object> {
-  const last = lastMade.get(catalog);
-  const isPart = [...names].every(([schema, name]) => last?.names.get(schema) === name);
-  const all = last !== undefined && isPart ? last.all : schemasNamed(names);
-  if (all !== last?.all) lastMade.set(catalog, { names, all });
+/** One JSON Schema for each name. */
+function componentsOf(names: ReadonlyMap<z.ZodType, string>): Record<string, object> {
+  const all = schemasNamed(names);
   const used = withReferred([...names.values()], all);
   return Object.fromEntries([...all].filter(([name]) => used.has(name)));
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { encodeBase64Url } from '../../contract/did-key.ts';
 import { endpointAt, type TablePath } from '../../contract/endpoints.ts';
 import {
   formatKeyHistory,
@@ -6,23 +7,37 @@ import {
   type KeyHistory,
   keyStanding,
 } from '../../contract/key-history.ts';
+import { grouped } from '../../contract/lists.ts';
 import { knownFilePath, type Values } from '../../contract/path.ts';
+import { otherPrices } from '../../contract/price.ts';
+import { CONTRACT_VERSION } from '../../contract/release.ts';
 import { SITE_DOCS_PATH } from '../../contract/site.ts';
-import { DID_PATH, FORMAT_DOCUMENTS } from '../../contract/static-files.ts';
+import {
+  DID_PATH,
+  FORMAT_DOCUMENTS,
+  KEYS_URL,
+  LINKED_FILES,
+  LOG_URL,
+} from '../../contract/static-files.ts';
 import { toolsOf } from '../../contract/tools.ts';
 import { PACKAGE_FOLDER } from '../../package-folder.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import type { Press } from '../publish/press.ts';
-import type { Issuer } from '../seal/sealer.ts';
-import { agentCard, legacyCard, signedCard } from './agent-card.ts';
-import { apiCatalog, registryEntry, serverCard } from './discovery.ts';
-import { type Described, described, forSale, manifestBody, withoutExamples } from './manifest.ts';
+import { jcs } from '../seal/jcs.ts';
+import type { Issuer, Sealer } from '../seal/sealer.ts';
+import type { Shelf } from './examples.ts';
+import {
+  type Described,
+  described,
+  forSale,
+  type ManifestEntry,
+  manifestBody,
+  withoutExamples,
+} from './manifest.ts';
 import { openApi } from './openapi.ts';
 import { writeSearchIndex } from './search-index.ts';
-import { siteAssets } from './site/assets.ts';
 import { describeSite, type SiteMaterial } from './site/describe-site.ts';
-import { docsPage } from './site/docs-page.ts';
-import type { Shelf } from './stored-bodies.ts';
+import { docsPage, siteAssets } from './site/pages.ts';
 import { FAVICON, llmsFullText, llmsText, robotsText, securityText } from './texts.ts';
 
 /** Longest document, as this version of the package has it. */
@@ -89,15 +104,8 @@ function describeOffer(press: Press, all: Described, contact: string | null): vo
   press.pack('well-known/llms-full.txt', llmsFullText({ issuer, catalog }, entries));
 }
 
-interface DidParts {
-  readonly issuer: Issuer;
-  readonly keys: KeyHistory;
-  /** The time that the document speaks about. */
-  readonly asOf: string;
-}
-
 /** The did:web document of the service's address: every issuer key, the current one first; only those that may sign assert. */
-function didDocument({ issuer, keys, asOf }: DidParts) {
+function didDocument({ issuer, keys, asOf }: { issuer: Issuer; keys: KeyHistory; asOf: string }) {
   const current = (did: string): boolean => did === issuer.did;
   const listed = [...keys.keys].sort((a, b) => Number(current(b.did)) - Number(current(a.did)));
   const valid = listed.filter((key) => keyStanding(keys, key.did, asOf) === 'valid');
@@ -122,4 +130,139 @@ function didWeb(baseUrl: string): string {
   const { host, pathname } = new URL(baseUrl);
   const path = pathname.split('/').filter((part) => part !== '');
   return ['did:web', host.replace(':', '%3A'), ...path].join(':');
+}
+
+const CARD_VERSION = '2.0';
+const PROTOCOL_BINDING = 'HTTP+x402';
+const PROTOCOL_VERSION = '1.0';
+const LEGACY_PROTOCOL_VERSION = '0.3.0';
+const JSON_MODE = ['application/json'];
+
+const NOT_IMPLEMENTED =
+  'The A2A message transport is NOT implemented: skills are plain HTTP GET endpoints, paid per call through x402.';
+const CARD_DESCRIPTION =
+  'Stored snapshots of official-source readings as signed records, verifiable offline. Descriptive only.';
+
+const cardText = (baseUrl: string): string =>
+  `${CARD_DESCRIPTION} ${NOT_IMPLEMENTED} Issuer keys: ${baseUrl}${KEYS_URL}. Transparency log: ${baseUrl}${LOG_URL}.`;
+
+interface CardOptions {
+  readonly issuer: Issuer;
+  /** What is for sale. */
+  readonly entries: readonly ManifestEntry[];
+}
+
+/** The capability card: what can be bought, as skills. Only members that A2A v1.0 knows, since only those are signed. */
+function agentCard({ issuer, entries }: CardOptions) {
+  const { baseUrl, name } = issuer;
+  return {
+    name,
+    description: cardText(baseUrl),
+    supportedInterfaces: [
+      { url: baseUrl, protocolBinding: PROTOCOL_BINDING, protocolVersion: PROTOCOL_VERSION },
+    ],
+    provider: { url: baseUrl, organization: name },
+    version: CARD_VERSION,
+    documentationUrl: `${baseUrl}/llms.txt`,
+    iconUrl: `${baseUrl}/favicon.svg`,
+    capabilities: { streaming: false, pushNotifications: false },
+    defaultInputModes: JSON_MODE,
+    defaultOutputModes: JSON_MODE,
+    skills: skills(entries, baseUrl),
+  };
+}
+
+/** One skill for each operation that costs. */
+function skills(entries: readonly ManifestEntry[], baseUrl: string) {
+  return entries
+    .filter((entry) => entry.price_atomic !== '0')
+    .map((entry) => ({
+      id: entry.path.slice(1).replaceAll('/', '.'),
+      name: `${entry.method} ${entry.path}`,
+      description: `${entry.description}. ${entry.price_usd} USD a call${otherPrices(entry.price_by_signal ?? null)} through x402.`,
+      tags: [...new Set(['x402', ...entry.path.slice(1).split(/[/-]/)])],
+      examples: [baseUrl + entry.input_example_request],
+      inputModes: JSON_MODE,
+      outputModes: JSON_MODE,
+    }));
+}
+
+/** The card with a JWS (RFC 7515, EdDSA) over its canonical JSON without `signatures`. */
+function signedCard(card: object, { issuer, sealer }: { issuer: Issuer; sealer: Sealer }) {
+  const header = { alg: 'EdDSA', kid: issuer.keyId, typ: 'JOSE' };
+  const encode = (text: string): string => encodeBase64Url(new TextEncoder().encode(text));
+  const signed = encode(jcs(header));
+  const signature = sealer.signText(`${signed}.${encode(jcs(card))}`);
+  return { ...card, signatures: [{ protected: signed, signature }] };
+}
+
+/** The card in its v0.3 shape, for clients that ask for `/.well-known/agent.json`. */
+function legacyCard({ issuer, entries }: CardOptions) {
+  const { baseUrl, name } = issuer;
+  return {
+    protocolVersion: LEGACY_PROTOCOL_VERSION,
+    name,
+    description: cardText(baseUrl),
+    url: baseUrl,
+    preferredTransport: PROTOCOL_BINDING,
+    provider: { url: baseUrl, organization: name },
+    version: CARD_VERSION,
+    documentationUrl: `${baseUrl}/llms.txt`,
+    iconUrl: `${baseUrl}/favicon.svg`,
+    capabilities: { streaming: false, pushNotifications: false, stateTransitionHistory: false },
+    defaultInputModes: JSON_MODE,
+    defaultOutputModes: JSON_MODE,
+    skills: skills(entries, baseUrl),
+  };
+}
+
+// What crawlers and clients read before they know anything of the service: where its descriptions are, and how its tool
+// server is reached. All of it follows from the table of files and the address.
+
+/** `/.well-known/api-catalog` (RFC 9727): one API, with links to everything that describes it. */
+export function apiCatalog({ baseUrl, name }: Issuer): object {
+  const others = LINKED_FILES.filter(({ rel }) => rel !== 'api-catalog');
+  const targets = [...grouped(others, ({ rel }) => rel)].map(([rel, rows]) => {
+    return [rel, rows.map(({ url, contentType: type }) => ({ href: baseUrl + url, type }))];
+  });
+  return { linkset: [{ anchor: baseUrl, title: name, ...Object.fromEntries(targets) }] };
+}
+
+const REGISTRY_SCHEMA =
+  'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
+const CARD_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json';
+/** Both formats allow 100 characters. */
+const INDEX_DESCRIPTION =
+  'Signed records of official readings: find, price and verify them; paid per call by x402';
+const TITLE_CHARS_MAX = 100;
+
+/** The card of the tool server (draft SEP-2127): how it is reached, not what it offers; that is asked of it. */
+export function serverCard(issuer: Issuer): object {
+  return { $schema: CARD_SCHEMA, ...toolServer(issuer) };
+}
+
+/** What an operator hands to a registry of tool servers (`server.json`, schema of 2025-12-11). */
+export function registryEntry(issuer: Issuer): object {
+  return { $schema: REGISTRY_SCHEMA, ...toolServer(issuer) };
+}
+
+function toolServer({ baseUrl, name }: Issuer): object {
+  return {
+    name: `${namespaceOf(baseUrl)}/signals`,
+    title: [...name].slice(0, TITLE_CHARS_MAX).join(''),
+    description: INDEX_DESCRIPTION,
+    // As the tool server itself says it.
+    version: `${CONTRACT_VERSION}.0.0`,
+    websiteUrl: baseUrl,
+    remotes: [{ type: 'streamable-http', url: `${baseUrl}/mcp` }],
+  };
+}
+
+/** The host with its labels turned round, as registries ask for it; an address of digits stays as it is. */
+function namespaceOf(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl);
+  const isAddress = /^[0-9.]+$/.test(hostname) || hostname.startsWith('[');
+  return isAddress
+    ? hostname.replace(/[^0-9a-f.]+/g, '-')
+    : hostname.split('.').reverse().join('.');
 }

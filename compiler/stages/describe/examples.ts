@@ -1,11 +1,14 @@
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
-import type { Endpoint } from '../../contract/endpoints.ts';
-import type { Values } from '../../contract/path.ts';
+import type { Endpoint, TablePath } from '../../contract/endpoints.ts';
+import { filePath, parseFilePath, type Values } from '../../contract/path.ts';
 import { knownName } from '../../contract/reading-text.ts';
+import type { SignalRecord } from '../../contract/record.ts';
+import { addOn, recordAddOns } from '../../contract/record-views.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
+import { canonicalTarget } from '../../contract/route.ts';
 import { isObject } from '../../contract/strict-json.ts';
-import { isDescriptionFile, type ReleaseBodies, type Shelf } from './stored-bodies.ts';
+import { inventedBody } from './invented-body.ts';
 
 /** Real values for the operations whose answer is computed when it is asked for. */
 interface ExampleValues {
@@ -22,16 +25,14 @@ export function releaseExamples({ has, read }: Shelf): ExampleValues {
   return { reading: end < 0 ? null : parseCatalogRow(text.slice(0, end)) };
 }
 
-interface ExampleSource {
-  readonly stored: ReleaseBodies;
-  readonly examples: ExampleValues;
-  readonly catalog: Catalog;
-}
-
 /** Parameter values of a request that this release answers; null where nothing is stored for the operation. */
 export function exampleValues(
   row: Endpoint,
-  { stored, examples, catalog }: ExampleSource,
+  {
+    stored,
+    examples,
+    catalog,
+  }: { stored: ReleaseBodies; examples: ExampleValues; catalog: Catalog },
 ): Values | null {
   if (isDescriptionFile(row)) return {};
   if (row.file !== undefined) {
@@ -80,4 +81,145 @@ function resolveValues(row: Endpoint, stored: ReleaseBodies): Values | null {
     return value === null ? [] : [[name, value] as const];
   });
   return Object.fromEntries(named);
+}
+
+/** One stored answer of an operation: the values that ask for it and the file that holds it. */
+interface StoredAnswer {
+  readonly values: Values;
+  readonly path: string;
+}
+
+/** What a release holds, asked by operation. */
+interface ReleaseBodies {
+  /** The answer to the examples of the table where it is stored, else the first in path order; null for none. */
+  of(endpoint: Endpoint): StoredAnswer | null;
+  read(path: string): unknown;
+  /** As read, undefined for a path that the release does not hold. */
+  find(path: string): unknown;
+  /** Paths that begin with a prefix, in order. */
+  under(prefix: string): Iterable<string>;
+}
+
+/** What is described, by path. */
+export interface Shelf {
+  readonly has: (path: string) => boolean;
+  /** Paths that begin with a prefix, in order. */
+  readonly under: (prefix: string) => Iterable<string>;
+  readonly read: (path: string) => Uint8Array;
+}
+
+export function storedBodies({ has, under, read }: Shelf): ReleaseBodies {
+  const bodies = new Map<string, unknown>();
+  const parsed = (path: string): unknown => {
+    if (!bodies.has(path)) bodies.set(path, JSON.parse(new TextDecoder().decode(read(path))));
+    return bodies.get(path);
+  };
+  return {
+    of: (endpoint) => exampleOf(endpoint, has) ?? firstOf(endpoint, under),
+    read: parsed,
+    find: (path) => (has(path) ? parsed(path) : undefined),
+    under,
+  };
+}
+
+/** The table's own example of every parameter that the file is named by. */
+function exampleOf(endpoint: Endpoint, has: Shelf['has']): StoredAnswer | null {
+  const values: Record<string, string> = {};
+  for (const [name, param] of Object.entries(endpoint.params)) {
+    const [example] = param.examples;
+    if (endpoint.file?.includes(`{${name}}`) === true && example !== undefined)
+      values[name] = example;
+  }
+  const path = filePath(endpoint, values);
+  return path !== null && has(path) ? { values, path } : null;
+}
+
+function firstOf(endpoint: Endpoint, under: Shelf['under']): StoredAnswer | null {
+  const { file } = endpoint;
+  if (file === undefined) return null;
+  for (const path of under(file.slice(0, file.search(/\{|$/)))) {
+    const values = parseFilePath(endpoint, path);
+    if (values !== null) return { values, path };
+  }
+  return null;
+}
+
+/** Files of every release that are written after what they describe. */
+function isDescriptionFile({ file }: Endpoint): boolean {
+  return file?.startsWith('well-known/') === true;
+}
+
+/** The target that asks an operation for these values, in its one spelling. */
+export function requestText({ path }: Endpoint, values: Values): string {
+  const slot = /\/:([a-z_]+)$/.exec(path)?.[1];
+  if (slot === undefined) return canonicalTarget(path, values);
+  const value = values[slot];
+  if (value === undefined) throw new RangeError(`Cannot ask "${path}": no value for "${slot}"`);
+  return path.replace(`:${slot}`, value);
+}
+
+/** What an operation answers, as every description shows it. */
+export interface ExampleBody {
+  readonly value: object;
+  /** Where the value comes from: a free answer of this release, or nowhere. */
+  readonly isInvented: boolean;
+}
+
+/** Longest free answer that is shown as it is; descriptions stay well under a megabyte. */
+const SHOWN_CHARS_MAX = 12_000;
+
+/**
+ * One example by path for each operation whose body has a schema: what the release gives away anyway, else an invented one. Nothing that is sold is ever
+ * shown, not even without its figures.
+ */
+export function exampleBodies(
+  stored: ReleaseBodies,
+  catalog: Catalog,
+): ReadonlyMap<string, ExampleBody> {
+  // Every member stands in a free sample; the add-ons lack the citation, which is what a purchase adds.
+  const samples: SampleAnswers = Object.assign(
+    {},
+    ...sampleRecords(stored).map(answersAbout).reverse(),
+  );
+  const found = catalog.operations.flatMap((row): [string, ExampleBody][] => {
+    const real = freeAnswer(row, stored) ?? samples[row.path as keyof SampleAnswers];
+    const value = real ?? inventedBody(row, catalog);
+    return value === null ? [] : [[row.path, { value, isInvented: real === undefined }]];
+  });
+  return new Map(found);
+}
+
+/** The usual sample, and the first one of a subject that has a life cycle. */
+function sampleRecords(stored: ReleaseBodies): SignalRecord[] {
+  const paths = [...stored.under('free/sample/')];
+  const usual = paths.find((path) => path === 'free/sample/~.json');
+  const living = paths.find((path) => path.endsWith('.lifecycle.json'));
+  return [usual, living].flatMap((path) => {
+    const body = path === undefined ? null : (stored.read(path) as { sample?: SignalRecord });
+    return body?.sample === undefined ? [] : [body.sample];
+  });
+}
+
+/** What a free operation answers from a file; undefined for any other, and for one too long to be shown. */
+function freeAnswer(row: Endpoint, stored: ReleaseBodies): object | undefined {
+  const isGiven = row.priceUsd === null && !row.token && !isDescriptionFile(row);
+  if (!isGiven || (row.answer !== 'file' && row.answer !== 'search')) return undefined;
+  const path = stored.of(row)?.path;
+  const value = path === undefined ? null : stored.read(path);
+  const isShown = value !== null && JSON.stringify(value).length <= SHOWN_CHARS_MAX;
+  return isShown ? (value as object) : undefined;
+}
+
+/** What the free sample record says already, by the operation that sells it: real answers that give nothing away. */
+type SampleAnswers = Partial<Readonly<Record<TablePath, object>>>;
+
+function answersAbout(record: SignalRecord): SampleAnswers {
+  const { lifecycle } = record;
+  return {
+    '/gauge': record,
+    ...recordAddOns(record),
+    ...(lifecycle === null
+      ? {}
+      : { '/gauge/lifecycle': addOn(record, 'lifecycle', { lifecycle }) }),
+  };
 }

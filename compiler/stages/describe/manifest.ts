@@ -7,9 +7,15 @@ import { needsTokens } from '../../contract/products.ts';
 import { describedParams } from '../../contract/route.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import { isObject } from '../../contract/strict-json.ts';
-import { type ExampleBody, exampleBodies } from './example-bodies.ts';
-import { exampleValues, releaseExamples } from './examples.ts';
-import { requestText, type Shelf, storedBodies } from './stored-bodies.ts';
+import {
+  type ExampleBody,
+  exampleBodies,
+  exampleValues,
+  releaseExamples,
+  requestText,
+  type Shelf,
+  storedBodies,
+} from './examples.ts';
 
 /** One operation as `/manifest` describes it. */
 export interface ManifestEntry {

@@ -11,20 +11,20 @@ import { describedParams } from '../../contract/route.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type BodySchemas, bodySchemas } from './body-schemas.ts';
+import type { ExampleBody } from './examples.ts';
+import { type ManifestEntry, rowOf } from './manifest.ts';
+import { withMemberTexts } from './member-texts.ts';
+import { guideOf } from './operation-guides.ts';
 import {
   ERROR_SCHEMAS,
   errorResponses,
+  GUIDANCE,
   HEADERS,
   isCharged,
   RECEIPT_HEADERS,
   RESPONSES,
   RPC_ANSWERS,
-} from './error-responses.ts';
-import type { ExampleBody } from './example-bodies.ts';
-import { type ManifestEntry, rowOf } from './manifest.ts';
-import { withMemberTexts } from './member-texts.ts';
-import { guideOf } from './operation-guides.ts';
-import { GUIDANCE } from './texts.ts';
+} from './texts.ts';
 
 const OPENAPI_VERSION = '3.1.0';
 /** Version of the description, as the specification states it. */

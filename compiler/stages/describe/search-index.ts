@@ -18,8 +18,8 @@ import {
   type TermRow,
 } from '../../contract/search-index.ts';
 import type { Press } from '../publish/press.ts';
+import type { Shelf } from './examples.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
-import type { Shelf } from './stored-bodies.ts';
 
 /** How much a word says by where it stands; an alias is written for the search, a name is what people say. */
 const WEIGHT = {

@@ -2,13 +2,20 @@ import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
 import { grouped } from '../../contract/lists.ts';
+import { nearest } from '../../contract/nearest.ts';
 import { CompileError, type InputFault } from './compile-error.ts';
-import { CATALOG_FOLDER, SCHEMA_NAME } from './load-catalog.ts';
-import { isLitter, nameFault, storedId, storedIds } from './snapshot-name.ts';
+import { isAfter } from './reading.ts';
 
 /** A batch folder: a day, or a day and hour, in UTC. */
 const BATCH = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3])Z)?$/;
+
+/** Below the snapshots: the publisher's own catalogue, in files of JSON. */
+export const CATALOG_FOLDER = 'catalog';
+
+/** The JSON Schema of its files, beside the batches; for editors, nothing here reads it. */
+export const SCHEMA_NAME = 'catalog.schema.json';
 
 /** Holds what agencies answered; no part of the format, so nothing of it is read here. */
 export const ARCHIVE_FOLDER = 'archive';
@@ -79,7 +86,7 @@ export function listSnapshots(
   closed: ClosedBatches = NONE_CLOSED,
 ): Snapshots {
   const faults: InputFault[] = [];
-  const ids = storedIds(catalog);
+  const ids = [...catalog.signals, ...COLLECTIONS].map(({ id }) => id);
   const batches = existsSync(root) ? listBatches(root, { faults, closed, ids }) : [];
   const files = batches.flatMap(({ batch, files }) => files ?? closed.collections(batch));
   if (faults.length > 0) throw new CompileError(faults);
@@ -206,4 +213,106 @@ function stampOf(path: string): Pick<SnapshotFile, 'bytes' | 'stamp' | 'changedM
   const { ino, size, mtimeNs, ctimeNs, ctimeMs } = statSync(path, { bigint: true });
   const stamp = [ino, size, mtimeNs, ctimeNs].join(' ');
   return { bytes: Number(size), stamp, changedMs: Number(ctimeMs) };
+}
+
+/** Files that desktops and editors leave next to the user's files. */
+const LITTER = [
+  /^\.DS_Store$/,
+  /^(Thumbs\.db|desktop\.ini)$/i,
+  /^\._/,
+  /~$/,
+  /\.sw[a-p]$/,
+  /^#.*#$/,
+  /^\.#/,
+];
+const ENDING = '.ndjson';
+
+/** Whether an entry was left by a desktop or an editor: nobody stored it, and nothing of it is read. */
+export function isLitter(entry: Dirent): boolean {
+  return !entry.isDirectory() && LITTER.some((pattern) => pattern.test(entry.name));
+}
+
+/** The signal or collection among `ids` that a file name stands for; null for any other name. */
+function storedId(name: string, ids: readonly string[]): string | null {
+  if (!name.endsWith(ENDING)) return null;
+  const id = name.slice(0, -ENDING.length);
+  return ids.includes(id) ? id : null;
+}
+
+/** The name of the file of a signal or collection. */
+export function snapshotName(id: string): string {
+  return `${id}${ENDING}`;
+}
+
+/** Why an entry of a batch is not a snapshot file, and how to make it one. */
+function nameFault(entry: Dirent, ids: readonly string[]): string {
+  if (storedId(entry.name, ids) !== null) {
+    return `not a plain file: ${kindOf(entry)}; store the file itself there`;
+  }
+  // A file of a known id with another ending is one of another format.
+  const intended = ids.find((id) => entry.name.startsWith(`${id}.`));
+  if (intended !== undefined) {
+    return `not a snapshot file: its name does not end in ${ENDING}; write one JSON object per line and name it ${intended}${ENDING}`;
+  }
+  const near = nearest(entry.name.replace(/\.[a-z]+$/, ''), ids);
+  const hint = near === null ? '' : `did you mean ${near}${ENDING}? `;
+  return `not a snapshot file: no signal or collection of that name; ${hint}"signalpress lines" lists the names`;
+}
+
+function kindOf(entry: Dirent): string {
+  if (entry.isSymbolicLink()) return 'a link';
+  if (entry.isDirectory()) return 'a folder';
+  return entry.isFIFO() ? 'a pipe' : 'a device or socket';
+}
+
+/** Clocks differ: a time may be this much later than the time of the compile. */
+export const CLOCK_ALLOWANCE_MS = 300_000;
+/** A batch is named when its fetch begins; the fetch may continue this long after the day or hour. */
+const FETCH_MS_MAX = HOUR_MS;
+/** What an hour says otherwise than its own batch waits for the next hour's, so that it is a revision there. */
+const WAIT_MS_MAX = HOUR_MS;
+
+export type JudgeTime = (collectedAt: string) => { message: string; stops: string | null } | null;
+
+const TAKEN_LATER =
+  'a line from the future is never left out, because a later compile would accept it';
+
+/**
+ * Judges times of collection in a batch, for a compile that speaks about an instant. A line from the future would be the
+ * latest one for as long as its time has not come; one of another day would be revised by, or revise, the wrong batch.
+ */
+export function batchTimes(asOf: string, batch: string): JudgeTime {
+  const { start, end, isHour } = spanOf(batch);
+  const now = isoTime(Date.parse(asOf) + CLOCK_ALLOWANCE_MS);
+  const first = isoTime(start - (isHour ? WAIT_MS_MAX : CLOCK_ALLOWANCE_MS));
+  const last = isoTime(end + FETCH_MS_MAX);
+  return (collectedAt) => {
+    if (isAfter(collectedAt, now)) {
+      const message = `"${collectedAt}" is later than this compile, as of ${asOf}; correct it, the clock or --as-of`;
+      return { message, stops: TAKEN_LATER };
+    }
+    if (!isAfter(first, collectedAt) && !isAfter(collectedAt, last)) return null;
+    const kind = isHour ? 'hour' : 'day';
+    const message = `"${collectedAt}" is outside the ${kind} of its batch "${batch}"; correct it, or store the line in the batch of its ${kind}`;
+    return { message, stops: null };
+  };
+}
+
+/** A fault for each batch that is named after a time in the future of this compile. */
+export function futureBatches({ batches }: Pick<Snapshots, 'batches'>, asOf: string): InputFault[] {
+  const limit = Date.parse(asOf) + CLOCK_ALLOWANCE_MS;
+  return batches
+    .filter(({ batch, files }) => files?.length !== 0 && spanOf(batch).start > limit)
+    .map(({ batch: file }) => ({
+      code: 'bad_name',
+      file,
+      message: `the batch is in the future: this compile is as of ${asOf}; name the folder after the time of its fetch, or correct the clock or --as-of`,
+    }));
+}
+
+/** When the day or hour of a batch begins and ends. */
+function spanOf(batch: string) {
+  const isHour = batch.includes('T');
+  const start = Date.parse(isHour ? batch.replace(/Z$/, ':00:00Z') : `${batch}T00:00:00Z`);
+  return { start, end: start + (isHour ? HOUR_MS : DAY_MS), isHour };
 }

@@ -19,13 +19,7 @@ import {
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError, type InputFault } from './compile-error.ts';
-import { isLitter } from './snapshot-name.ts';
-
-/** Below the snapshots: the publisher's own catalogue, in files of JSON. */
-export const CATALOG_FOLDER = 'catalog';
-
-/** The JSON Schema of its files, beside the batches; for editors, nothing here reads it. */
-export const SCHEMA_NAME = 'catalog.schema.json';
+import { CATALOG_FOLDER, isLitter } from './list-snapshots.ts';
 
 /** Longest file of a catalogue that is read: a line with 100,000 named entities is some 12 MB. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;

@@ -1,9 +1,8 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { LINE_BYTES_MAX, readLines } from './read-lines.ts';
-import type { StoredReading } from './read-signal.ts';
+import { entityHash, type StoredReading } from './read-signal.ts';
 import type { Reading } from './reading.ts';
-import { entityHash } from './share.ts';
 import { ENTITY_READINGS_MAX } from './timeline.ts';
 
 /** Input of a signal up to this size is grouped in memory; more goes through partitions on disk. */

@@ -1,27 +1,18 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { SignalEntry } from '../../contract/catalog/line.ts';
 import { isObject } from '../../contract/strict-json.ts';
-import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { InputFault } from './compile-error.ts';
-import {
-  closing,
-  HeaderFaults,
-  type HeaderRead,
-  headerIn,
-  isBrokenHeader,
-  unreadableFile,
-} from './file-header.ts';
-import type { SignalFiles, SnapshotFile } from './list-snapshots.ts';
+import { batchTimes, type SignalFiles, type SnapshotFile } from './list-snapshots.ts';
 import {
   type BadLine,
-  FILE_FAULTS_MAX,
-  Quarantine,
-  type RejectRule,
-  type Rejects,
-} from './quarantine.ts';
-import { parseLine, readLines, type TextLine } from './read-lines.ts';
-import { type Fields, type LineFault, parseHeader, parseReading, type Reading } from './reading.ts';
-import { type Share, takes } from './share.ts';
+  LineReader,
+  type LineRules,
+  readLines,
+  type TextLine,
+} from './read-lines.ts';
+import { type LineFault, parseHeader, parseReading, type Reading } from './reading.ts';
 
 /** A reading with the place it came from; `batch` is its position in batch order. */
 export interface StoredReading {
@@ -57,27 +48,28 @@ export interface IntakeRules {
   readonly only?: ReadonlySet<string>;
 }
 
-const RESTED_ON =
-  'a first line and a header are never left out, because the other lines depend on them';
-
 /** Streams every reading of a signal, oldest batch first; bad lines are gathered or left out by the rule, not thrown. */
 export function readSignal(
   signal: SignalFiles,
   onReading: (stored: StoredReading) => void,
   rules: IntakeRules,
 ): ReadOutcome {
+  const { only } = rules;
   const faults: InputFault[] = [];
   const digests: Record<string, string> = {};
   const rejects: Rejects[] = [];
   let readings = 0;
   for (const [batch, file] of signal.files.entries()) {
     const quarantine = new Quarantine(file, rules.rejects);
-    const reader = new ReadingReader(rules, batchTimes(rules.asOf, file.batch));
+    const reader = new LineReader(readingRules(rules, file.batch));
     const take = (line: TextLine): boolean => {
+      if (only !== undefined && line.number > 1 && isForeign(line, only)) return false;
       const read = reader.read(line);
       if (read === null) return false;
       if ('faults' in read) {
-        if (rules.only === undefined) quarantine.add(line, read);
+        // Faults that every share of the signal sees are reported by one of them.
+        const isMine = !read.isOfFile || takes(rules.share, null);
+        if (only === undefined && isMine) quarantine.add(line, read);
         return false;
       }
       const { number, at, bytes } = line;
@@ -94,8 +86,6 @@ export function readSignal(
   }
   return { readings, rejects: joined(rejects), faults, digests };
 }
-
-type LineRead = { readonly ok: Reading } | BadLine | null;
 
 /** Streams the lines of a file, hashes it on the way, and counts the lines that were taken. */
 function readFile({ path }: SnapshotFile, take: (line: TextLine) => boolean) {
@@ -114,93 +104,28 @@ function joined(rejects: readonly Rejects[]): Rejects {
   };
 }
 
-/** Reads the lines of one file, whose header it keeps. */
-class ReadingReader {
-  readonly #rules: IntakeRules;
-  readonly #judgeTime: JudgeTime;
-  #header: Partial<Fields> = {};
-  #headerFaults = new HeaderFaults({});
-  /** Further lines cannot be judged: the fault of the file was already reported. */
-  #isClosed = false;
-
-  constructor(rules: IntakeRules, judgeTime: JudgeTime) {
-    this.#rules = rules;
-    this.#judgeTime = judgeTime;
-  }
-
-  /**
-   * Null for a line that is not a reading of this share, for an empty line and the header, and after a line that closes
-   * the file.
-   */
-  read(line: TextLine): LineRead {
-    if (this.#isClosed || line.bytes?.length === 0) return null;
-    const isFirst = line.number === 1;
-    const { only, entry } = this.#rules;
-    if (only !== undefined && !isFirst && isForeign(line, only)) return null;
-    const parsed = parseLine(line, 'reading');
-    if ('message' in parsed) return this.#unparsed(line, [{ code: 'bad_line', ...parsed }]);
-    const header = headerIn(parsed.ok, isFirst);
-    if (header !== null) return this.#readHeader(header);
-    if (!this.#isAsked(this.#entityOf(parsed.ok))) return null;
-    const outcome = parseReading(parsed.ok, this.#header, entry);
-    if ('ok' in outcome) return this.#inTime(outcome.ok, parsed.ok);
-    return this.#bad(outcome.faults, { value: parsed.ok, stops: isFirst ? RESTED_ON : null });
-  }
-
-  #unparsed(line: TextLine, faults: readonly LineFault[]): LineRead {
-    const isFirst = line.number === 1;
-    const whole = isFirst ? unreadableFile(line) : null;
-    if (whole !== null) return this.#close([whole]);
-    if (isFirst && isBrokenHeader(line)) return this.#close(faults);
-    return this.#shared({ faults, stops: isFirst ? RESTED_ON : null });
-  }
-
-  #readHeader(read: HeaderRead): LineRead {
-    if ('fault' in read) return this.#close([read.fault]);
-    const header = parseHeader(read.members);
-    if ('faults' in header) return this.#close(header.faults);
-    this.#header = header.ok as Partial<Fields>;
-    this.#headerFaults = new HeaderFaults(read.members);
-    return null;
-  }
-
-  #inTime(reading: Reading, value: unknown): LineRead {
-    const fault = this.#judgeTime(reading.collected_at);
-    if (fault === null) return { ok: reading };
-    const { message, stops } = fault;
-    return this.#bad([{ code: 'bad_field', field: 'collected_at', message }], { value, stops });
-  }
-
-  #bad(
-    faults: readonly LineFault[],
-    { value, stops }: { value: unknown; stops: string | null },
-  ): BadLine {
-    const placed = this.#headerFaults.placed(faults, value);
-    const isOfLine =
-      placed.length === faults.length && placed.every(({ line }) => line === undefined);
-    return { faults: placed, stops: isOfLine ? stops : RESTED_ON };
-  }
-
-  #close(faults: readonly LineFault[]): LineRead {
-    this.#isClosed = true;
-    return this.#shared({ faults: closing(faults), stops: RESTED_ON });
-  }
-
-  /** Faults that every share of the signal sees are reported by one of them. */
-  #shared(bad: BadLine): LineRead {
-    return takes(this.#rules.share, null) ? bad : null;
-  }
-
-  #isAsked(entity: string | null): boolean {
-    const { only, share } = this.#rules;
-    if (only !== undefined && (entity === null || !only.has(entity))) return false;
-    return takes(share, entity);
-  }
-
-  #entityOf(value: unknown): string | null {
-    const named = isObject(value) && 'entity' in value ? value.entity : this.#header.entity;
-    return typeof named === 'string' ? named : null;
-  }
+/** How the lines of one file are judged; null for a line that is left to other shares. */
+function readingRules(
+  { entry, share, only, asOf }: IntakeRules,
+  batch: string,
+): LineRules<Reading> {
+  const judgeTime = batchTimes(asOf, batch);
+  return {
+    stored: 'reading',
+    header: parseHeader,
+    line(value, header) {
+      const named = isObject(value) && 'entity' in value ? value.entity : header.entity;
+      const entity = typeof named === 'string' ? named : null;
+      if (only !== undefined && (entity === null || !only.has(entity))) return null;
+      if (!takes(share, entity)) return null;
+      const outcome = parseReading(value, header, entry);
+      if ('faults' in outcome) return outcome;
+      const fault = judgeTime(outcome.ok.collected_at);
+      if (fault === null) return outcome;
+      const { message, stops } = fault;
+      return { faults: [{ code: 'bad_field', field: 'collected_at', message }], stops };
+    },
+  };
 }
 
 const ENTITY = Buffer.from('"entity":"');
@@ -215,4 +140,142 @@ function isForeign({ bytes }: TextLine, only: ReadonlySet<string>): boolean {
   if (!isPlain) return false;
   const start = at + ENTITY.length;
   return !only.has(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
+}
+
+/** Most faults kept of one file; reading goes on only to count lines. */
+export const FILE_FAULTS_MAX = 200;
+/** Most lines that one file may lose, whatever its share: they are held until the file is judged. */
+const FILE_REJECTS_MAX = 10_000;
+/** Bytes of a rejected line that are kept to recognise it by. */
+const REJECT_RAW_BYTES_MAX = 500;
+/** Faults of a rejected line that are written down, and characters of what each says. */
+const REJECT_FAULTS_MAX = 8;
+const REJECT_TEXT_CHARS_MAX = 300;
+/** Folder of what was left out, below the state of the data folder. */
+export const REJECTS_FOLDER = 'rejects';
+
+const MILLION = 1_000_000;
+const PPM_OF_PERCENT = 10_000;
+/** A rejected line may hold anything; only the operator has a reason to read it. */
+const OWNER_ONLY = 0o600;
+
+/** How many lines of a file may be left out, and where they are written. */
+interface RejectRule {
+  /** Lines of a million. */
+  readonly ppm: number;
+  readonly folder: string;
+}
+
+/** What was left out of some files. */
+export interface Rejects {
+  readonly count: number;
+  /** sha256 of each file that holds rejected lines, hex, by the name of the snapshot file. */
+  readonly digests: Readonly<Record<string, string>>;
+}
+
+/**
+ * Gathers the bad lines of one file and judges them when it ends. Without a rule each of them is a fault. With one they
+ * are left out and written down, as long as they are few: by file, since a share of all input would let one source vanish.
+ */
+export class Quarantine {
+  readonly #file: SnapshotFile;
+  readonly #rule: RejectRule | null;
+  readonly #faults: InputFault[] = [];
+  readonly #rows: string[] = [];
+  #rejected = 0;
+  #isStopped = false;
+
+  constructor(file: SnapshotFile, rule: RejectRule | null) {
+    this.#file = file;
+    this.#rule = rule;
+  }
+
+  add(line: TextLine, { faults, stops }: BadLine): void {
+    if (stops !== null) this.#isStopped = true;
+    else this.#rejected += 1;
+    this.#keep(line, faults, stops === null || this.#rule === null ? '' : `; ${stops}`);
+    if (this.#rule === null || this.#isStopped || this.#rejected > FILE_REJECTS_MAX) return;
+    this.#rows.push(rowText(this.#file.name, line, faults));
+  }
+
+  /** Ends the file after this many readings: returns the faults that stop the compile, or what was left out. */
+  close(taken: number): { readonly faults: readonly InputFault[]; readonly rejects: Rejects } {
+    const none = { count: 0, digests: {} };
+    const lines = taken + this.#rejected;
+    if (this.#rule === null || this.#isStopped) return { faults: this.#faults, rejects: none };
+    if (this.#rejected === 0) return { faults: [], rejects: none };
+    if (this.#rejected * MILLION > lines * this.#rule.ppm || this.#rejected > FILE_REJECTS_MAX) {
+      return { faults: [this.#tooMany(lines, this.#rule), ...this.#faults], rejects: none };
+    }
+    return { faults: [], rejects: this.#write(this.#rule) };
+  }
+
+  #write({ folder }: RejectRule): Rejects {
+    const { name } = this.#file;
+    const text = this.#rows.join('');
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text, { flag: 'wx', mode: OWNER_ONLY });
+    return { count: this.#rejected, digests: { [name]: hash('sha256', text, 'hex') } };
+  }
+
+  #tooMany(lines: number, { ppm }: RejectRule): InputFault {
+    const most =
+      this.#rejected > FILE_REJECTS_MAX
+        ? `the ${FILE_REJECTS_MAX} that one file may lose`
+        : `the ${ppm / PPM_OF_PERCENT}% of --max-rejects`;
+    const message =
+      `${this.#rejected} of ${lines} lines rejected, more than ${most}; ` +
+      'correct them, or store this file again from its source';
+    return { code: 'too_many_rejects', file: this.#file.name, message };
+  }
+
+  #keep({ number: line }: TextLine, faults: readonly LineFault[], why: string): void {
+    const room = FILE_FAULTS_MAX - this.#faults.length;
+    for (const fault of faults.slice(0, room)) {
+      const message = `${fault.message}${why}`;
+      this.#faults.push({ line, ...fault, message, file: this.#file.name });
+    }
+  }
+}
+
+/** One JSON line for each rejected one; `raw` is its beginning, null where the line was too long to be read at all. */
+function rowText(file: string, { number, bytes }: TextLine, faults: readonly LineFault[]): string {
+  const cut = (text: string): string => text.slice(0, REJECT_TEXT_CHARS_MAX);
+  const shown = faults.slice(0, REJECT_FAULTS_MAX).map(({ field = 'line', code, message }) => {
+    return { field: cut(field), code, reason: cut(message) };
+  });
+  const raw = bytes === null ? null : beginning(bytes);
+  return `${JSON.stringify({ file, line: number, faults: shown, raw, bytes: bytes?.length ?? null })}\n`;
+}
+
+/** Bytes that are not UTF-8 show as replacement characters. */
+function beginning(bytes: Uint8Array): string {
+  return Buffer.from(bytes.subarray(0, REJECT_RAW_BYTES_MAX)).toString('utf8');
+}
+
+/** Which entities of a signal one job takes; what names no entity, such as a broken line, belongs to the first share. */
+export interface Share {
+  readonly index: number;
+  /** How many shares there are. */
+  readonly of: number;
+}
+
+export const WHOLE: Share = { index: 0, of: 1 };
+
+/** Shares look at other bits of the hash than partitions do, or a share would fill only some of these. */
+const PARTITION_BITS = 16;
+
+/** Whether a share takes the lines of an entity; null for a line that names none. */
+export function takes({ index, of }: Share, entity: string | null): boolean {
+  if (of === 1) return true;
+  return (entity === null ? 0 : (entityHash(entity) >>> PARTITION_BITS) % of) === index;
+}
+
+/** FNV-1a over UTF-16 code units, 32 bits: spreads entities evenly and always the same way. */
+export function entityHash(entity: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < entity.length; at++) {
+    hash = Math.imul(hash ^ entity.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
 }

@@ -4,12 +4,19 @@ import type { Line, Signal, SignalEntry } from '../../contract/catalog/line.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { fitsSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
-import { foreignUnit, type UnitRange, unitLimits } from '../../contract/units.ts';
+import { foreignUnit, unitLimits } from '../../contract/units.ts';
 import type { InputFault } from './compile-error.ts';
-import { FAULT_WORDS, MISSING } from './fault-words.ts';
-import { checkFigures, figureFault, fitsName, isNumberText } from './figures.ts';
-import { wordFaults } from './stored-words.ts';
-import { dayOrTime, utcTime } from './times.ts';
+import {
+  checkFigures,
+  dayOrTime,
+  FAULT_WORDS,
+  figureFault,
+  fitsName,
+  isNumberText,
+  MISSING,
+  utcTime,
+  wordFaults,
+} from './field-rules.ts';
 
 /** Longest entity id; it must also fit one path segment. */
 const ENTITY_CHARS_MAX = 120;
@@ -87,7 +94,7 @@ export const fieldsSchema = z.strictObject({
 });
 const partSchema = fieldsSchema.partial();
 const headerSchema = z.strictObject({ header: partSchema });
-export type Fields = z.infer<typeof fieldsSchema>;
+type Fields = z.infer<typeof fieldsSchema>;
 type PartFields = z.infer<typeof partSchema>;
 
 /** What every reading says, in its line or in the header. */
@@ -112,8 +119,8 @@ type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] }
 /** Reads the members of the optional first line `{"header": {…}}`. */
 export function parseHeader(header: unknown): Outcome<PartFields> {
   const parsed = headerSchema.safeParse({ header }, FAULT_WORDS);
-  if (!parsed.success) return { faults: zodFaults(parsed.error) };
-  const faults = neutralFaults(parsed.data);
+  if (!parsed.success) return { faults: zodFaults(parsed.error.issues) };
+  const faults = zodFaults(wordFaults(parsed.data));
   return faults.length > 0 ? { faults } : { ok: parsed.data.header };
 }
 
@@ -124,34 +131,28 @@ export function parseReading(
   entry: SignalEntry,
 ): Outcome<Reading> {
   const parsed = partSchema.safeParse(value, FAULT_WORDS);
-  if (!parsed.success) return { faults: zodFaults(parsed.error) };
+  if (!parsed.success) return { faults: zodFaults(parsed.error.issues) };
   // A spread of two objects of varying shape costs microseconds a line, this does not.
   const merged: PartFields = Object.assign({}, header, parsed.data);
   const missing = REQUIRED.filter((name) => merged[name] === undefined);
-  if (missing.length > 0) return { faults: missing.map(missingFault) };
+  if (missing.length > 0)
+    return {
+      faults: missing.map((field: string) => ({ code: 'bad_field', field, message: MISSING })),
+    };
   const reading = merged as Reading;
   // The header was looked through when it was read.
-  const faults = [...neutralFaults(parsed.data), ...checkAgainstEntry(reading, entry)];
+  const faults = [...zodFaults(wordFaults(parsed.data)), ...checkAgainstEntry(reading, entry)];
   return faults.length > 0 ? { faults } : { ok: reading };
 }
 
-function missingFault(field: string): LineFault {
-  return { code: 'bad_field', field, message: MISSING };
-}
-
-function neutralFaults(stored: object): LineFault[] {
-  return wordFaults(stored).map(({ path, message }) => ({
+/** What a schema, or a look at the words, found wrong with a line. */
+export function zodFaults(
+  issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
+): LineFault[] {
+  return issues.map(({ path, message }) => ({
     code: 'bad_field',
-    field: path.join('.'),
+    field: path.join('.') || 'line',
     message,
-  }));
-}
-
-function zodFaults(error: z.ZodError): LineFault[] {
-  return error.issues.map((issue) => ({
-    code: 'bad_field' as const,
-    field: issue.path.join('.') || 'line',
-    message: issue.message,
   }));
 }
 
@@ -236,8 +237,11 @@ function valueFaults({ current }: Reading, { metrics, range }: Signal): LineFaul
       return [valueFault(name, `${value} is a no-data code; store null`)];
     }
     const limits = name === metrics[0] ? (range ?? unitLimits(name)) : unitLimits(name);
-    if (limits === undefined || isWithin(value, limits)) return [];
-    const message = `${value} is outside ${limitsText(limits)}; correct it, or store null`;
+    if (limits === undefined) return [];
+    const { from, to } = limits;
+    if (value >= from && value <= (to ?? Number.POSITIVE_INFINITY)) return [];
+    const span = to === undefined ? `${from} and up` : `${from} to ${to}`;
+    const message = `${value} is outside ${span}; correct it, or store null`;
     return [valueFault(name, message)];
   });
 }
@@ -248,14 +252,6 @@ function sourceFaults({ sources }: Reading, { metrics: [main] }: Signal): LineFa
     if (fitsName(main, value)) return [];
     return [{ code: 'bad_field', field: `sources.${at}.value`, message: figureFault(value) }];
   });
-}
-
-function isWithin(value: number, { from, to = Number.POSITIVE_INFINITY }: UnitRange): boolean {
-  return value >= from && value <= to;
-}
-
-function limitsText({ from, to }: UnitRange): string {
-  return to === undefined ? `${from} and up` : `${from} to ${to}`;
 }
 
 function valueFault(name: string, message: string): LineFault {

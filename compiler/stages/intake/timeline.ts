@@ -34,8 +34,6 @@ export interface Instant {
   readonly repeats: number;
 }
 
-type SettledInstant = { readonly ok: Instant } | { readonly fault: InputFault };
-
 /** Seals the core of a reading. */
 export type HashOf = (reading: Reading) => string;
 
@@ -48,7 +46,7 @@ export function settle(
   before: Instant | null,
   group: readonly StoredReading[],
   { batches, hashOf }: { readonly batches: readonly string[]; readonly hashOf: HashOf },
-): SettledInstant {
+): { readonly ok: Instant } | { readonly fault: InputFault } {
   let at = before;
   let last: StoredReading | null = null;
   for (const item of group) {
@@ -184,4 +182,12 @@ function factText(reading: Omit<Reading, 'observed_at' | 'collected_at'>): strin
   const fact = { current, source_ref, source_tier, sources, lifecycle };
   const elsewhere = { signal_id: null, entity: null, snapshot_date: null, observed_at: null };
   return canonicalJson(hashCore({ ...fact, ...elsewhere }));
+}
+
+/** The latest reading of an entity, as every body that joins entities reads it. */
+export interface Latest {
+  readonly reading: Reading;
+  readonly record_hash: string;
+  /** When the source was last looked at for this entity, also without anything new. */
+  readonly looked_at: string;
 }

@@ -1,8 +1,10 @@
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Endpoint, EndpointPath } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
   CODINGS,
+  type Coding,
   type CurrentEntry,
   type FileEntry,
   formatVerifyEntry,
@@ -13,7 +15,6 @@ import {
 import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { LeafStore } from './leaf-store.ts';
-import { packedBytes } from './packed-bytes.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
 /** Where the stages after the signals put what they make; nothing else writes into a release. */
@@ -136,4 +137,30 @@ function citationEntry(file: string, entity: string, body: object): CurrentEntry
 function subjectOf({ path, params }: Endpoint, values: Values): string {
   const asked = Object.keys(params).find((name) => params[name]?.required);
   return values.loc ?? values.entity ?? values[asked ?? ''] ?? path;
+}
+
+/** Where a gzip stream names the system that made it (RFC 1952), and the value for none. */
+const SYSTEM_AT = 9;
+const SYSTEM_UNKNOWN = 255;
+/** On the OpenAPI document: 26 KB in 3 ms. The best quality makes 24 KB in 180 ms, and every hour would pay for it. */
+const BROTLI_QUALITY = 5;
+
+/** Bytes under a coding, the same on every system. A higher quality, up to 11, makes brotli smaller and slower. */
+export function packedBytes(bytes: Uint8Array, coding: Coding, quality = BROTLI_QUALITY): Buffer {
+  return coding === 'br' ? brotli(bytes, quality) : gzip(bytes);
+}
+
+function brotli(bytes: Uint8Array, quality: number): Buffer {
+  return brotliCompressSync(bytes, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: quality,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
+  });
+}
+
+function gzip(bytes: Uint8Array): Buffer {
+  const packed = gzipSync(bytes);
+  packed[SYSTEM_AT] = SYSTEM_UNKNOWN;
+  return packed;
 }

@@ -19,36 +19,35 @@ import { LOG_FOLDER } from '../../contract/tiles.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { keepLastCheckpoint } from '../anchor/last-checkpoint.ts';
 import { writeReleaseProof } from '../anchor/release-proof.ts';
-import type { WrittenLog } from '../anchor/write-log.ts';
-import { continueLog } from '../anchor/write-log.ts';
-import type { Assembly, Material } from '../assemble/assembly.ts';
-import { LatestTable } from '../assemble/latest-table.ts';
-import type { CollectionPart } from '../assemble/part.ts';
+import { continueLog, type WrittenLog } from '../anchor/write-log.ts';
+import { type Assembly, LatestTable, type Material } from '../assemble/assembly.ts';
+import type { CollectionPart } from '../assemble/rosters/settle-rows.ts';
 import { type Description, describe } from '../describe/describe.ts';
+import type { Shelf } from '../describe/examples.ts';
 import { isSearchIndex } from '../describe/search-index.ts';
-import { CatalogView } from '../describe/site/catalog-view.ts';
-import { writePieces } from '../describe/site/write-pieces.ts';
-import type { Shelf } from '../describe/stored-bodies.ts';
+import { CatalogView, writePieces } from '../describe/site/write-pieces.ts';
 import type { SnapshotFile, Snapshots } from '../intake/list-snapshots.ts';
-import { REJECTS_FOLDER } from '../intake/quarantine.ts';
+import { REJECTS_FOLDER } from '../intake/read-signal.ts';
 import { type KnownBatches, noteBatches } from '../remember/known-batches.ts';
 import type { Shelves } from '../remember/known-entities.ts';
 import { type KnownSignal, type Memory, type Notes, STATE_FOLDER } from '../remember/memory.ts';
 import { shelvesOf } from '../remember/merge-plan.ts';
 import type { EntityNotes } from '../remember/next-state.ts';
 import { type Issuer, makeSealer, withOverlapKey } from '../seal/sealer.ts';
-import { openSignatureStore, signaturePlace } from '../seal/signature-store.ts';
 import { type CatalogNews, type ChangeCounts, catalogNews } from './catalog-changes.ts';
-import { readCatalog, readStored } from './file-list-bytes.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { LeafStore } from './leaf-store.ts';
-import { nextPlace } from './next-place.ts';
 import { type CountedPress, makePress, type Press } from './press.ts';
 import { type ReadBack, readBack } from './read-back.ts';
-import { type UnsignedHead, writeHead } from './release-head.ts';
-import { ReleaseList } from './release-list.ts';
+import { BY_CADENCE, nextPlace, validUntilByCadence } from './release-folders.ts';
+import {
+  ReleaseList,
+  readCatalog,
+  readStored,
+  type UnsignedHead,
+  writeHead,
+} from './release-list.ts';
 import { errorsOf, type Published, type Staging } from './release-store.ts';
-import { BY_CADENCE, validUntilByCadence } from './valid-until.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
 /** Look-up lines of the collections and of the descriptions, as the next compile remembers them. */
@@ -150,8 +149,7 @@ export async function publishRun(
 ): Promise<PublishSummary> {
   const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
-  const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
-  const sealer = withOverlapKey(makeSealer(run.issuer, run.issuerKey, store), run.overlapKey);
+  const sealer = withOverlapKey(makeSealer(run.issuer, run.issuerKey), run.overlapKey);
   const before = memory === null ? null : staging.previous;
   const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
   const press = () =>
@@ -178,7 +176,6 @@ export async function publishRun(
   const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
   const checkpoint = writeReleaseProof(staging.root, { release, ...log }, { ...run, sealer });
   const bytes = (memory?.state.bytes ?? 0) + bytesAdded;
-  store.save();
   noteBatches(notes, run.stored.batches, { known: run.known, digests, since: staging.openedMs });
   notes.finish({
     key: run.stateKey,

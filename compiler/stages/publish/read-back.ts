@@ -8,7 +8,7 @@ import { placeOf } from '../../verify/release-place.ts';
 import { verifyBody } from '../../verify/verify-body.ts';
 import { verifyRelease } from '../../verify/verify-release.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { readStored } from './file-list-bytes.ts';
+import { readStored } from './release-list.ts';
 
 /** How much of a release is looked at again before it is published. */
 export type ReadBack = 'sample' | 'full';
@@ -49,7 +49,7 @@ function readSampleBack({ data, entries, issuerDid, catalog }: Written): void {
   const files = spread(entries, FILES_SAMPLED);
   const bodies = new Set(
     spread(
-      files.filter(({ path }) => isBody(path)),
+      files.filter(({ path }) => /^(record|bundle)\/.*\.json$/.test(path)),
       BODIES_SAMPLED,
     ),
   );
@@ -91,10 +91,6 @@ function schemaAt(path: string, catalog: Catalog) {
 function undelivered(file: string, what: string): CompileError {
   const message = `what would be delivered does not fit its schema, so it is not published: ${what}; report this`;
   return new CompileError([{ code: 'cannot_publish', file, message }]);
-}
-
-function isBody(path: string): boolean {
-  return /^(record|bundle)\/.*\.json$/.test(path);
 }
 
 function reread(data: string, entry: FileEntry): Buffer {

@@ -1,11 +1,16 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { DAY_MS } from '../../contract/iso-time.ts';
+import type { Catalog } from '../../contract/catalog/catalog.ts';
+import type { Cadence } from '../../contract/freshness.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
+import type { KeyHistory } from '../../contract/key-history.ts';
 import { FILES_FOLDER, storedPath } from '../../contract/path.ts';
 import {
   CURRENT_LINK,
+  clockCorrected,
   type FileEntry,
   HEAD_BYTES_MAX,
+  isNewestKey,
   RELEASE_NAME,
   RELEASES_FOLDER,
   type Release,
@@ -14,7 +19,8 @@ import {
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { readLastCheckpoint } from '../anchor/last-checkpoint.ts';
-import { type FileListBytes, onlyIn, readListed } from './file-list-bytes.ts';
+import { canonicalDigest } from '../seal/jcs.ts';
+import { type FileListBytes, onlyIn, readListed } from './release-list.ts';
 import { syncFolder } from './replace-file.ts';
 import { removeFile } from './spare-files.ts';
 
@@ -164,4 +170,83 @@ export function removeUnlisted(data: string, folder: string, listed: ReadonlySet
     if (entry.isDirectory()) removeUnlisted(data, path, listed);
     else if (!listed.has(path)) removeFile(join(data, path));
   }
+}
+
+/** When a release is published, and whether the operator says that the releases of a later time were a wrong clock's. */
+export interface PublicationTime {
+  /** ISO-8601 UTC. */
+  readonly asOf: string;
+  readonly acceptClock?: boolean;
+}
+
+/** What a head says about its place after the current release. */
+export function nextPlace(
+  previous: Release | null,
+  asOf: string,
+): Pick<Release, 'sequence' | 'as_of' | 'previous' | 'clock_corrected'> {
+  const place = { sequence: (previous?.sequence ?? 0) + 1, as_of: asOf };
+  return {
+    ...place,
+    previous: previous === null ? null : canonicalDigest(previous),
+    ...clockCorrected(previous, place),
+  };
+}
+
+/**
+ * Why a release may not be published at this time after the current one, and what to do; null if it may. Time never
+ * goes back, unless the operator says so and the current release is of the future.
+ */
+export function timeFault(
+  previous: Release | null,
+  { asOf, acceptClock = false }: PublicationTime,
+): string | null {
+  const isBehind = previous !== null && Date.parse(asOf) < Date.parse(previous.as_of);
+  if (acceptClock) {
+    return isBehind
+      ? null
+      : '--accept-clock is not needed: no release here has a later time; leave it out';
+  }
+  if (!isBehind) return null;
+  return (
+    `"${asOf}" is before the current release, as of ${previous.as_of}; correct the clock or --as-of; ` +
+    'if this clock is right now but once ran ahead, pass --accept-clock with the time that another clock shows'
+  );
+}
+
+/** Why a key may not sign a clock correction; null if it may, or if there is no correction. */
+export function correctorFault(
+  { acceptClock = false }: PublicationTime,
+  did: string,
+  keys: KeyHistory,
+): string | null {
+  if (!acceptClock || isNewestKey(did, keys)) return null;
+  return `only the newest key may sign a release after a clock correction, and "${did}" is an older one; pass the newest with --key`;
+}
+
+/** Says that the time until which a release is valid follows from what changed. */
+export const BY_CADENCE = 'by-cadence';
+
+const WEEK_MS = 7 * DAY_MS;
+/** Between two readings; what is rarer than once a week counts as weekly. */
+const CADENCE_MS: Partial<Record<Cadence, number>> = { hourly: HOUR_MS, daily: DAY_MS };
+
+interface Publication {
+  readonly catalog: Catalog;
+  /** ISO-8601 UTC. */
+  readonly asOf: string;
+  /** Signals of the release, and those with new readings; all of them count where none has any. */
+  readonly signals: readonly string[];
+  readonly changed: readonly string[];
+}
+
+/** Twice the longest cadence of what changed, at most a week from now: whoever gets no newer release by then sees a freeze. */
+export function validUntilByCadence({ catalog, asOf, signals, changed }: Publication): string {
+  const known = changed.filter((id) => signals.includes(id));
+  const counted = known.length > 0 ? known : signals;
+  const cadences = counted.map((id) => {
+    const cadence = catalog.entryById.get(id)?.signal.cadence;
+    return (cadence === undefined ? undefined : CADENCE_MS[cadence]) ?? WEEK_MS;
+  });
+  const longest = cadences.length === 0 ? WEEK_MS : Math.max(...cadences);
+  return isoTime(Date.parse(asOf) + Math.min(2 * longest, WEEK_MS));
 }

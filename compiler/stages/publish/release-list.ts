@@ -1,11 +1,34 @@
+import { createHash, type Hash, hash } from 'node:crypto';
+import { closeSync, existsSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { defined } from '../../contract/defined.ts';
 import { firstWhere } from '../../contract/lists.ts';
-import { FILES_NAME, type FileEntry, formatFiles, type Release } from '../../contract/release.ts';
+import { storedPath } from '../../contract/path.ts';
+import {
+  CATALOG_PATH,
+  FILE_LINE_BYTES_MAX,
+  FILES_NAME,
+  type FileEntry,
+  formatFiles,
+  isPublicPath,
+  parseFiles,
+  publicStretches,
+  RELEASE_NAME,
+  type Release,
+} from '../../contract/release.ts';
+import { openPlain, readPlain } from '../../verify/plain-file.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
-import { type FileListBytes, listedFiles, pathOrder, sizeAt } from './file-list-bytes.ts';
-import { HashedFile } from './hashed-file.ts';
-import { PublicLines } from './public-lines.ts';
-import { editLines, type LineEdit } from './sorted-lines.ts';
+import { jcs } from '../seal/jcs.ts';
+import type { Sealer } from '../seal/sealer.ts';
+import {
+  differentLines,
+  editLines,
+  endOf,
+  findLine,
+  type LineEdit,
+  lineAt,
+  textOrder,
+} from './sorted-lines.ts';
 
 /** Behind every character of a path. */
 const BEHIND_ALL = '\x7f';
@@ -17,7 +40,7 @@ interface ListEdit {
 }
 
 /** What a list came to that was written. */
-export interface WrittenList {
+interface WrittenList {
   /** Of the file, in hex. */
   readonly sha256: string;
   readonly count: number;
@@ -136,4 +159,247 @@ function* pathsIn(edits: readonly ListEdit[], from: number, to: number): Generat
 /** Where the edit of a path stands, or would. */
 function placeOf(edits: readonly ListEdit[], path: string): number {
   return firstWhere(edits.length, (at) => defined(edits[at], 'the edit').path >= path);
+}
+
+/** The list of files of a release as its bytes: nothing of it is parsed before it is asked for. */
+export interface FileListBytes {
+  readonly bytes: Buffer;
+  find(path: string): FileEntry | null;
+  has(entry: FileEntry): boolean;
+  /** Paths that begin with a prefix, in order. */
+  under(prefix: string): Iterable<string>;
+}
+
+/** Path of a line of FILES_NAME. */
+function pathOfLine(line: string): string {
+  return line.slice(line.indexOf(' ', line.indexOf(' ') + 1) + 1);
+}
+
+const LISTED_LINES = { parse: (line: string): string => line, key: pathOfLine };
+
+const SPACE = 0x20;
+const DIGIT_ZERO = 0x30;
+/** A line begins with a sha256 in hex and a space. */
+const SIZE_AT = 65;
+
+/** The order of lines of FILES_NAME by their paths, which are ASCII. */
+function pathOrder(bytes: Buffer, start: number, path: string): number {
+  let at = start + SIZE_AT;
+  while (at < bytes.length && bytes[at] !== SPACE) at += 1;
+  return textOrder(bytes, at + 1, path);
+}
+
+/** The size that the line from a place on states. */
+function sizeAt(bytes: Buffer, start: number): number {
+  let size = 0;
+  for (let at = start + SIZE_AT; at < bytes.length && bytes[at] !== SPACE; at += 1) {
+    size = 10 * size + (bytes[at] ?? 0) - DIGIT_ZERO;
+  }
+  return size;
+}
+
+function entryOf(line: string): FileEntry {
+  const [entry] = parseFiles(`${line}\n`);
+  if (entry === undefined) throw new RangeError(`Cannot read ${FILES_NAME}: "${line}"`);
+  return entry;
+}
+
+export function listedFiles(bytes: Buffer): FileListBytes {
+  const lines = { bytes, order: pathOrder };
+  const find = (path: string): FileEntry | null => {
+    const at = findLine(lines, path);
+    return at.found ? entryOf(lineAt(bytes, at.start)) : null;
+  };
+  return {
+    bytes,
+    find,
+    has: (entry) => find(entry.path)?.sha256 === entry.sha256,
+    *under(prefix) {
+      for (let at = findLine(lines, prefix).start; at < bytes.length; ) {
+        const path = pathOfLine(lineAt(bytes, at));
+        if (!path.startsWith(prefix)) return;
+        yield path;
+        at = endOf(bytes, at);
+      }
+    },
+  };
+}
+
+/** The bytes of a listed file; throws when the disk holds something else. */
+export function readStored(data: string, { path, size, sha256 }: FileEntry): Buffer {
+  const bytes = readPlain(join(data, storedPath(path, sha256)), size);
+  if (hash('sha256', bytes, 'hex') === sha256) return bytes;
+  throw new Error(`Cannot read "${path}": its bytes are not the listed ones; compile with --full`);
+}
+
+/** The catalog of a release; null where it is not listed, or is damaged or gone. */
+export function readCatalog(data: string, files: Pick<FileListBytes, 'find'>): Buffer | null {
+  const entry = files.find(CATALOG_PATH);
+  if (entry === null) return null;
+  try {
+    return readStored(data, entry);
+  } catch {
+    return null;
+  }
+}
+
+/** The list in the folder of a release; null when it is missing, or not the one that the head signs. */
+export function readListed(
+  folder: string,
+  head: Pick<Release, 'files_sha256' | 'files_count'>,
+): FileListBytes | null {
+  const path = join(folder, FILES_NAME);
+  if (!existsSync(path)) return null;
+  const bytes = readPlain(path, head.files_count * FILE_LINE_BYTES_MAX);
+  return `sha256:${hash('sha256', bytes, 'hex')}` === head.files_sha256 ? listedFiles(bytes) : null;
+}
+
+/** The entries of one list that another does not have. */
+export function* onlyIn(one: Buffer, other: Buffer): Generator<FileEntry> {
+  for (const pair of differentLines(one, other, LISTED_LINES)) {
+    if (pair.one !== null) yield entryOf(pair.one);
+  }
+}
+
+/** What became of a listed path from one list to another. */
+export interface ListedChange {
+  readonly path: string;
+  readonly change: 'added' | 'changed' | 'gone';
+}
+
+/** Every path that two lists do not list alike, in order. */
+export function* listedChanges(before: Buffer, after: Buffer): Generator<ListedChange> {
+  for (const { one, other } of differentLines(before, after, LISTED_LINES)) {
+    if (one === null) yield { path: pathOfLine(other), change: 'added' };
+    else yield { path: pathOfLine(one), change: other === null ? 'gone' : 'changed' };
+  }
+}
+
+/** The public lines of a list, hashed while the list is written behind another one. */
+class PublicLines {
+  readonly #before: Buffer;
+  readonly #stretches: ReturnType<typeof publicStretches>;
+  readonly #hash: Hash = createHash('sha256');
+  #count = 0;
+
+  constructor(before: Buffer) {
+    this.#before = before;
+    const lines = { bytes: before, order: pathOrder };
+    this.#stretches = publicStretches((text) => findLine(lines, text).start);
+  }
+
+  /** Lines of the other list from one place up to another stay. */
+  keep(from: number, to: number): void {
+    for (const [start, end] of this.#stretches) {
+      const stretch = this.#before.subarray(Math.max(from, start), Math.min(to, end));
+      this.#hash.update(stretch);
+      for (let at = 0; at < stretch.length; at = endOf(stretch, at)) this.#count += 1;
+    }
+  }
+
+  /** Adds a line with its line end. */
+  add(line: string): void {
+    if (!isPublicPath(pathOfLine(line))) return;
+    this.#hash.update(line, 'latin1');
+    this.#count += 1;
+  }
+
+  /** What the head states; call it once. */
+  sum(): NonNullable<Release['public_files']> {
+    return { sha256: `sha256:${this.#hash.digest('hex')}`, count: this.#count };
+  }
+}
+
+/** Bytes that are gathered before they are hashed and written. */
+const HELD_BYTES = 1 << 20;
+
+/** A new file that is hashed while it is written, in memory that does not grow. */
+export class HashedFile {
+  readonly #file: number;
+  readonly #hash: Hash = createHash('sha256');
+  readonly #held = Buffer.allocUnsafe(HELD_BYTES);
+  #length = 0;
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'wx');
+  }
+
+  copy(bytes: Buffer, from: number, to: number): void {
+    for (let at = from; at < to; ) {
+      const copied = bytes.copy(this.#held, this.#length, at, to);
+      this.#advance(copied);
+      at += copied;
+    }
+  }
+
+  /** Adds text of one byte a character that is shorter than what is held at once. */
+  text(text: string): void {
+    if (this.#length + text.length > HELD_BYTES) this.#flush();
+    this.#advance(this.#held.write(text, this.#length, 'latin1'));
+  }
+
+  /** The sha256 of the whole file, hex; call it once, also after a failure. */
+  close(): string {
+    try {
+      this.#flush();
+      return this.#hash.digest('hex');
+    } finally {
+      closeSync(this.#file);
+    }
+  }
+
+  #advance(bytes: number): void {
+    this.#length += bytes;
+    if (this.#length === HELD_BYTES) this.#flush();
+  }
+
+  #flush(): void {
+    const bytes = this.#held.subarray(0, this.#length);
+    this.#hash.update(bytes);
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
+    this.#length = 0;
+  }
+}
+
+/** The sha256 of a file, hex, in memory that does not grow. */
+export function fileDigest(path: string): string {
+  const file = openPlain(path);
+  try {
+    const digest = createHash('sha256');
+    const bytes = Buffer.allocUnsafe(HELD_BYTES);
+    for (let read = readSync(file, bytes); read > 0; read = readSync(file, bytes)) {
+      digest.update(bytes.subarray(0, read));
+    }
+    return digest.digest('hex');
+  } finally {
+    closeSync(file);
+  }
+}
+
+export type UnsignedHead = Omit<
+  Release,
+  'files_sha256' | 'files_count' | 'public_files' | 'signature'
+>;
+
+/** What was written of a release. */
+interface WrittenHead extends Omit<WrittenList, 'sha256' | 'publicFiles'> {
+  readonly release: Release;
+}
+
+/** Writes the list of files and the signed head into the folder of a release. */
+export function writeHead(
+  root: string,
+  { list, head }: { list: ReleaseList; head: UnsignedHead },
+  sealer: Sealer,
+): WrittenHead {
+  const { sha256, count, bytesAdded, publicFiles } = list.write(join(root, FILES_NAME));
+  const unsigned = {
+    ...head,
+    files_sha256: `sha256:${sha256}`,
+    files_count: count,
+    public_files: publicFiles,
+  };
+  const release: Release = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
+  writeFileSync(join(root, RELEASE_NAME), `${JSON.stringify(release, null, 2)}\n`, { flag: 'wx' });
+  return { release, count, bytesAdded };
 }

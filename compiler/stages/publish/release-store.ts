@@ -16,6 +16,7 @@
  * Known limits: links and `sync` are those of POSIX, so a data folder is no folder of Windows, and it stands on one file
  * system.
  */
+
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,6 @@ import { CURRENT_LINK, RELEASES_FOLDER, type Release } from '../../contract/rele
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
 import { lockData } from './data-lock.ts';
-import type { FileListBytes } from './file-list-bytes.ts';
 import { fileWriter, type StoreWriter } from './file-writer.ts';
 import {
   currentName,
@@ -37,17 +37,11 @@ import {
   removeReleases,
   sweep,
 } from './release-folders.ts';
+import type { FileListBytes } from './release-list.ts';
 import { syncFolder } from './replace-file.ts';
 import { SpareFiles } from './spare-files.ts';
 
 const STAGING = '.staging';
-const SIGNATURES = 'signatures';
-
-/** A release that is whole on the disk. */
-interface SettledRelease {
-  /** Switches `current` to the new folder, under this name, in one step. */
-  publish(name: string): Published;
-}
 
 /** A release that `current` names. */
 export interface Published {
@@ -80,12 +74,10 @@ export interface Staging {
   readonly state: string;
   /** When it was opened, by the clock of the disk. */
   readonly openedMs: number;
-  /** Signatures of the previous release, and where this compile puts its own until it is published. */
-  readonly signatures: { readonly kept: string; readonly made: string };
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;
   /** Makes everything that was written durable; only then can it be published. */
-  settle(): Promise<SettledRelease>;
+  settle(): Promise<{ publish(name: string): Published }>;
   /** Forgets what was written so far, to begin again. */
   restart(): void;
   /** Leaves the data folder as it was. */
@@ -144,8 +136,7 @@ function openLocked(
   const publish = (name: string): Published => {
     const folder = publishFolder(data, root, name);
     const cleanupFailures = errorsOf([
-      () => takeOver(data, staging, SIGNATURES),
-      () => takeOver(data, staging, STATE_FOLDER),
+      () => takeOverState(data, staging),
       () => spares.remove(),
       clear,
       unlock,
@@ -158,7 +149,6 @@ function openLocked(
     scratch: join(staging, 'scratch'),
     state: join(staging, STATE_FOLDER),
     openedMs: statSync(root).mtimeMs,
-    signatures: { kept: join(data, SIGNATURES), made: join(staging, SIGNATURES) },
     writer,
     previous,
     restart() {
@@ -185,7 +175,13 @@ function publishFolder(data: string, root: string, name: string): string {
   const releases = join(data, RELEASES_FOLDER);
   const target = join(releases, name);
   if (currentName(data) === name) {
-    throw cannotPublish(data, `release "${name}" is already the current one`);
+    throw new CompileError([
+      {
+        code: 'cannot_publish',
+        file: data,
+        message: `release "${name}" is already the current one`,
+      },
+    ]);
   }
   try {
     // What a killed compile left under this name was never served.
@@ -215,10 +211,6 @@ export function previousFiles(data: string): PreviousFiles | null {
   };
 }
 
-function cannotPublish(data: string, message: string): CompileError {
-  return new CompileError([{ code: 'cannot_publish', file: data, message }]);
-}
-
 /** One sync of the whole file system instead of an fsync per file, which costs a millisecond each. */
 export async function syncTree(root: string): Promise<void> {
   const run = promisify(execFile);
@@ -239,10 +231,10 @@ export function switchCurrent(data: string, name: string): void {
 }
 
 /** Only what was published is remembered; what is lost in between costs time, nothing else. */
-function takeOver(data: string, staging: string, name: string): void {
-  const made = join(staging, name);
+function takeOverState(data: string, staging: string): void {
+  const made = join(staging, STATE_FOLDER);
   if (!existsSync(made)) return;
-  const kept = join(data, name);
+  const kept = join(data, STATE_FOLDER);
   rmSync(kept, { recursive: true, force: true });
   renameSync(made, kept);
 }

@@ -1,6 +1,6 @@
 import type { Signal } from '../../contract/catalog/line.ts';
 import type { Segment, SeriesPast, SourcedRow } from '../assemble/series-segments.ts';
-import type { SeasonPast } from '../derive/season-past.ts';
+import type { SeasonPast } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { HashOf, HeldHash, Instant } from '../intake/timeline.ts';
 

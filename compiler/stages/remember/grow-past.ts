@@ -8,8 +8,7 @@ import {
   type SourcedRow,
   settleRows,
 } from '../assemble/series-segments.ts';
-import type { SeasonReading } from '../derive/season.ts';
-import { type SeasonPast, seasonBehind } from '../derive/season-past.ts';
+import { type SeasonPast, type SeasonReading, seasonBehind } from '../derive/season.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
 import type { StoredReading } from '../intake/read-signal.ts';
 import type { Reading } from '../intake/reading.ts';

@@ -3,8 +3,12 @@ import { findCollection } from '../../contract/collections.ts';
 import { defined } from '../../contract/defined.ts';
 import { grouped } from '../../contract/lists.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
-import type { ClosedBatches, ListedBatch, SnapshotFile } from '../intake/list-snapshots.ts';
-import { snapshotName } from '../intake/snapshot-name.ts';
+import {
+  type ClosedBatches,
+  type ListedBatch,
+  type SnapshotFile,
+  snapshotName,
+} from '../intake/list-snapshots.ts';
 import { ForgottenError } from './forgotten-error.ts';
 import type { Memory, Notes } from './memory.ts';
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
-import type { Latest } from '../assemble/latest.ts';
-import { entityHash } from '../intake/share.ts';
+import { entityHash } from '../intake/read-signal.ts';
+import type { Latest } from '../intake/timeline.ts';
 import { LineSpill } from '../publish/line-spill.ts';
 import { ForgottenError } from './forgotten-error.ts';
 import { type KnownEntity, parseKnown, parseLatest } from './past-text.ts';

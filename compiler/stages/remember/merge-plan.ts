@@ -10,7 +10,7 @@ import {
   type SnapshotFile,
   type Snapshots,
 } from '../intake/list-snapshots.ts';
-import { fileDigest } from '../publish/hashed-file.ts';
+import { fileDigest } from '../publish/release-list.ts';
 import { jcs } from '../seal/jcs.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { ForgottenError } from './forgotten-error.ts';

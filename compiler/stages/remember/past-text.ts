@@ -1,7 +1,6 @@
-import type { Latest } from '../assemble/latest.ts';
 import type { Segment } from '../assemble/series-segments.ts';
 import type { Reading } from '../intake/reading.ts';
-import type { Batched, Instant } from '../intake/timeline.ts';
+import type { Batched, Instant, Latest } from '../intake/timeline.ts';
 import type { EntityPast } from './entity-past.ts';
 
 const TAB = '\t';

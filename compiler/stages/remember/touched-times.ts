@@ -14,7 +14,7 @@ import {
   type SourcedRow,
   segmentParts,
 } from '../assemble/series-segments.ts';
-import { snapshotDate } from '../derive/age.ts';
+import { snapshotDate } from '../derive/figures.ts';
 import type { InputFault } from '../intake/compile-error.ts';
 import type { StoredReading } from '../intake/read-signal.ts';
 import type { Reading } from '../intake/reading.ts';

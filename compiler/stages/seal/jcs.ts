@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 // The sealer's own RFC 8785 writer. It shares nothing with the canonical JSON that the verifier trusts, so that an error
 // in one of the two shows as a difference instead of a wrong hash on both sides.
 
@@ -87,4 +89,9 @@ function sorted(keys: string[]): string[] {
 
 function refusal(what: string, key: string): TypeError {
   return new TypeError(`Cannot hash ${JSON.stringify(key.slice(0, 120))}: ${what} is not JSON`);
+}
+
+/** `sha256:<hex>` of the RFC 8785 text of a JSON value. */
+export function canonicalDigest(value: unknown): string {
+  return `sha256:${hash('sha256', jcs(value), 'hex')}`;
 }

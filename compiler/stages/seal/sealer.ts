@@ -7,9 +7,7 @@ import {
 } from '../../contract/citation.ts';
 import { didKey } from '../../contract/did-key.ts';
 import { hashCore } from '../../contract/record-hash.ts';
-import { canonicalDigest } from './canonical-digest.ts';
-import { jcs } from './jcs.ts';
-import type { SignatureStore } from './signature-store.ts';
+import { canonicalDigest, jcs } from './jcs.ts';
 
 /** The publisher, named in every citation and part of what is signed. */
 export interface Issuer {
@@ -19,21 +17,15 @@ export interface Issuer {
   readonly baseUrl: string;
 }
 
-/** A key that signs texts; the signature is base64url, Ed25519 over their UTF-8 bytes. */
-interface TextSigner {
-  readonly did: string;
-  signText(text: string): string;
-}
-
 /** Hashes cores and signs bodies with node:crypto. */
 export interface Sealer {
   recordHash(core: Parameters<typeof hashCore>[0]): string;
   /** `body` as it is stored: without a citation, and without the members of request time. */
   seal<T extends object>(body: T, statement: Statement): T & { _citation: Citation };
-  /** Ed25519 signature over the UTF-8 bytes of a text, base64url that is not a citation, base64url. */
+  /** Ed25519 signature over the UTF-8 bytes of a text that is not a citation, base64url. */
   signText(text: string): string;
   /** The keys that sign checkpoints of the log, that of the issuer first. */
-  readonly logSigners: readonly TextSigner[];
+  readonly logSigners: readonly { did: string; signText(text: string): string }[];
 }
 
 /** A sealer whose checkpoints another key signs too. */
@@ -67,8 +59,7 @@ export function signBytes(bytes: Uint8Array, key: KeyObject): string {
   return sign(null, bytes, key).toString('base64url');
 }
 
-/** Makes the sealer of an issuer; signatures already in the store are not computed again. */
-export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore): Sealer {
+export function makeSealer(issuer: Issuer, key: KeyObject): Sealer {
   const signText = textSigner(key);
   return {
     logSigners: [{ did: issuer.did, signText }],
@@ -79,13 +70,11 @@ export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore
       const claims = citationClaims(issuer, statement, canonicalDigest(body));
       const text = jcs(claims);
       const digest = sha256(text);
-      const signature = store.get(digest) ?? signText(text);
-      store.put(digest, signature);
       const record_hash = `sha256:${digest}`;
       // A spread of the claims would cost a quarter of what is not the signature.
       const _citation: Citation = Object.assign(claims, {
         record_hash,
-        signature,
+        signature: signText(text),
         key_id: issuer.keyId,
         issuer_DID: issuer.did,
         verify_url: verifyUrl(issuer.baseUrl, record_hash),

@@ -9,7 +9,7 @@ import {
   ownDigest,
 } from '../../../compiler/contract/catalog/whole-catalog.ts';
 import { CONTRACT_VERSION } from '../../../compiler/contract/release.ts';
-import { canonicalDigest } from '../../../compiler/stages/seal/canonical-digest.ts';
+import { canonicalDigest } from '../../../compiler/stages/seal/jcs.ts';
 import {
   catalogIn,
   checkFiles,

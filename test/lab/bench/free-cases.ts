@@ -15,7 +15,7 @@ import {
 } from '../../../compiler/contract/release.ts';
 import { FORMAT_DOCUMENTS } from '../../../compiler/contract/static-files.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
-import { siteAssets } from '../../../compiler/stages/describe/site/assets.ts';
+import { siteAssets } from '../../../compiler/stages/describe/site/pages.ts';
 import {
   costOfParsing,
   costOfReading,

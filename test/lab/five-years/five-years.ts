@@ -6,7 +6,6 @@ import { formatKeyHistory } from '../../../compiler/contract/key-history.ts';
 import { RELEASES_FOLDER } from '../../../compiler/contract/release.ts';
 import { readKeys } from '../../../compiler/keys/key-store.ts';
 import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
 import { runVerify, type VerifyCommandOptions } from '../../../compiler/verify/verify-command.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { proof } from '../../../gatekeeper/rooms/proof.ts';
@@ -260,6 +259,6 @@ function forged({ text }: Genuine, seed: Uint8Array): object {
   const { claim, fact, source, retrieved_at } = _citation;
   const target = source.url.slice(SHOP.length);
   const about = { claim, fact, target, observed_at: source.published_at, retrieved_at };
-  const sealer = makeSealer(issuer, signingKey(seed), NO_SIGNATURES);
+  const sealer = makeSealer(issuer, signingKey(seed));
   return sealer.seal({ ...body, scope: 'other words' }, about);
 }

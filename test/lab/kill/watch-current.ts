@@ -7,8 +7,8 @@ import {
   parseFiles,
   RELEASES_FOLDER,
 } from '../../../compiler/contract/release.ts';
-import { readStored } from '../../../compiler/stages/publish/file-list-bytes.ts';
 import { currentName, readRelease } from '../../../compiler/stages/publish/release-folders.ts';
+import { readStored } from '../../../compiler/stages/publish/release-list.ts';
 import { nodeDisk } from '../../../compiler/verify/disk.ts';
 import { Faults } from '../../../compiler/verify/release-fault.ts';
 import { readHead } from '../../../compiler/verify/release-head.ts';

@@ -1,13 +1,8 @@
-import { createHash, sign } from 'node:crypto';
 import { keyIdOf, verifyUrl } from '../../../compiler/contract/citation.ts';
-import {
-  decodeBase64Url,
-  didKey,
-  encodeBase58,
-  encodeBase64Url,
-} from '../../../compiler/contract/did-key.ts';
+import { decodeBase64Url, didKey, encodeBase58, encodeBase64Url } from '../../../compiler/contract/did-key.ts';
 import { jcs } from '../../../compiler/stages/seal/jcs.ts';
-import { keyOf, type Vector } from './core-rows.ts';
+import { createHash, sign } from 'node:crypto';
+import { type Vector, keyOf } from './core-rows.ts';
 
 const TEST_KEY = keyOf('signalpress test key, not secret');
 const OTHER_KEY = keyOf('signalpress test key, the second');

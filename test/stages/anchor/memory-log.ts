@@ -14,7 +14,6 @@ import { writeLog } from '../../../compiler/stages/anchor/write-log.ts';
 import { leafStore } from '../../../compiler/stages/publish/leaf-store.ts';
 import type { Press } from '../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
 
 type LogParts = Parameters<typeof writeLog>[0];
 
@@ -79,7 +78,7 @@ function memoryPress(files: LogFiles, options: MemoryOptions) {
   const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl };
   const press: Partial<Press> = {
     issuer,
-    sealer: makeSealer(issuer, key, NO_SIGNATURES),
+    sealer: makeSealer(issuer, key),
     file(path, content) {
       if (files.has(path)) throw new Error(`"${path}" is written twice`);
       files.set(path, Buffer.from(content));

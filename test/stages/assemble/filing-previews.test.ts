@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FilerLine } from '../../../compiler/contract/filing-index.ts';
-import { writeFilingPreviews } from '../../../compiler/stages/assemble/filing-files.ts';
+import { writeFilingPreviews } from '../../../compiler/stages/assemble/filings.ts';
 import type { Press } from '../../../compiler/stages/publish/press.ts';
 
 const PREVIEW_FILERS_MAX = 500;

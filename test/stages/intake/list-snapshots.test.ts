@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { CompileError } from '../../../compiler/stages/intake/compile-error.ts';
-import { listSnapshots } from '../../../compiler/stages/intake/list-snapshots.ts';
+import { batchTimes, listSnapshots } from '../../../compiler/stages/intake/list-snapshots.ts';
 import { makeFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
@@ -108,5 +108,18 @@ describe('listSnapshots()', () => {
     for (const root of [join(makeFolder(), 'absent'), makeFolder()]) {
       expect(faultsOf(root)).toMatchObject([{ code: 'no_snapshots', file: root }]);
     }
+  });
+});
+
+const AS_OF = '2026-11-20T13:00:00Z';
+
+describe('batchTimes()', () => {
+  it.each([
+    ['2026-11-20T12Z', '2026-11-20T11:00:00Z', '2026-11-20T10:59:59Z'],
+    ['2026-11-20', '2026-11-19T23:55:00Z', '2026-11-19T23:54:59Z'],
+  ])('lets a line of %s be collected at %s, and no earlier', (batch, first, before) => {
+    const judge = batchTimes(AS_OF, batch);
+    expect(judge(first)).toBeNull();
+    expect(judge(before)).toMatchObject({ stops: null });
   });
 });

@@ -4,10 +4,8 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
-import { FILE_FAULTS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
 import { LINE_BYTES_MAX } from '../../../compiler/stages/intake/read-lines.ts';
-import { readSignal } from '../../../compiler/stages/intake/read-signal.ts';
-import { WHOLE } from '../../../compiler/stages/intake/share.ts';
+import { FILE_FAULTS_MAX, readSignal, WHOLE } from '../../../compiler/stages/intake/read-signal.ts';
 import { builtinEntry } from '../../builtin-rows.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import {

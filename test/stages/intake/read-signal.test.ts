@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
-import { FILE_FAULTS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
-import { readSignal, type StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
-import { WHOLE } from '../../../compiler/stages/intake/share.ts';
+import {
+  FILE_FAULTS_MAX,
+  readSignal,
+  type StoredReading,
+  WHOLE,
+} from '../../../compiler/stages/intake/read-signal.ts';
 import { builtinEntry } from '../../builtin-rows.ts';
 import { AS_OF, ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 

@@ -1,11 +1,10 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import type { FileEntry } from '../../../compiler/contract/release.ts';
-import { packedPath } from '../../../compiler/contract/release.ts';
+import { type FileEntry, packedPath } from '../../../compiler/contract/release.ts';
 import { fileEntry } from '../../../compiler/stages/publish/file-writer.ts';
-import { makePress } from '../../../compiler/stages/publish/press.ts';
+import { makePress, packedBytes } from '../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
 
 const KEY = signingKey(new Uint8Array(32).fill(7));
 const ISSUER = { name: 'x', did: issuerDid(KEY), keyId: 'x', baseUrl: 'https://example.org' };
@@ -19,7 +18,7 @@ function pressed(listed: readonly FileEntry[] = []) {
   const press = makePress({
     catalog: BUILTIN,
     issuer: ISSUER,
-    sealer: makeSealer(ISSUER, KEY, NO_SIGNATURES),
+    sealer: makeSealer(ISSUER, KEY),
     asOf: '2026-11-20T12:00:00Z',
     writer: {
       write(path, content) {
@@ -73,5 +72,25 @@ describe('makePress().put()', () => {
       'well-known/manifest.json.br',
       'well-known/manifest.json.gz',
     ]);
+  });
+});
+
+const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 2000 }, (_, at) => ({ at }))));
+
+describe('packedBytes()', () => {
+  it('unpacks to the same bytes, and is far shorter', () => {
+    const [br, gzip] = [packedBytes(BYTES, 'br'), packedBytes(BYTES, 'gzip')];
+    expect(brotliDecompressSync(br)).toEqual(BYTES);
+    expect(gunzipSync(gzip)).toEqual(BYTES);
+    expect(gzip.length).toBeLessThan(BYTES.length / 4);
+    expect(br.length).toBeLessThan(gzip.length);
+  });
+
+  it('names no system and no time, so it is the same everywhere and always', () => {
+    const gzip = packedBytes(BYTES, 'gzip');
+    expect(gzip.subarray(4, 8)).toEqual(Buffer.alloc(4));
+    expect(gzip[9]).toBe(255);
+    expect(packedBytes(BYTES, 'gzip')).toEqual(gzip);
+    expect(packedBytes(BYTES, 'br')).toEqual(packedBytes(BYTES, 'br'));
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listedFiles, onlyIn } from '../../../compiler/stages/publish/file-list-bytes.ts';
 import { GatheredLines } from '../../../compiler/stages/publish/gathered-lines.ts';
+import { listedFiles, onlyIn } from '../../../compiler/stages/publish/release-list.ts';
 import { editLines, findLine, lineAt } from '../../../compiler/stages/publish/sorted-lines.ts';
 
 const order = (bytes: Buffer, start: number, key: string) => {

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
-import type { Latest } from '../../../compiler/stages/assemble/latest.ts';
 import { chainRows } from '../../../compiler/stages/assemble/series-segments.ts';
-import { snapshotDate } from '../../../compiler/stages/derive/age.ts';
+import { snapshotDate } from '../../../compiler/stages/derive/figures.ts';
 import { seasonOf } from '../../../compiler/stages/derive/season.ts';
 import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import {
+  type Latest,
   replacedOf,
   standingReading,
   withoutEvidence,

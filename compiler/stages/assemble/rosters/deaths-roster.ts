@@ -1,18 +1,20 @@
 import { STABLECOIN_DEATHS } from '../../../contract/collections.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
+import { readCollection, type StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
 import { batchOrder } from '../../intake/list-snapshots.ts';
-import { readCollection, type StoredRow } from '../../intake/read-collection.ts';
-import {
-  type StablecoinDeathRow,
-  stablecoinDeathRowSchema,
-} from '../../intake/stablecoin-death-row.ts';
+import { type StablecoinDeathRow, stablecoinDeathRowSchema } from '../../intake/roster-rows.ts';
 import type { Press } from '../../publish/press.ts';
-import type { ReadPart } from '../part.ts';
-import { putHashes, putRoster } from './put-roster.ts';
-import { previewHead } from './roster-preview.ts';
-import { type HashedRow, type SettledRoster, settleRoster } from './settle-rows.ts';
+import {
+  type HashedRow,
+  previewHead,
+  putHashes,
+  putRoster,
+  type ReadPart,
+  type SettledRoster,
+  settleRoster,
+} from './settle-rows.ts';
 
 const { id: SIGNAL, lists, preview } = STABLECOIN_DEATHS;
 const [LIST] = lists;

@@ -1,13 +1,33 @@
-import { type RosterCore, type RosterKind, rosterCore } from '../../../contract/collections.ts';
-import type { Evidence } from '../../../contract/record.ts';
+import { joinedProvenance, type LineagePart } from '../../../contract/bundle.ts';
+import type { Catalog } from '../../../contract/catalog/catalog.ts';
+import {
+  type CapturedCollection,
+  type ListedCollection,
+  type RosterCore,
+  type RosterKind,
+  type RosterList,
+  rosterCore,
+  rosterCoreFields,
+} from '../../../contract/collections.ts';
+import { defined } from '../../../contract/defined.ts';
+import { endpointAt, type TablePath } from '../../../contract/endpoints.ts';
+import type { Cadence } from '../../../contract/freshness.ts';
+import { filePath, preferredValue } from '../../../contract/path.ts';
+import type { Evidence, Provenance } from '../../../contract/record.ts';
+import type { Leaf } from '../../../contract/release.ts';
+import { type RosterRow, rosterBody, rosterStatement } from '../../../contract/roster-views.ts';
+import { canonicalTarget } from '../../../contract/route.ts';
+import { GRADE, NATURE, SCOPE, UNCERTAINTY } from '../../../contract/words.ts';
+import { hoursBetween } from '../../derive/figures.ts';
+import type { StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
-import type { StoredRow } from '../../intake/read-collection.ts';
-import type { RowOrigin } from '../../intake/row-origin.ts';
-import { canonicalDigest } from '../../seal/canonical-digest.ts';
-import { jcs } from '../../seal/jcs.ts';
+import type { Snapshots } from '../../intake/list-snapshots.ts';
+import type { CaptureRow, RowOrigin } from '../../intake/roster-rows.ts';
+import type { Press } from '../../publish/press.ts';
+import { canonicalDigest, jcs } from '../../seal/jcs.ts';
 
 /** What every kind of row has: where it comes from, and whether it was ever hashed. */
-export type OriginRow = RowOrigin & {
+type OriginRow = RowOrigin & {
   readonly imported?: boolean | undefined;
   readonly source_note?: string | undefined;
   readonly evidence?: Evidence | undefined;
@@ -130,3 +150,192 @@ function conflict([known, found]: readonly [StoredRow<unknown>, StoredRow<unknow
   const message = `differs from line ${known.line} of "${known.file}" about the same subject; keep one of them`;
   return { code: 'conflict', file: found.file, line: found.line, message };
 }
+
+/** A row as a roster shows it. */
+interface ShownRow {
+  readonly shown: object;
+  readonly from: HashedRow;
+}
+
+interface RosterPage {
+  readonly list: RosterList;
+  /** A noun phrase for the citation. */
+  readonly claim: string;
+  readonly rows: readonly ShownRow[];
+}
+
+/** Writes a roster in its usual form and with the pre-image of each row; an empty one is not for sale. */
+export function putRoster(press: Press, about: RosterSubject, page: RosterPage): void {
+  if (page.rows.length === 0) return;
+  const { claim } = page;
+  const { path, member } = page.list;
+  const rows = page.rows.map((row) => rosterRow(about, row));
+  for (const verifiable of [false, true]) {
+    const target = path + (verifiable ? '?verifiable=1' : '');
+    const statement = rosterStatement({ member, claim, target }, rows);
+    const sealed = press.sealer.seal(rosterBody(member, rows, verifiable), statement);
+    press.put(path, verifiable ? { verifiable: '1' } : {}, sealed);
+  }
+}
+
+function rosterRow(about: RosterSubject, { shown, from }: ShownRow): RosterRow {
+  const { row, record_hash, core } = from;
+  return {
+    ...rosterPart(about, from),
+    shown,
+    core: record_hash === null ? null : core,
+    record_hash,
+    collected_at: row.collected_at,
+    source_note: row.source_note,
+    ...disclosureOf(row),
+  };
+}
+
+/** The file whose rows carry their pre-images. */
+export function verifiableFile(path: TablePath): string | null {
+  return filePath(endpointAt(path), { verifiable: '1' });
+}
+
+/** What a body says about its own limits. */
+export function disclosureOf({ grade, scope }: OriginRow): { grade: string; scope: string } {
+  return { grade: grade ?? GRADE, scope: scope ?? SCOPE };
+}
+
+/** A row that has a hash, with the file that it can be recomputed from; null for one that another has taken the place of. */
+interface HashPlace {
+  readonly from: HashedRow;
+  readonly entity: string;
+  readonly file: string | null;
+}
+
+/** Puts the hashes of a roster where they are found; `places` has the rows that are served now first. */
+export function putHashes(press: Press, signal_id: string, places: readonly HashPlace[]): void {
+  const hashes = places.flatMap(({ from, entity, file }): RowHash[] => {
+    const { record_hash, batch, row } = from;
+    const { observed_at } = row;
+    return record_hash === null
+      ? []
+      : [{ record_hash, signal_id, entity, observed_at, batch, file }];
+  });
+  putRowHashes(press, hashes);
+}
+
+/** Legal values that a preview lists; the answer of the operation itself tells about the others. */
+const PREVIEW_VALUES_MAX = 500;
+
+type PreviewOf = ListedCollection & Partial<Pick<CapturedCollection, 'subject'>>;
+
+/** What a preview says whatever it is about: what is stored, what an answer costs, what a row's hash covers. */
+export function previewHead({ asOf, catalog }: Press, of: PreviewOf, counts: object) {
+  const paths = [
+    ...(of.subject === undefined ? [] : [of.subject.path]),
+    ...of.lists.map(({ path }) => path),
+  ];
+  const hash_core = rosterCoreFields(of.id);
+  const prices = paths.flatMap((path) => pricesAt(path, catalog));
+  return { nature: NATURE, as_of: asOf, counts, prices, hash_core };
+}
+
+/** The price of an operation and what it is asked by; none where it is not offered. */
+function pricesAt(path: TablePath, { operationByPath }: Catalog) {
+  const operation = operationByPath.get(path);
+  if (operation === undefined) return [];
+  const { priceUsd, params } = operation;
+  const [parameter = null] = Object.keys(params).filter((name) => params[name]?.required);
+  return [{ path, price_usd: priceUsd ?? '0', parameter }];
+}
+
+/** The legal values of an operation, with a request that one of them answers. */
+export function previewValues(path: TablePath, values: readonly string[]) {
+  const [first] = Object.entries(endpointAt(path).params);
+  const [name, param] = defined(first, 'a parameter of the operation');
+  const example = preferredValue(param.examples ?? [], values);
+  return {
+    example_request: example === null ? null : canonicalTarget(path, { [name]: example }),
+    values: values.slice(0, PREVIEW_VALUES_MAX),
+    values_total: values.length,
+  };
+}
+
+/** What the rows of a collection are about. */
+interface RosterSubject {
+  /** Id of the collection. */
+  readonly id: string;
+  readonly dimension: string;
+  readonly cadence: Cadence;
+}
+
+/** A row as a part of a body that joins rows. */
+function rosterPart(about: RosterSubject, { row, record_hash }: HashedRow): LineagePart {
+  const { observed_at, collected_at, source_ref, uncertainty, validation_status } = row;
+  const { evidence } = row;
+  return {
+    cadence: about.cadence,
+    observed_at,
+    data_age_hours: hoursBetween(observed_at, collected_at),
+    validation_status: validation_status ?? null,
+    lineage: {
+      signal: about.id,
+      independent_dimension: about.dimension,
+      traceable_to: measurers(row),
+      uncertainty: uncertainty ?? UNCERTAINTY,
+      observed_at,
+      record_hash,
+      source_ref,
+      ...(evidence === undefined ? {} : { evidence }),
+    },
+  };
+}
+
+/** Provenance of a body about one row. */
+export function rowProvenance(about: RosterSubject, row: HashedRow): Provenance {
+  return joinedProvenance([rosterPart(about, row)], {});
+}
+
+/** Who measured a row: its sources, or whom they relay. */
+export function measurers({ sources }: Pick<HashedRow['row'], 'sources'>): string {
+  return [...new Set(sources.map((source) => source.relay_of ?? source.name))].join(', ');
+}
+
+/** How a captured row came here, for people. */
+export function noteOf(row: CaptureRow): string {
+  return row.source_note ?? `captured on ${row.capture_date} by ${measurers(row)}`;
+}
+
+/** A hash of a row, and the file that it can be recomputed from; null where another has taken its place. */
+export interface RowHash extends Pick<Leaf, 'record_hash' | 'batch' | 'observed_at'> {
+  readonly signal_id: string | null;
+  readonly entity: string;
+  readonly file: string | null;
+}
+
+/** Makes each hash findable once, and puts it into the log: of what is served now also where it stands. */
+export function putRowHashes(press: Press, hashes: readonly RowHash[]): void {
+  const seen = new Set<string>();
+  for (const { batch, file, ...rest } of hashes) {
+    if (seen.has(rest.record_hash)) continue;
+    seen.add(rest.record_hash);
+    const facts = { ...rest, kind: 'row' } as const;
+    if (file !== null) press.lookUp({ ...facts, state: 'current', file });
+    press.leaf({ ...facts, batch });
+  }
+}
+
+/** Whether the release holds a file of this path. */
+export type IsStored = (path: string) => boolean;
+
+/** A part of a release that comes from collections: all of them are read before any of them is written. */
+export interface CollectionPart {
+  readonly faults: readonly InputFault[];
+  /** How many rows were read. */
+  readonly rows: number;
+  /** `isStored` knows the files of the release that come from signals, so that no body names what is not there. */
+  write(press: Press, isStored: IsStored): void;
+}
+
+/** Reads the collections that a part is made of; `asOf` is the instant that the compile speaks about. */
+export type ReadPart = (
+  collections: Snapshots['collections'],
+  asOf: string,
+  catalog: Catalog,
+) => CollectionPart;

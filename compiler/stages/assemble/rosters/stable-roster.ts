@@ -4,13 +4,9 @@ import { encodeSegment } from '../../../contract/path.ts';
 import type { COIN_STATES } from '../../../contract/roster-bodies.ts';
 import { PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
 import { canonicalTarget } from '../../../contract/route.ts';
-import {
-  coinFigures,
-  type StableCoinRow,
-  stableCoinRowSchema,
-} from '../../intake/stable-coin-row.ts';
-import type { IsStored } from '../part.ts';
-import { capturePart, type Subject } from './capture-roster.ts';
+import { coinFigures, type StableCoinRow, stableCoinRowSchema } from '../../intake/roster-rows.ts';
+import { capturePart, type Subject } from './capture-rosters.ts';
+import type { IsStored } from './settle-rows.ts';
 
 /** A coin that is worth less than this, in units of its peg, is terminated. */
 const TERMINATED_BELOW = 0.1;

@@ -1,34 +1,39 @@
+import { hash } from 'node:crypto';
 import { type Catalog, placesOf } from '../../../contract/catalog/catalog.ts';
 import type { Place, Signal } from '../../../contract/catalog/line.ts';
+import { defined } from '../../../contract/defined.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
-import { grouped } from '../../../contract/lists.ts';
-import { knownFilePath } from '../../../contract/path.ts';
+import { firstWhere, grouped } from '../../../contract/lists.ts';
+import { encodeSegment, knownFilePath } from '../../../contract/path.ts';
 import {
   type CatalogRow,
   CODINGS,
   type FileEntry,
   isPacked,
   packedPath,
+  parseCatalogRow,
 } from '../../../contract/release.ts';
 import {
   FOUND_MAX,
   findUrl,
   SITE_DATA,
   SITE_FIND_URL,
+  SITE_ROWS_MAX,
+  type SiteEntities,
+  type SiteEntityRow,
   type SiteFind,
   type SiteFound,
   type SiteMap,
   type SiteMapRow,
+  type SitePiece,
+  type SitePieceRef,
   type SitePoint,
   siteWords,
 } from '../../../contract/site.ts';
 import type { CatalogNews } from '../../publish/catalog-changes.ts';
 import { fileEntry } from '../../publish/file-writer.ts';
 import type { Press } from '../../publish/press.ts';
-import type { Shelf } from '../stored-bodies.ts';
-import type { CatalogView } from './catalog-view.ts';
-import { entityFiles, type SiteFile } from './entity-pieces.ts';
-import { mapPath, piecesFolder } from './site-paths.ts';
+import type { Shelf } from '../examples.ts';
 
 /** Entities of a piece before it is cut by the next letter. */
 const PIECE_ROWS_MAX = 1000;
@@ -158,7 +163,9 @@ export function findFiles(rows: Iterable<CatalogRow>): SiteFile[] {
   for (const row of rows) {
     for (const word of siteWords(row.entity, row.entity_name)) entries.push([word, row]);
   }
-  const pieces = [...byKey(entries, 1)].flatMap(([key, list]) => cut(key, list));
+  const pieces = [...grouped(entries, ([word]) => keyOf(word, 1))].flatMap(([key, list]) =>
+    cut(key, list),
+  );
   pieces.sort(([a], [b]) => (a < b ? -1 : 1));
   const find: SiteFind = { keys: pieces.map(([key]) => key) };
   const files = pieces.map(([key, list]): SiteFile => [findUrl(key).slice(1), found(key, list)]);
@@ -171,18 +178,11 @@ function keyOf(word: string, chars: number): string {
   return key.isWellFormed() ? key : word.slice(0, chars + 1);
 }
 
-function byKey(
-  entries: readonly WordEntry[],
-  chars: number,
-): ReadonlyMap<string, readonly WordEntry[]> {
-  return grouped(entries, ([word]) => keyOf(word, chars));
-}
-
 /** One piece, or one for each next letter; words that are the key itself stay in the piece of the key. */
 function cut(key: string, entries: readonly WordEntry[]): [string, readonly WordEntry[]][] {
   const chars = key.length;
   if (entries.length <= PIECE_ROWS_MAX || chars >= KEY_CHARS_MAX) return [[key, entries]];
-  const parts = byKey(entries, chars + 1);
+  const parts = grouped(entries, ([word]) => keyOf(word, chars + 1));
   // All of them are the same word.
   if (parts.size === 1 && parts.has(key)) return [[key, entries]];
   return [...parts].flatMap(([longer, list]): [string, readonly WordEntry[]][] => {
@@ -201,4 +201,167 @@ function found(key: string, entries: readonly WordEntry[]): SiteFound {
     signals[row.signal_id]?.push([row.entity, row.entity_name]);
   }
   return { key, total: seen.size, signals };
+}
+
+/** Entities of a piece on average. */
+const PIECE_ROWS = 256;
+/** Hex digits of a piece's name. */
+const NAME_DIGITS = 16;
+
+/** A file of the page by its path; null for a body that is as the release before has it. */
+export type SiteFile = readonly [path: string, body: object | null];
+
+/** What is known of the release before: which entities have another line now, and which files it has. */
+interface PreviousPieces {
+  /** In order. */
+  readonly touched: readonly string[];
+  readonly has: (path: string) => boolean;
+}
+
+/**
+ * The list of a signal's entities, with its pieces where it is long. Where a piece ends follows from the entity that
+ * begins the next one, and its name from the one that begins it: an entity more or less changes one piece or two. Only
+ * pieces with a touched entity are read and made again.
+ */
+export function entityFiles(
+  signal_id: string,
+  catalog: CatalogView,
+  before: PreviousPieces | null,
+): SiteFile[] {
+  const lines = [...catalog.lines(signal_id)];
+  const rowsOf = (some: readonly CatalogLine[]): SiteEntityRow[] =>
+    some.map((line) => shownRow(catalog.rowAt(line)));
+  const list = (made: Omit<SiteEntities, 'signal_id'>): SiteFile => {
+    return [listPath(signal_id), { signal_id, ...made }];
+  };
+  if (lines.length <= SITE_ROWS_MAX) return [list({ rows: rowsOf(lines), pieces: [] })];
+  const cut = piecesOf(lines).map((piece, at, all): [SiteFile, SitePieceRef] => {
+    const { entity: first } = defined(piece[0], 'the first line of a piece');
+    const path = `${piecesFolder(signal_id)}${hash('sha256', first, 'hex').slice(0, NAME_DIGITS)}.json`;
+    const isKept =
+      before?.has(path) === true && !isTouched(before.touched, first, all[at + 1]?.[0]?.entity);
+    const body: SitePiece | null = isKept ? null : { signal_id, rows: rowsOf(piece) };
+    return [[path, body], { url: `/${path}`, first, entities: piece.length }];
+  });
+  return [list({ rows: null, pieces: cut.map(([, ref]) => ref) }), ...cut.map(([file]) => file)];
+}
+
+/** Whether an entity is touched from the first of a piece to the first of the next one, which may be a new cut itself. */
+function isTouched(touched: readonly string[], first: string, next: string | undefined): boolean {
+  const found =
+    touched[
+      firstWhere(touched.length, (at) => defined(touched[at], 'the touched entity') >= first)
+    ];
+  return found !== undefined && (next === undefined || found <= next);
+}
+
+function shownRow({ entity, entity_name, observed_at, last_looked_at }: CatalogRow): SiteEntityRow {
+  return [entity, entity_name, observed_at, last_looked_at];
+}
+
+function piecesOf(lines: readonly CatalogLine[]): CatalogLine[][] {
+  const pieces: CatalogLine[][] = [[]];
+  for (const line of lines) {
+    const isFull = (pieces.at(-1)?.length ?? 0) > 0 && beginsPiece(line.entity);
+    if (isFull) pieces.push([]);
+    pieces.at(-1)?.push(line);
+  }
+  return pieces;
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** True for one name in PIECE_ROWS, by 32-bit FNV-1a. */
+function beginsPiece(entity: string): boolean {
+  let digest = FNV_OFFSET;
+  for (let at = 0; at < entity.length; at += 1) {
+    digest = Math.imul(digest ^ entity.charCodeAt(at), FNV_PRIME);
+  }
+  // Low bits alone depend on the low bits of the text.
+  return ((digest >>> 16) ^ (digest & 0xffff)) % PIECE_ROWS === 0;
+}
+
+const NEWLINE = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** A line of the list, by its first byte and the one after its last. */
+interface CatalogLine {
+  readonly from: number;
+  readonly to: number;
+  readonly entity: string;
+}
+
+/** The compiled list of latest readings, read where it lies: it may have a hundred thousand lines. */
+export class CatalogView {
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Where the lines of one signal stand, with their entities, in order; nothing else of them is read. */
+  *lines(signalId: string): Generator<CatalogLine> {
+    const start = Buffer.from(`[${JSON.stringify(signalId)},"`);
+    for (let from = this.#find(signalId); this.#startsWith(start, from); ) {
+      const to = this.#end(from);
+      yield { from, to, entity: this.#textAt(from + start.length) };
+      from = to + 1;
+    }
+  }
+
+  rowAt({ from, to }: CatalogLine): CatalogRow {
+    return parseCatalogRow(this.#bytes.toString('utf8', from, to));
+  }
+
+  /** Rows of one signal in the order of the list. */
+  *rows(signalId: string): Generator<CatalogRow> {
+    const start = Buffer.from(`[${JSON.stringify(signalId)},`);
+    for (let at = this.#find(signalId); this.#startsWith(start, at); ) {
+      const end = this.#end(at);
+      yield parseCatalogRow(this.#bytes.toString('utf8', at, end));
+      at = end + 1;
+    }
+  }
+
+  /** Start of the first line whose signal is not before one; the length of the list where there is none. */
+  #find(signalId: string): number {
+    return firstWhere(this.#bytes.length, (at) => {
+      const start = at === 0 ? 0 : this.#bytes.lastIndexOf(NEWLINE, at - 1) + 1;
+      const row = parseCatalogRow(this.#bytes.toString('utf8', start, this.#end(start)));
+      return row.signal_id >= signalId;
+    });
+  }
+
+  /** A JSON text, from after its first quote. */
+  #textAt(from: number): string {
+    let to = from;
+    while (this.#bytes[to] !== QUOTE) to += this.#bytes[to] === BACKSLASH ? 2 : 1;
+    const text = this.#bytes.toString('utf8', from, to);
+    return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+  }
+
+  #end(start: number): number {
+    return this.#bytes.indexOf(NEWLINE, start);
+  }
+
+  #startsWith(start: Buffer, at: number): boolean {
+    const end = at + start.length;
+    return end <= this.#bytes.length && this.#bytes.compare(start, 0, start.length, at, end) === 0;
+  }
+}
+
+/** Where the entities of a signal are listed. */
+export function listPath(signalId: string): string {
+  return `${SITE_DATA}/entities/${encodeSegment(signalId)}.json`;
+}
+
+/** Folder of the pieces of a long list. */
+function piecesFolder(signalId: string): string {
+  return `${SITE_DATA}/entities/${encodeSegment(signalId)}/`;
+}
+
+export function mapPath(signalId: string): string {
+  return `${SITE_DATA}/map/${encodeSegment(signalId)}.json`;
 }

@@ -15,7 +15,6 @@ import { formatVerifyEntry } from '../../../../compiler/contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../../../compiler/contract/release-leaf.ts';
 import { parseTlogProof } from '../../../../compiler/contract/tlog-proof.ts';
 import { makeSealer, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../../compiler/stages/seal/signature-store.ts';
 import {
   checkLogIndex,
   KnownHashes,
@@ -409,7 +408,7 @@ describe('release proof', () => {
       key_id: keyId,
     } = readHeadOf(root());
     const issuer = { name, baseUrl, did, keyId };
-    return { issuer, sealer: makeSealer(issuer, signingKey(seed), NO_SIGNATURES) };
+    return { issuer, sealer: makeSealer(issuer, signingKey(seed)) };
   }
 
   describe('the leaf of a release', () => {

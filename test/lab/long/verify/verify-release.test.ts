@@ -25,7 +25,6 @@ import {
 } from '../../../../compiler/contract/release.ts';
 import { jcs } from '../../../../compiler/stages/seal/jcs.ts';
 import { makeSealer } from '../../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../../compiler/stages/seal/signature-store.ts';
 import { nodeDisk } from '../../../../compiler/verify/disk.ts';
 import { openFileList } from '../../../../compiler/verify/file-list.ts';
 import { type ReleaseReport, verifyRelease } from '../../../../compiler/verify/verify-release.ts';
@@ -265,7 +264,7 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
     const list = formatFiles(entries);
     const { signature, ...old } = JSON.parse(readFileSync(at('release.json'), 'utf8')) as Release;
     const unsigned = { ...old, files_sha256: `sha256:${digest(list)}`, ...head };
-    const sealer = makeSealer(issuer(), KEY, NO_SIGNATURES);
+    const sealer = makeSealer(issuer(), KEY);
     const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
     writeFileSync(at('files.txt'), list);
     writeFileSync(at('release.json'), `${JSON.stringify(signed, null, 2)}\n`);

@@ -12,7 +12,7 @@ import { RELEASE_PROOF_NAME } from '../../../../compiler/contract/release-leaf.t
 import { decodeBundle, logEntry, tilePath, tilesOf } from '../../../../compiler/contract/tiles.ts';
 import { formatTlogProof, parseTlogProof } from '../../../../compiler/contract/tlog-proof.ts';
 import { lockData } from '../../../../compiler/stages/publish/data-lock.ts';
-import { canonicalDigest } from '../../../../compiler/stages/seal/canonical-digest.ts';
+import { canonicalDigest } from '../../../../compiler/stages/seal/jcs.ts';
 import { readPolicy } from '../../../../compiler/verify/policy-check.ts';
 import {
   type AskBy,

@@ -11,7 +11,6 @@ import type { InputFault } from '../../../../compiler/stages/intake/compile-erro
 import { listSnapshots } from '../../../../compiler/stages/intake/list-snapshots.ts';
 import { makePress } from '../../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../../compiler/stages/seal/signature-store.ts';
 import { rosterFiles } from '../../../roster-rows.ts';
 import { AS_OF, SEED, writeSnapshots } from '../../../snapshot-folder.ts';
 
@@ -47,7 +46,7 @@ export function printed(
   const press = makePress({
     catalog: BUILTIN,
     issuer,
-    sealer: makeSealer(issuer, key, NO_SIGNATURES),
+    sealer: makeSealer(issuer, key),
     asOf: AS_OF,
     writer: {
       write(path, content) {

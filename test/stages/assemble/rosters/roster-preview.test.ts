@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { previewValues } from '../../../../compiler/stages/assemble/rosters/roster-preview.ts';
+import { previewValues } from '../../../../compiler/stages/assemble/rosters/settle-rows.ts';
 
 const PREVIEW_VALUES_MAX = 500;
 

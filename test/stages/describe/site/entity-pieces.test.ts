@@ -12,12 +12,12 @@ import {
   type SitePiece,
   siteWords,
 } from '../../../../compiler/contract/site.ts';
-import { CatalogView } from '../../../../compiler/stages/describe/site/catalog-view.ts';
 import {
+  CatalogView,
   entityFiles,
+  findFiles,
   type SiteFile,
-} from '../../../../compiler/stages/describe/site/entity-pieces.ts';
-import { findFiles } from '../../../../compiler/stages/describe/site/write-pieces.ts';
+} from '../../../../compiler/stages/describe/site/write-pieces.ts';
 import { catalogNews } from '../../../../compiler/stages/publish/catalog-changes.ts';
 
 const row = (entity: string, entity_name: string | null = null): CatalogRow => ({

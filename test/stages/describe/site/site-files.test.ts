@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
 import { type CatalogRow, formatCatalogRow } from '../../../../compiler/contract/release.ts';
 import { SITE_CHANGES_MAX } from '../../../../compiler/contract/site.ts';
-import { CatalogView } from '../../../../compiler/stages/describe/site/catalog-view.ts';
 import {
   changesFeed,
   siteChanges,
 } from '../../../../compiler/stages/describe/site/describe-site.ts';
 import { ogImage } from '../../../../compiler/stages/describe/site/og-image.ts';
+import { CatalogView } from '../../../../compiler/stages/describe/site/write-pieces.ts';
 import { catalogNews } from '../../../../compiler/stages/publish/catalog-changes.ts';
 
 const row = (signal_id: string, entity: string, more: Partial<CatalogRow> = {}): CatalogRow => ({

@@ -8,7 +8,6 @@ import { entityFacts } from '../../../../../compiler/stages/assemble/entity-reco
 import { seriesFile } from '../../../../../compiler/stages/assemble/series.ts';
 import type { Reading } from '../../../../../compiler/stages/intake/reading.ts';
 import { makeSealer, signingKey } from '../../../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../../../compiler/stages/seal/signature-store.ts';
 import { canonicalHash } from '../../../../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../../../compiler/verify/verify-release.ts';
@@ -61,7 +60,7 @@ const seriesFaults = async (root: string, issuer: string) => {
 };
 
 const ISSUER = { name: 'x', did: 'did:key:x', keyId: 'x', baseUrl: 'https://example.org' };
-const sealer = makeSealer(ISSUER, signingKey(SEED), NO_SIGNATURES);
+const sealer = makeSealer(ISSUER, signingKey(SEED));
 
 /** An answer that begins one row later, with the state that is there. */
 function withoutFirst(answer: Answer): Answer {

@@ -4,15 +4,20 @@ import { isLit } from '../../../compiler/contract/bundle.ts';
 import { BUILTIN, builtinRuler, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
 import { neutralFault } from '../../../compiler/contract/neutral-text.ts';
+import type { RecordSource } from '../../../compiler/contract/record.ts';
 import { classify, type Ruler, type RulerStep } from '../../../compiler/contract/rulers.ts';
-import { subtractDecimal } from '../../../compiler/contract/units.ts';
+import { roundDecimal, subtractDecimal } from '../../../compiler/contract/units.ts';
 import { summaryEn, summaryZh } from '../../../compiler/stages/assemble/entity-record.ts';
 import {
   bandOf,
+  dataAgeHours,
+  hoursBetween,
   isOfficial,
   rulerFor,
+  snapshotDate,
+  sourceAgreement,
   standardRuler,
-} from '../../../compiler/stages/derive/ruler.ts';
+} from '../../../compiler/stages/derive/figures.ts';
 import { parseReading, type Reading } from '../../../compiler/stages/intake/reading.ts';
 import { builtinEntry } from '../../builtin-rows.ts';
 import { reading } from '../../snapshot-folder.ts';
@@ -510,5 +515,84 @@ describe('bandOf()', () => {
     expect(bandOf(signal(id), item(current))).toBe(band);
     const official = standardRuler(signal(id), item(current))?.band;
     if (official !== undefined) expect(official).toBe(band);
+  });
+});
+
+const AT = '2026-11-20T10:00:00Z';
+const source = (value: RecordSource['value'], more: Partial<RecordSource> = {}): RecordSource => ({
+  name: 'a',
+  weight: 1,
+  independent: true,
+  as_of: AT,
+  ...(value === undefined ? {} : { value }),
+  ...more,
+});
+
+describe('sourceAgreement()', () => {
+  it.each([
+    [[10, 10], 0],
+    [[9, 11], 0.1],
+    [[-9, -11], 0.1],
+    [[1, 2, 3], 0.4082],
+  ])('of independent values %j is %d', (values, cv) => {
+    expect(sourceAgreement(values.map((value) => source(value)))).toBe(cv);
+  });
+
+  it.each([
+    ['no source', []],
+    ['one source', [source(1)]],
+    ['a second one that is not independent', [source(1), source(2, { independent: false })]],
+    ['a second one that relays', [source(1), source(2, { relay_of: 'a' })]],
+    ['another time', [source(1), source(2, { as_of: '2026-11-20T10:00:01Z' })]],
+    [
+      'no time',
+      [source(1, { as_of: undefined as never }), source(2, { as_of: undefined as never })],
+    ],
+    ['a value that is no number', [source(1), source('2')]],
+    ['no value', [source(1), source(undefined)]],
+    ['null', [source(1), source(null)]],
+    ['a mean of zero', [source(1), source(-1)]],
+  ])('is null for %s', (_, sources) => {
+    expect(sourceAgreement(sources)).toBeNull();
+  });
+
+  it('leaves a relay aside when two others are independent', () => {
+    expect(sourceAgreement([source(9), source(11), source(500, { relay_of: 'a' })])).toBe(0.1);
+  });
+});
+
+const OBSERVED = '2026-01-01T00:00:00Z';
+const later = (hours: number, ms = 0) =>
+  new Date(Date.parse(OBSERVED) + hours * 3_600_000 + ms).toISOString();
+const collected = (observed_at: string, collected_at: string) =>
+  reading('x', {}, { observed_at, collected_at }) as Reading;
+
+describe('snapshotDate()', () => {
+  it.each([
+    ['2026-11-20T00:00:00Z', '2026-11-20T00:00:00Z'],
+    ['2026-11-20T23:59:59.999Z', '2026-11-20T00:00:00Z'],
+    ['2024-02-29T12:00:00Z', '2024-02-29T00:00:00Z'],
+  ])('puts %s on its UTC day', (at, day) => {
+    expect(snapshotDate(collected(OBSERVED, at))).toBe(day);
+  });
+});
+
+describe('hoursBetween(), dataAgeHours()', () => {
+  it('round to one decimal and never fall below zero', () => {
+    expect(hoursBetween(OBSERVED, later(1, 9 * 60_000))).toBe(1.2);
+    expect(hoursBetween(later(1), OBSERVED)).toBe(0);
+    expect(dataAgeHours(collected(OBSERVED, later(0, 15 * 60_000 + 12_000)))).toBe(0.3);
+  });
+  it('round halves up, as on paper', () => {
+    const spans = fc.oneof(
+      fc.nat(10_000_000_000_000),
+      fc.nat(10_000_000).map((tenths) => tenths * 360_000 + 180_000),
+    );
+    fc.assert(
+      fc.property(spans, (ms) => {
+        const span = hoursBetween('1970-01-01T00:00:00Z', new Date(ms).toISOString());
+        expect(span).toBe(roundDecimal(ms / 3_600_000, 1));
+      }),
+    );
   });
 });

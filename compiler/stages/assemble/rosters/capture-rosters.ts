@@ -1,20 +1,43 @@
 import type { Statement } from '../../../contract/citation.ts';
-import type { CapturedCollection } from '../../../contract/collections.ts';
+import {
+  type CapturedCollection,
+  DEMAND_FIELDS,
+  MCP_SERVERS,
+  serviceId,
+  TRUST_SERVICES,
+  trustModel,
+} from '../../../contract/collections.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { grouped } from '../../../contract/lists.ts';
 import { filePath } from '../../../contract/path.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import { NATURE } from '../../../contract/words.ts';
-import { hoursBetween } from '../../derive/age.ts';
+import { hoursBetween } from '../../derive/figures.ts';
+import { readCollection, type StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
-import { readCollection, type StoredRow } from '../../intake/read-collection.ts';
-import type { CaptureRow } from '../../intake/row-origin.ts';
+import {
+  type CaptureRow,
+  type McpServerRow,
+  mcpServerRowSchema,
+  type TrustServiceRow,
+  trustServiceRowSchema,
+} from '../../intake/roster-rows.ts';
 import type { Press } from '../../publish/press.ts';
-import type { IsStored, ReadPart } from '../part.ts';
-import { disclosureOf, putHashes, putRoster, verifiableFile } from './put-roster.ts';
-import { previewHead, previewValues } from './roster-preview.ts';
-import { rowProvenance } from './roster-provenance.ts';
-import { type HashedRow, type SettledRoster, settleRoster } from './settle-rows.ts';
+import {
+  disclosureOf,
+  type HashedRow,
+  type IsStored,
+  noteOf,
+  previewHead,
+  previewValues,
+  putHashes,
+  putRoster,
+  type ReadPart,
+  rowProvenance,
+  type SettledRoster,
+  settleRoster,
+  verifiableFile,
+} from './settle-rows.ts';
 
 /** A subject with everything that was captured of it. */
 export interface Subject<Row extends CaptureRow> {
@@ -29,7 +52,7 @@ export interface Subject<Row extends CaptureRow> {
 }
 
 /** A collection of rows by subject and capture day. */
-export interface CaptureRoster<Row extends CaptureRow> extends SettledRoster<Row> {
+interface CaptureRoster<Row extends CaptureRow> extends SettledRoster<Row> {
   /** Days on which anything was captured, oldest first. */
   readonly days: readonly string[];
   /** In the order of their ids. */
@@ -206,13 +229,13 @@ function presenceOf({ first_seen, last_seen, absences }: Subject<CaptureRow>) {
 }
 
 /** Says which members that clients know are absent. */
-export function unavailable(unavailable_fields: readonly string[]) {
+function unavailable(unavailable_fields: readonly string[]) {
   const unavailable_reason = 'no source of these is stored; they are left out, not guessed';
   return { unavailable_fields, unavailable_reason };
 }
 
 /** Subjects that the newest capture did not find; one that comes back is not among them. */
-export function absentSubjects<Row extends CaptureRow>({ subjects }: CaptureRoster<Row>) {
+function absentSubjects<Row extends CaptureRow>({ subjects }: CaptureRoster<Row>) {
   return subjects.filter(({ absences }) => absences.length > 0);
 }
 
@@ -245,3 +268,97 @@ function captureCounts({ subjects, days }: CaptureRoster<CaptureRow>) {
     with_hash: subjects.filter(({ newest }) => newest.record_hash !== null).length,
   };
 }
+
+/** Members that clients know and that nothing is stored of. */
+const TRUST_UNAVAILABLE = ['tier', 'verified', 'action_hint', 'sub_scores', 'onchain_*'];
+const ORDERING = 'score_total is an ordering key, not a rating';
+const DEMAND_NOTE = `${ORDERING}; unique_payers_30d is a lower bound: the largest count of one endpoint, never a sum`;
+const LEGACY_NOTE = `${ORDERING}; captured from a registry, before demand was measured`;
+
+const idOf = ({ host }: TrustServiceRow): string => serviceId(host);
+
+/** Everything about x402 services: precheck, scorecard, graveyard and their preview. */
+export const trustPart = capturePart<TrustServiceRow>({
+  of: TRUST_SERVICES,
+  schema: trustServiceRowSchema,
+  idOf,
+  factsOf,
+  faultsOf: sharedIds,
+  version: String(HASH_CORE_VERSION),
+  views: (roster) => ({
+    membersOf: ({ newest }) => [notesOf(newest.row), unavailable(TRUST_UNAVAILABLE)],
+    textOf,
+    counts: { services: roster.subjects.length, absent: absentSubjects(roster).length },
+  }),
+});
+
+/** Dots become hyphens, so two hosts could claim one id. */
+function sharedIds({ subjects }: CaptureRoster<TrustServiceRow>): InputFault[] {
+  return subjects.flatMap(({ id, rows, newest }) => {
+    const other = rows.find(({ row }) => row.host !== newest.row.host);
+    if (other === undefined) return [];
+    const message = `"${other.row.host}" and "${newest.row.host}" share the id "${id}"; keep one of them`;
+    return [{ code: 'conflict', file: other.file, line: other.line, message }];
+  });
+}
+
+/** The members of a row as they are served, those of its model only. */
+function factsOf(row: TrustServiceRow) {
+  const model = trustModel(row.capture_date);
+  const demand = Object.fromEntries(DEMAND_FIELDS.map((name) => [name, row[name] ?? null]));
+  return {
+    service_id: idOf(row),
+    name: row.name ?? row.host,
+    capture_date: row.capture_date,
+    score_total: row.score_total,
+    liveness_state: row.liveness_state,
+    liveness_streak: row.liveness_streak,
+    baseline_delta: row.baseline_delta,
+    domain: row.host,
+    first_endpoint: row.first_endpoint,
+    observed_at: row.observed_at,
+    source_ref: row.source_ref,
+    source_tier: row.source_tier,
+    model,
+    ...(model === 'demand-v1' ? demand : {}),
+  };
+}
+
+function textOf({ id, newest: { row } }: Subject<TrustServiceRow>) {
+  const demand = row.demand_class === undefined ? '' : `, demand class ${row.demand_class}`;
+  return {
+    claim: `demand record of the x402 service ${id}`,
+    fact: `${row.host} as captured on ${row.capture_date}: ordering key ${row.score_total}${demand}`,
+  };
+}
+
+function notesOf(row: TrustServiceRow): object {
+  if (trustModel(row.capture_date) === 'demand-v1') return { model_note: DEMAND_NOTE };
+  return { source_note: noteOf(row), note: LEGACY_NOTE };
+}
+
+/** Members that clients know and that nothing is stored of. */
+const SERVERS_UNAVAILABLE = ['prominence', 'maturity', 'stars', 'downloads'];
+
+/** Everything about MCP servers: server, census, graveyard and their preview. */
+export const mcpPart = capturePart<McpServerRow>({
+  of: MCP_SERVERS,
+  schema: mcpServerRowSchema,
+  idOf: ({ server_id }) => server_id,
+  factsOf(row) {
+    const { server_id, capture_date, status, observed_at, source_ref, source_tier } = row;
+    const name = row.name ?? null;
+    return { server_id, name, capture_date, status, observed_at, source_ref, source_tier };
+  },
+  views: (roster) => ({
+    membersOf: ({ absences, newest }) => [
+      { missing_streak: absences.length },
+      { ...unavailable(SERVERS_UNAVAILABLE), source_note: noteOf(newest.row) },
+    ],
+    textOf: ({ id, newest: { row } }) => ({
+      claim: `registry record of the MCP server ${id}`,
+      fact: `${id} as captured on ${row.capture_date}: status ${row.status}`,
+    }),
+    counts: { servers: roster.subjects.length, absent: absentSubjects(roster).length },
+  }),
+});

@@ -1,7 +1,15 @@
 import type { Signal } from '../../contract/catalog/line.ts';
-import type { StandardRuler } from '../../contract/record.ts';
-import type { Ruler } from '../../contract/rulers.ts';
-import { classIndex, classify, ownScale, positionOn, standingOn } from '../../contract/rulers.ts';
+import { ageHours } from '../../contract/freshness.ts';
+import type { RecordSource, StandardRuler } from '../../contract/record.ts';
+import {
+  classIndex,
+  classify,
+  ownScale,
+  positionOn,
+  type Ruler,
+  standingOn,
+} from '../../contract/rulers.ts';
+import { roundDecimal } from '../../contract/units.ts';
 import type { Reading } from '../intake/reading.ts';
 
 /** The official ruler that holds for a reading on its own day, or null when no agency has one. */
@@ -77,4 +85,38 @@ export function standardRuler(signal: Signal, reading: Reading): StandardRuler |
   const value = ruler === null ? null : positionOn(ruler, reading);
   if (ruler === null || value === null) return null;
   return standingOn(ruler, value);
+}
+
+/**
+ * Coefficient of variation (standard deviation over mean) of sources that are confirmed
+ * independent and measured the same fact at the same time; null with fewer than two of them.
+ */
+export function sourceAgreement(sources: readonly RecordSource[]): number | null {
+  const independent = sources.filter(
+    (source) => source.independent && source.relay_of === undefined,
+  );
+  const times = new Set(independent.map((source) => source.as_of));
+  const values = independent.map((source) => source.value);
+  const numbers = values.filter((value) => typeof value === 'number');
+  const comparable = numbers.length === values.length && times.size === 1 && !times.has(undefined);
+  if (numbers.length < 2 || !comparable) return null;
+  const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+  if (mean === 0) return null;
+  const variance = numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length;
+  return roundDecimal(Math.sqrt(variance) / Math.abs(mean), 4);
+}
+
+/** UTC day of the collection, at midnight; intake takes no time but UTC. */
+export function snapshotDate(reading: Reading): string {
+  return `${reading.collected_at.slice(0, 10)}T00:00:00Z`;
+}
+
+/** Age at collection in hours, one decimal: frozen, for reference only. */
+export function dataAgeHours(reading: Reading): number {
+  return hoursBetween(reading.observed_at, reading.collected_at);
+}
+
+/** Hours from one ISO time to a later one, one decimal, never below 0. */
+export function hoursBetween(from: string, to: string): number {
+  return ageHours(from, Date.parse(to));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { validUntilByCadence } from '../../../compiler/stages/publish/valid-until.ts';
+import { validUntilByCadence } from '../../../compiler/stages/publish/release-folders.ts';
 
 const asOf = '2026-11-20T12:00:00Z';
 const of = (cadence: string): string => {

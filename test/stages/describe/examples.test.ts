@@ -6,11 +6,12 @@ import { SETTLEMENT_NATURE } from '../../../compiler/contract/resolve-bodies.ts'
 import {
   type ExampleBody,
   exampleBodies,
-} from '../../../compiler/stages/describe/example-bodies.ts';
+  requestText,
+  storedBodies,
+} from '../../../compiler/stages/describe/examples.ts';
 import { inventedBody } from '../../../compiler/stages/describe/invented-body.ts';
 import { INVENTED_HASH } from '../../../compiler/stages/describe/invented-values.ts';
 import { outline } from '../../../compiler/stages/describe/manifest.ts';
-import { storedBodies } from '../../../compiler/stages/describe/stored-bodies.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from '../../compiled-sample.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
@@ -167,5 +168,26 @@ describe('outline()', () => {
       const text = JSON.stringify(outline(bodies.get(row.path)?.value ?? {}));
       expect([row.path, text.length > 50 && text.length < 1500]).toEqual([row.path, true]);
     }
+  });
+});
+
+const HASH = `sha256:${'0a'.repeat(32)}`;
+
+describe('requestText()', () => {
+  it('puts a value into the path or the query, where the table has it', () => {
+    const look = builtinOperation('/v/:record_hash');
+    expect(requestText(look, { record_hash: HASH })).toBe(`/v/${HASH}`);
+    const values = { signal_id: 'crypto.spot', entity: 'btc' };
+    expect(requestText(builtinOperation('/gauge'), values)).toBe(
+      '/gauge?entity=btc&signal_id=crypto.spot',
+    );
+  });
+
+  it('refuses a path that a value is missing in', () => {
+    const look = builtinOperation('/proof/:record_hash');
+    expect(() => requestText(look, { hash: HASH })).toThrow(
+      'Cannot ask "/proof/:record_hash": no value for "record_hash"',
+    );
+    expect(requestText(look, { record_hash: HASH })).toBe(`/proof/${HASH}`);
   });
 });
