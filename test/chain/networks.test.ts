@@ -7,6 +7,7 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
+import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send, termsOn } from './buyer.ts';
 import { type Chain, startChain } from './chain.ts';
@@ -56,7 +57,13 @@ async function opened(
 ): Promise<Gatekeeper> {
   const own = { port: '0', data: join(folder, 'data'), state: join(folder, name), pay_to: PAYEE };
   const rpc_url = NAMES.map((one) => `${one}=${chains[one].url}`).join(',');
-  const all = { ...own, network: NAMES.join(','), rpc_url, ...options };
+  const all = {
+    ...own,
+    trusted_proxy: BEHIND_PROXY.trustedProxy,
+    network: NAMES.join(','),
+    rpc_url,
+    ...options,
+  };
   const config = loadConfig({ options: all, env, fileText: null });
   return startGatekeeper(config, {
     clock: () => Date.now(),

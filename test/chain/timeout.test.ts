@@ -10,6 +10,7 @@ import { remoteFacilitator } from '../../gatekeeper/facilitator/remote-facilitat
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-reply.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { buyer, send } from './buyer.ts';
 import { type Chain, startChain } from './chain.ts';
@@ -36,6 +37,7 @@ beforeAll(async () => {
   const options = {
     port: '0',
     rate_limit: '0',
+    trusted_proxy: BEHIND_PROXY.trustedProxy,
     data: join(folder, 'data'),
     state: join(folder, 'state'),
   };
