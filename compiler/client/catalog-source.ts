@@ -46,8 +46,11 @@ export function catalogOfService(address: CatalogAddress, now: () => number): Ca
     return asked;
   };
   const current = ({ catalog, head }: ProvenCatalog): Catalog => {
-    if (isStale(head, now())) throw stale(address.root, head.valid_until);
-    return catalog;
+    if (!isStale(head, now())) return catalog;
+    throw new ClientError(
+      `Cannot buy by the catalogue of "${address.root}": its release was valid until ${head.valid_until}; ask when the service has a newer one`,
+      { code: 'failed' },
+    );
   };
   return {
     known: async () => (newest ?? (await asking())).catalog,
@@ -57,13 +60,6 @@ export function catalogOfService(address: CatalogAddress, now: () => number): Ca
     },
     newest: async () => current(await asking()),
   };
-}
-
-function stale(root: string, until: string | undefined): ClientError {
-  return new ClientError(
-    `Cannot buy by the catalogue of "${root}": its release was valid until ${until}; ask when the service has a newer one`,
-    { code: 'failed' },
-  );
 }
 
 /** A release may change between the two files. */

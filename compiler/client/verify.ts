@@ -69,12 +69,7 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
   const trust = catalog === undefined ? own : { ...own, catalog };
   const { expect, maxAgeMs, demandsProof, freshProof } = options;
   // What a request means is for the catalogue of the reader to say, whoever signed the body.
-  const demands = {
-    expect,
-    maxAgeMs,
-    now: trust.now,
-    catalog: catalog ?? BUILTIN,
-  };
+  const demands = { expect, maxAgeMs, now: trust.now, catalog: catalog ?? BUILTIN };
   const read = readText(saved);
   if ('body' in read && freshProof !== undefined) read.body = withFreshProof(read.body, freshProof);
   return verified(read, { trust, demands, expectsProof: demandsProof === undefined });

@@ -38,12 +38,7 @@ export interface VerifyPanel {
   judge(text: string, what: string): void;
 }
 
-interface PanelParts {
-  input: HTMLTextAreaElement;
-  alter: HTMLButtonElement;
-  verdict: HTMLElement;
-  steps: HTMLElement;
-}
+type PanelParts = ReturnType<typeof partsOf>;
 
 /** Fills the hero; the judge itself is loaded in the background, so that it works without a connection from then on. */
 export function verifyPanel(issuer: string): VerifyPanel {
@@ -60,7 +55,7 @@ export function verifyPanel(issuer: string): VerifyPanel {
   return panel;
 }
 
-function partsOf(): PanelParts {
+function partsOf() {
   const input = el('textarea', {
     id: 'verify-input',
     rows: '5',
@@ -77,9 +72,8 @@ function partsOf(): PanelParts {
 
 function layout(
   { input, alter, verdict, steps }: PanelParts,
-  on: { panel: VerifyPanel; read: () => void },
+  { panel, read }: { panel: VerifyPanel; read: () => void },
 ): HTMLElement {
-  const { panel, read } = on;
   const file = el('input', {
     type: 'file',
     id: 'verify-file',

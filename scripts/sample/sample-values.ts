@@ -42,15 +42,7 @@ function severityOf(series: string, observedAt: string): number {
 /** The generated values of one reading, main metric first and its band after it. */
 export function sampleValues(
   signal: Signal,
-  {
-    entity,
-    time,
-    severity,
-  }: {
-    entity: string;
-    time: string;
-    severity?: number;
-  },
+  { entity, time, severity }: { entity: string; time: string; severity?: number },
 ): MetricValues {
   const recipe = RECIPES[signal.id];
   if (recipe === undefined) {
