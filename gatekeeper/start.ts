@@ -66,7 +66,6 @@ export function packageVersion(): string {
   return String(JSON.parse(bytes.toString('utf8')).version);
 }
 
-/** What a gatekeeper gets besides its settings. */
 export interface StartOptions
   extends ServiceOptions,
     Omit<PaymentServiceOptions, 'state'>,
@@ -91,7 +90,6 @@ interface Setting {
   readonly metrics: OpenMetrics | null;
 }
 
-/** A gatekeeper that listens. */
 export interface Gatekeeper {
   readonly url: string;
   /** What keeps the facilitator from settling for us, once it has been asked; null when nothing does. */

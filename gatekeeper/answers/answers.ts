@@ -13,7 +13,6 @@ import {
 } from './service.ts';
 
 const KEPT_BYTES_MAX = 6 * 1024 * 1024;
-/** Longest canonical target that an answer is kept under. */
 const KEPT_TARGET_CHARS_MAX = 256;
 
 /**
@@ -98,13 +97,11 @@ export function refuseMethod(path: string, method: string, catalog: Catalog): Re
   return jsonReply(405, { error, allow: allowed }, [['allow', allowed.join(', ')]]);
 }
 
-/** The answer for an unknown path. */
 export function notFound(path: string): Reply {
   const error = `No operation at "${path.slice(0, 200)}"; the free catalog lists what is sold`;
   return jsonReply(404, { error, catalog: '/gauge/catalog', manifest: '/manifest' });
 }
 
-/** The answer of a retired path. */
 export function gone(): Reply {
   return jsonReply(410, {
     error: 'Retired; do not retry. Batches are listed at /gauge/anchor',

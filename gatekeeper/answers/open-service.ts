@@ -22,7 +22,6 @@ import { type Rooms, type Service, SoldTargets } from './service.ts';
 
 const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
 
-/** What a service gets besides its settings. */
 export interface ServiceOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

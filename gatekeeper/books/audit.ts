@@ -234,7 +234,6 @@ function paidBy({ payer, value, transaction }: PayeeTransfer) {
   return { payer, value: `${value}`, transaction };
 }
 
-/** What the token moved to a payee. */
 interface PayeeTransfer {
   /** Lower case, as the transaction. */
   readonly payer: string;
@@ -250,7 +249,6 @@ export interface TimeSpan {
   readonly untilMs: number;
 }
 
-/** The part of a node that an audit asks. */
 export type AuditedNode = Pick<ChainNode, 'network' | 'block' | 'tokenLogs' | 'receipt'>;
 
 /** All that the token moved to a payee within a span, oldest first. */

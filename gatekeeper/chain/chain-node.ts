@@ -23,7 +23,6 @@ import { remoteUrl } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 
-/** What the gatekeeper knows of an EIP-3009 token. */
 export const TOKEN_ABI = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',

@@ -86,7 +86,6 @@ export function spelling(networks: readonly Network[], value: string): string {
 /** What can stand in a header and is long enough not to be guessed. */
 export const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,256}$/;
 
-/** Where metrics are read. */
 export interface MetricsSettings {
   /** An address of their own; null for /metrics at the address of the service. */
   readonly address: MetricsAddress | null;
@@ -183,7 +182,6 @@ const usable =
     }
   };
 const facilitator = url.superRefine(usable(facilitatorUrl));
-/** One value, or one for each network. */
 const perNetwork = (one: z.ZodType<string, string>) =>
   z.string().superRefine((text, context) => {
     for (const { network, value } of networkValues(text)) {
@@ -211,7 +209,6 @@ function usableJournal(text: string, context: z.RefinementCtx): void {
   else if (new URL(text).pathname.length < 2) context.addIssue('names no database');
 }
 
-/** URLs between commas, each of them checked. */
 const facilitators = z
   .string()
   .transform((list) => list.split(',').map((one) => one.trim()))
@@ -371,7 +368,6 @@ export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
 /** Settings that the command line takes, with hyphens there. */
 export const OPTION_NAMES = SETTING_NAMES.filter((name) => !NO_OPTION.includes(name));
 
-/** The environment variable of a setting. */
 export function envName(name: string): string {
   return `SIGNALPRESS_${name.toUpperCase()}`;
 }

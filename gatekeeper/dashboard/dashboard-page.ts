@@ -265,7 +265,6 @@ function conversionText(answers: LoggedAnswers | null): HtmlPart {
   return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
 }
 
-/** Payments whose end is not known yet, with what to do about them. */
 function openSection({ total, listed }: OpenPayments, nowMs: number): Html {
   const title = 'Open payments';
   if (total === 0) return section(title, html`<p>None: the end of every payment is known.</p>`);
@@ -327,7 +326,6 @@ const CLASSES: Readonly<Record<HealthWord, string>> = {
   healthy: 'good',
 };
 
-/** Each source with its health, the worst first. */
 function sourcesSection(status: RunStatus | null, nowMs: number): Html {
   const title = 'Sources';
   if (status === null) {

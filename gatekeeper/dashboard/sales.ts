@@ -25,7 +25,6 @@ export interface Period {
   readonly untilMs: number;
 }
 
-/** What the journal says of a period. */
 export interface Sales {
   readonly total: Revenue;
   readonly byDay: Revenue;

@@ -40,7 +40,6 @@ export interface RequestHandlerOptions {
   /** The responder of this moment; a request keeps the one that it started with. */
   readonly responder: () => Responder;
   readonly limits: Limits;
-  /** Answers a GET of HEALTH_PATH. */
   readonly health: () => Reply;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   /** Tells this process from others in the names of requests. */

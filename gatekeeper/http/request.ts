@@ -40,7 +40,6 @@ export interface HttpResponse {
   readonly unpaid: boolean;
   /** Other clients get it under another content coding. */
   readonly isCoded?: true | undefined;
-  /** Who paid, for the log. */
   readonly payer?: string | undefined;
 }
 
@@ -80,7 +79,6 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Path of the health report; not an operation of the table. */
 export const HEALTH_PATH = '/healthz';
-/** Path of the metrics; not an operation of the table. */
 export const METRICS_PATH = '/metrics';
 
 export function isHealth(target: string): boolean {
@@ -131,10 +129,8 @@ export interface Limits {
 
 /** A request before anything of it is answered. */
 export interface Arrival {
-  /** Address of the socket. */
   readonly address: string;
   readonly method: string;
-  /** The raw request target. */
   readonly target: string;
   readonly facts: HeaderFacts;
 }
@@ -155,7 +151,6 @@ export interface Account {
   charge(cost: number, now: number): void;
 }
 
-/** The account of clients that are not counted. */
 export const UNLIMITED: Account = { take: () => 0, charge: () => undefined };
 
 /** The refusal of the rate limit, with the seconds to wait. */

@@ -5,9 +5,7 @@ import { messageOf } from '../system/message-of.ts';
 
 interface GroupCommitOptions {
   readonly db: Database.Database;
-  /** Path of the database itself. */
   readonly path: string;
-  /** Path of the write-ahead log that commits append to. */
   readonly walPath: string;
   /** Told how long each sync of the disk took, in milliseconds. */
   readonly onSync?: (ms: number) => void;

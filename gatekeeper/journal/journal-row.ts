@@ -53,7 +53,6 @@ const knownRow = paymentRow.pick({
   settled_at: true,
 });
 
-/** What such a row says. */
 export function knownOf(row: unknown): KnownPayment {
   const { settled_at: settledMs, ...same } = knownRow.parse(row);
   return { ...same, settledMs };
@@ -167,7 +166,6 @@ export class BodyStore {
     this.#keep.run(bodyRow(sha256, body, purgeAt));
   }
 
-  /** See SoldCitations. */
   citations(digits: string): unknown[] {
     return this.#hashes.all([digits]).map((row) => {
       const { hash } = hashRow.parse(row);
@@ -200,7 +198,6 @@ function citedBy(body: Buffer): [hash: string | null, citation: string | null] {
   return [hash.slice('sha256:'.length), JSON.stringify(citation)];
 }
 
-/** SHA-256 of the bytes. */
 function bodyHash(body: Uint8Array): Buffer {
   return createHash('sha256').update(body).digest();
 }

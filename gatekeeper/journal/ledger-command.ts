@@ -95,7 +95,6 @@ export function ledgerCommand(by: LedgerOptions): Command {
   return command;
 }
 
-/** What only reads. */
 function addReaders(command: Command, { place, write, note }: LedgerOptions): void {
   onlyOption(daysOption(command.command('list')))
     .description('list the last payments, one per line')

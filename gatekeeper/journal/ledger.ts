@@ -105,7 +105,6 @@ function usdOf(value: string): string {
   return value.length > USD_DIGITS_MAX ? '' : usdAmount(value);
 }
 
-/** How revenue is grouped. */
 export type RevenueBy = 'day' | 'path' | 'payer';
 
 /** Settled payments of one group in one currency. */

@@ -74,10 +74,8 @@ interface AdmissionOptions extends Surroundings {
   readonly isMonitor: (arrival: Arrival) => boolean;
 }
 
-/** The entry of what is not counted. */
 const UNCOUNTED: Entry = { wait: 0, account: UNLIMITED };
 
-/** Decides on requests, and charges for them. */
 export function admission(options: AdmissionOptions): Limits['admit'] {
   const { limit, repeats, proxies, isRepeat, isMonitor } = options;
   return (arrival, now) => {

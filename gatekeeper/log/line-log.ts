@@ -50,7 +50,6 @@ export class LogOutput {
     return lost;
   }
 
-  /** Hands all lines to the stream. */
   flush(): void {
     if (this.#text === '') return;
     const text = this.#text;

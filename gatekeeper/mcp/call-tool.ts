@@ -330,7 +330,6 @@ async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
     : failed(reply.body.toString());
 }
 
-/** The operation of a target; undefined where there is none. */
 function routeOf(target: string, { catalog }: Shop): Route | undefined {
   const parsed = canonicalRequest(target);
   return 'status' in parsed ? undefined : route(parsed, catalog);

@@ -23,7 +23,6 @@ import {
   STATELESS_REVISION,
 } from './json-rpc.ts';
 
-/** Messages of one batch. */
 const BATCH_MESSAGES_MAX = 20;
 /** Bytes of everything in the longest batch that neither is a tool's result nor repeats what was sent: 20 lists of tools. */
 const FRAME_BYTES_MAX = 150_000;

@@ -70,7 +70,6 @@ const DECIMALS_MAX = 18;
 /** Names and versions of EIP-712 domains, as they stand in challenges. */
 const DOMAIN_TEXT = /^[\x20-\x7e]{1,64}$/;
 
-/** How one token is written. */
 export const TOKEN_FORM = 'network:address:name:version:decimals';
 
 /**

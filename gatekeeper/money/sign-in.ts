@@ -49,13 +49,10 @@ const message = z.object({
 });
 type Message = z.infer<typeof message>;
 
-/** A message of an account. */
 export interface SignIn extends Pick<Message, 'domain' | 'uri'> {
   /** Lower case. */
   readonly address: string;
-  /** What the account may use once. */
   readonly nonce: string;
-  /** That of the message. */
   readonly network: Network;
   /** The key of the account signed; else its code may have, on that network. */
   readonly isByKey: boolean;
@@ -106,7 +103,6 @@ function parsed(header: string): unknown {
   }
 }
 
-/** Why a message opens nothing. */
 export function signInRefusal(reason: string, error: string): Refusal {
   return { reason: `invalid_siwx_${reason}`, error: `${error}; nothing was delivered` };
 }

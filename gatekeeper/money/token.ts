@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Where tokens are sold. */
 export const MINT_PATH = '/gauge/subscribe';
 /** The only plan that is sold. */
 const TOKEN_PLAN = 'watchlist';

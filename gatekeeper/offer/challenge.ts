@@ -46,9 +46,7 @@ interface Challenge extends Reply {
   readonly isOnce?: true;
 }
 
-/** What the operator configures about being paid. */
 interface ChallengerOptions {
-  /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   readonly payTo: string;
   readonly network: Network;

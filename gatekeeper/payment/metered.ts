@@ -120,7 +120,6 @@ export function meteredFacilitator(
   });
 }
 
-/** A call that brought no verdict. */
 export interface MissingVerdict {
   /** The request that it was for. */
   readonly id?: string;

@@ -267,7 +267,6 @@ function joined(warnings: readonly (string | null)[]): string | null {
   return warnings.filter((warning) => warning !== null).join('\n') || null;
 }
 
-/** Whoever settles one token on one network. */
 interface NetworkSettler {
   readonly network: Network;
   readonly facilitator: Facilitator;

@@ -158,7 +158,6 @@ class LineStarts {
     while (this.#start < end) this.#takeLine(this.#start);
   }
 
-  /** Where each line begins, and where one more would. */
   all(): Uint32Array {
     return new Uint32Array(this.#starts);
   }
@@ -223,7 +222,6 @@ export async function inTurns(
   }
 }
 
-/** The SHA-256 of long bytes in hex. */
 export async function hexInTurns(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256');
   await inTurns(bytes.length, (from, to) => hash.update(bytes.subarray(from, to)));

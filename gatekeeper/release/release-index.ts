@@ -22,7 +22,6 @@ export interface ReleaseReader {
   readonly spend: Spend;
 }
 
-/** How a release is read. */
 export interface ReadOptions {
   readonly memoryBytes?: number;
   /** Told of each body that is asked for: whether it was in memory. */
@@ -44,7 +43,6 @@ export class ReleaseIndex {
   readonly keys: KeyHistory;
   readonly place: ReleasePlace;
   readonly files: ListedFiles;
-  /** What the release was compiled from. */
   readonly catalog: Catalog;
   readonly offers: Offers;
   readonly #cache: BoundedMap<string, Body>;

@@ -2,7 +2,6 @@ import type { FileEntry, Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
 import { MINT_PATH } from '../money/token.ts';
 
-/** The folder where releases are kept. */
 export interface ReleaseFolder {
   /** Names of the releases there, in no order; rejects where nobody can tell. */
   names(): Promise<readonly string[]>;
@@ -34,7 +33,6 @@ export interface ReleasePlace {
   kept(entry: FileEntry, spend: Spend): Promise<Buffer | null>;
 }
 
-/** What a release lists. */
 interface FileEntries {
   get(path: string): FileEntry | undefined;
   values(): Iterable<FileEntry>;

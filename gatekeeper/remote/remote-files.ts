@@ -23,9 +23,7 @@ import { HostError, patientGet, type StaticHost } from './static-host.ts';
  *    back, nothing is fetched, and whoever asks for more than the cache has is refused at once.
  */
 
-/** Fetches at once. */
 export const FETCHES_MAX = 16;
-/** Fetches that wait for others. */
 const WAITING_MAX = 256;
 /** How long it is remembered that a file could not be had. */
 const REFUSED_MS = 3_000;

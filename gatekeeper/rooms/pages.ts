@@ -57,7 +57,6 @@ ${howToBuy({ baseUrl, target: shown, pair })}</section>`,
   return { ...reply, headers: [HTML_TYPE, ...headers, ...SITE_POLICY], body };
 }
 
-/** A look-up as a page for people. */
 export function verifyPage(
   { statement, endpoint, ...facts }: { statement: string; endpoint: string },
   shop: PageHead,

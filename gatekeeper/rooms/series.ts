@@ -60,7 +60,6 @@ export async function series(question: Question, service: Service): Promise<Answ
   return content(parts, `${CSV_MEDIA_TYPE}; charset=utf-8`);
 }
 
-/** What an answer is put together of. */
 interface Making {
   layout: SeriesLayout;
   cut: Cut;
@@ -181,7 +180,6 @@ function oncePerBody<Value, More extends readonly unknown[]>(
   };
 }
 
-/** The layout of the file of a series. */
 const layoutOf = oncePerBody((body: Body): SeriesLayout => {
   const [headEnd = 0, segmentsEnd = 0, cutsEnd = 0, originsEnd = 0, answerEnd = 0, ...more] =
     lineEnds(body);
@@ -211,7 +209,6 @@ const segmentLayout = oncePerBody((body: Body, start: number): Stretch => {
   return { body, start, cuts, origins, rows: [originsEnd, ...more] };
 });
 
-/** Offsets behind each line end. */
 function lineEnds({ bytes }: Body): number[] {
   const ends: number[] = [];
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
@@ -234,7 +231,6 @@ const TABLE_ROWS_A_UNIT = 8;
 
 type Form = 'csv' | 'csv-cores' | 'json-cores';
 type Tables = BoundedMap<Body, Partial<Record<Form, Table>>>;
-/** Those of a release. */
 const tablesOf = oncePerRelease(
   (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
 );

@@ -44,7 +44,6 @@ export async function verify(question: Question, service: Service): Promise<Answ
 
 const NO_SNIFF: Header = ['x-content-type-options', 'nosniff'];
 
-/** The usage error of a look-up without a hash. */
 export function verifyUsage(): Reply {
   return jsonReply(400, {
     error: `Send hash=sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`,

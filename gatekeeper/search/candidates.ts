@@ -336,7 +336,6 @@ interface Meaning {
   sure: number;
 }
 
-/** A word of a question. */
 export interface QuestionWord {
   readonly text: string;
   /** Empty for a word that the index does not know. */
@@ -475,7 +474,6 @@ function postingsOf(
   return { topics, places, postings };
 }
 
-/** How well a document answers all words. */
 function score(answers: MatchAnswers, words: readonly QuestionWord[]): number {
   return words.reduce((sum, { weight }, at) => sum + weight * (answers[at] ?? 0), 0);
 }

@@ -11,7 +11,6 @@ import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { lineStarts } from '../rooms/catalog.ts';
 
-/** The compiled index of a release. */
 export interface SearchIndex {
   readonly terms: TermTable;
   readonly documents: DocumentTable;

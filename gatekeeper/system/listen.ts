@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import { StartError } from './start-error.ts';
 
-/** A server that listens. */
 export interface ListeningServer {
   readonly port: number;
   /** Cuts off whoever is connected. */
