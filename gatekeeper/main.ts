@@ -28,10 +28,7 @@ const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** Longest settings file that is read. */
 const CONFIG_BYTES_MAX = 1_048_576;
 
-/**
- * By how many percent what is in use may grow before V8 collects old garbage. By default it may grow fourfold, and each
- * dead buffer holds its bytes until then.
- */
+/** How much the heap may grow, in percent, before V8 collects: by default fourfold, and dead buffers hold bytes until then. */
 const HEAP_GROWING_PERCENT = 40;
 
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402

@@ -133,10 +133,7 @@ export async function startGatekeeper(config: Config, given: StartOptions): Prom
   }
 }
 
-/**
- * The newest release; where the source gives no good one, the one that was served last, and where the newest one is
- * damaged, the newest whole one.
- */
+/** The newest release, or the last one served, or, where the newest one is damaged, the newest whole one. */
 async function firstRelease(
   config: Config,
   { state, meters }: Setting['by'],

@@ -15,10 +15,7 @@ import {
 const KEPT_BYTES_MAX = 6 * 1024 * 1024;
 const KEPT_TARGET_CHARS_MAX = 256;
 
-/**
- * Answers of one release that are computed once, because each spelling of a request would otherwise pay for them again.
- * Keyed by canonical target, which unknown parameters do not change.
- */
+/** Answers by canonical target, computed once for a release: each spelling of a request would pay for them again. */
 const keptAnswers = new WeakMap<Service, BoundedMap<string, Answered>>();
 
 /** The answer to a routed request: a stored file, or what the room of its word computes; if it throws, nobody is charged. */
@@ -68,10 +65,7 @@ export async function storedFile(question: Question, service: Service): Promise<
   return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
 }
 
-/**
- * The body under a content coding, or as it is beside such forms; null where it has none. Only free bodies have them: what
- * is sold is delivered again byte for byte, and its length tells nothing.
- */
+/** The body under a content coding; null where it has none. Only free bodies have: the length of a sold one tells nothing. */
 async function packedFile(
   path: string,
   { route, acceptEncoding, spend }: Question,

@@ -247,10 +247,7 @@ interface Use {
   readonly transaction: Hex;
 }
 
-/**
- * Searches the logs backwards from the last block in which the token could take the authorization to the
- * first; null when nothing is found within the limits, which says nothing about the chain.
- */
+/** Searches the logs backwards through the time of the authorization; null within the limits says nothing about the chain. */
 async function findUse(
   node: ChainNode,
   authorization: Authorization,

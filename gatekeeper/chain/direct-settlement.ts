@@ -51,11 +51,7 @@ interface DirectSettlementOptions {
   readonly now?: () => number;
 }
 
-/**
- * Settles without a facilitator: the operator's relayer submits the authorization itself. It simulates
- * first, so that gas is spent only on what the token takes, and a settlement counts when its receipt holds
- * the transfer.
- */
+/** The operator's relayer submits the authorization itself: it simulates first, and the receipt must hold the transfer. */
 export function directSettlement(options: DirectSettlementOptions): Facilitator {
   const { node } = options;
   const pending = new Map<string, PendingSettlement>();
@@ -269,10 +265,7 @@ function localRefusal({ network }: ChainNode, request: FacilitatorRequest): stri
   return isShort ? 'invalid_exact_evm_payload_authorization_value' : null;
 }
 
-/**
- * Why an account without code cannot have signed with any; null where it has code, or its key signed. Of what strangers
- * make up, most ends here, after one question.
- */
+/** Why an account without code cannot have signed; null where it has code, or its key signed. Ends most made-up payments. */
 async function undeployed(
   { node, report }: DirectSettlementOptions,
   request: FacilitatorRequest,

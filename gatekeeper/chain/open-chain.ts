@@ -44,10 +44,7 @@ export interface OpenChain {
   close(): void;
 }
 
-/**
- * Throws a StartError when the node serves another chain. A node that does not answer does not prevent the start; until
- * it answers, what only it can tell stays unknown.
- */
+/** Throws a StartError when the node serves another chain; one that does not answer leaves what only it can tell unknown. */
 export async function openChain(
   config: NodeSettings & Pick<Config, 'relayerKey'>,
   { state, ...given }: ChainOptions,

@@ -23,9 +23,7 @@ export type Relayed =
 /** The account that pays for gas; no other program may use it. */
 export interface Relayer {
   readonly address: Hex;
-  /**
-   * A call that nobody waits for is not sent; if it was sent, an empty transaction replaces it where that still works.
-   */
+  /** A call that nobody waits for is not sent; if it was, an empty transaction replaces it where that still works. */
   send(call: RelayedCall, isWanted?: () => boolean): Promise<Relayed>;
   close(): void;
 }
@@ -296,10 +294,7 @@ interface SignedTransaction {
   readonly hash: Hex;
   readonly fees: Fees;
 }
-/**
- * `taken` also when the node gave no clear answer: it may have the transaction. `stale` means that the
- * account nonce belongs to another one.
- */
+/** `taken` also when the answer was unclear: the node may have it. `stale`: the account nonce belongs to another one. */
 type Submitted =
   | { readonly state: 'taken' }
   | { readonly state: 'stale' | 'rejected'; readonly detail: string };

@@ -16,10 +16,7 @@ export interface Config {
   readonly furtherNetworks: readonly PaidNetwork[];
   /** Tokens that are taken beside USDC, each on one of the networks; empty for most sellers. */
   readonly tokens: readonly Network[];
-  /**
-   * In order of preference; without any, and without a relayer key, the local test facilitator is used and no money
-   * moves.
-   */
+  /** In order of preference; without any, and without a relayer key, payments are only simulated. */
   readonly facilitatorUrls: readonly string[];
   /** One header of every call to the facilitator, `Name: value`. */
   readonly facilitatorAuth: string | null;
@@ -106,10 +103,7 @@ export function settlementOf({
 export const TEST_WARNING =
   'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
 
-/**
- * Why a gatekeeper without a settler must not start: other machines could reach it, and everything would be sold for
- * nothing because a setting was forgotten or misspelt. Null if it may start.
- */
+/** Why a gatekeeper without a settler must not start: others could reach it and get everything for nothing. Else null. */
 export function testPaymentsFault(
   config: Pick<Config, 'host' | 'baseUrl' | 'trustedProxy' | 'testPayments'>,
 ): string | null {
@@ -130,10 +124,7 @@ const NO_NODE =
   'No chain node is asked. If the answer to a settlement is lost, nobody can tell whether the buyer was charged, ' +
   'so a buyer may pay and get nothing. Set SIGNALPRESS_RPC_URL to a node of the network';
 
-/**
- * What the operator should know about how payments settle, shown at the start and in /healthz; none of it stops the
- * service.
- */
+/** What the operator should know about how payments settle, shown at the start and in /healthz. */
 export function settlementWarnings(config: Config): readonly string[] {
   const settlement = settlementOf(config);
   if (settlement === 'test') return [TEST_WARNING];

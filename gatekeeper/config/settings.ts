@@ -46,10 +46,7 @@ export function dataUrl(text: string): URL {
 /** A name in front of a URL or a number; what follows `?` in a URL is never in front of one. */
 const NAMED = /(?:^|,)\s*([a-z][a-z0-9-]*)=(?=https?:|[0-9])/g;
 
-/**
- * The values of a setting that is `value` for one network and `base=value,polygon=value` for several; a network of null is
- * the only one.
- */
+/** Reads `value`, for the only network (null), or `base=value,polygon=value` for several. */
 function networkValues(text: string): { network: string | null; value: string }[] {
   const marks = [...text.matchAll(NAMED)];
   if (marks[0]?.index !== 0) return [{ network: null, value: text.trim() }];

@@ -56,7 +56,6 @@ const CHECKS: Readonly<Record<string, Check>> = {
   address: addressCheck,
 };
 
-/** No check may keep the operator waiting. */
 const CHECK_TIMEOUT_MS = 60_000;
 /** File systems of Linux by their numbers (statfs(2)): the layer of a container, and memory. */
 const PASSING = [0x794c7630, 0x01021994];
@@ -142,15 +141,14 @@ export async function examine(
   examined: Examined,
   checks: Readonly<Record<string, Check>> = CHECKS,
 ): Promise<readonly Reported[]> {
+  const late = [failed(`no result within ${CHECK_TIMEOUT_MS / 1000} s`, 'run doctor again')];
   const results = Object.entries(checks).map(async ([check, run]): Promise<Reported[]> => {
-    const late = [failed(`no result within ${CHECK_TIMEOUT_MS / 1000} s`, 'run doctor again')];
     const found = await inTime(run(examined), CHECK_TIMEOUT_MS).catch((error) => [failure(error)]);
     return (found ?? late).map((finding) => ({ check, ...finding }));
   });
   return (await Promise.all(results)).flat();
 }
 
-/** One line for each finding, and under it what to do. */
 function report(findings: readonly Reported[]): string {
   const stateWidth = Math.max(...STATES.map(({ length }) => length));
   const nameWidth = Math.max(...findings.map(({ check }) => check.length));

@@ -37,12 +37,11 @@ export async function settingsCheck({ config, ignored }: Examined): Promise<Find
   const { payTo, host, port } = config;
   const networks = paidNetworks(config).map(({ network }) => network.name);
   const settlement = settlementOf(config);
-  let paid = `${settlement} settles, paid to ${payTo}`;
-  let remedy = 'set SIGNALPRESS_RPC_URL to an https URL';
-  if (settlement === 'test') {
-    paid = 'payments are simulated';
-    remedy = 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY';
-  }
+  const isTest = settlement === 'test';
+  const paid = isTest ? 'payments are simulated' : `${settlement} settles, paid to ${payTo}`;
+  const remedy = isTest
+    ? 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY'
+    : 'set SIGNALPRESS_RPC_URL to an https URL';
   return [
     ok(`${host}:${port}, network ${networks.join(', ')}; ${paid}`),
     ...ignored.map((text) => warning(text, 'correct its name or remove it')),
@@ -179,9 +178,9 @@ const SKEW_S_MAX = 60;
 export async function clockCheck({ config, clock, ask }: Examined): Promise<Finding[]> {
   const facts = await journalFacts(config);
   const wrong = facts === null ? null : clockFailure(clock(), facts.newestMs);
-  let own = skipped('no journal to compare the clock with');
-  if (facts !== null)
-    own = ok(`${new Date(clock()).toISOString()} is not before the newest time in the journal`);
+  const time = new Date(clock()).toISOString();
+  let own = ok(`${time} is not before the newest time in the journal`);
+  if (facts === null) own = skipped('no journal to compare the clock with');
   if (wrong !== null) own = failure(wrong);
   const nodes = paidNetworks(config).flatMap(({ rpcUrl }) => rpcUrl ?? []);
   const lists = config.facilitatorUrls.map((url) => `${url.replace(/\/$/, '')}/supported`);
@@ -195,11 +194,9 @@ export async function clockCheck({ config, clock, ask }: Examined): Promise<Find
     const ahead = Math.round((Math.max(before - date, 0) - Math.max(date - clock(), 0)) / 1000);
     const seconds = Math.abs(ahead);
     if (seconds <= SKEW_S_OK) return ok(`within ${SKEW_S_OK} s of ${host}`);
-    return finding(
-      graded(seconds, SKEW_S_OK, SKEW_S_MAX),
-      `${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${host}`,
-      'set the clock of this machine, for example with chrony or systemd-timesyncd',
-    );
+    const skew = `${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${host}`;
+    const remedy = 'set the clock of this machine, for example with chrony or systemd-timesyncd';
+    return seconds > SKEW_S_MAX ? failed(skew, remedy) : warning(skew, remedy);
   });
   return [own, ...(await Promise.all(others))];
 }

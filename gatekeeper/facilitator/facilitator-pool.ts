@@ -28,10 +28,7 @@ interface FacilitatorPoolOptions {
   readonly facilitators: readonly PooledFacilitator[];
   /** What a facilitator is asked to verify when calls to it fail. */
   readonly canary: Canary;
-  /**
-   * Whether the chain says that the token can still take the authorization. Without it a settlement is
-   * never taken from one facilitator to another.
-   */
+  /** Whether the chain shows the authorization unused; without it no settlement moves to another facilitator. */
   readonly isUnused?: (request: FacilitatorRequest) => Promise<boolean>;
   readonly clock: () => number;
   readonly slowMs?: number;
@@ -261,10 +258,7 @@ type Canary = (like: FacilitatorRequest) => FacilitatorRequest;
 const WINDOW_S = [600, 300] as const;
 const V_OFFSET = 27;
 
-/**
- * A facilitator is asked to verify it, and never to settle it. Its payer is an account of one process that nobody ever
- * gave money to, so a service that works refuses it: the verdict is what counts.
- */
+/** A payment of an account that never had money, to be verified and never settled: any verdict shows that a service works. */
 export function canary({
   clock,
   random,

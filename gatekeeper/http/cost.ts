@@ -1,7 +1,4 @@
-/**
- * Prices of the rate limit. One unit is what a plain free answer takes of the serving thread, some 50 microseconds; the
- * table of `npm run lab -- free` holds these figures to what is measured.
- */
+/** Prices of the rate limit. One unit is a plain free answer, some 50 microseconds; `npm run lab -- free` measures them. */
 
 /** A request that carries no payment. */
 export const REQUEST_COST = 1;

@@ -294,10 +294,7 @@ export class RequestIds {
     return this.#isOwn(header) ? this.#made() : header;
   }
 
-  /**
-   * The name of a request for the facilitator. A name that the client chose goes on only with one of ours behind it: two
-   * payments must never look like one to a service that takes equal names for the same call.
-   */
+  /** The name for the facilitator; behind a client's name stands one of ours, since to some services equal names are one call. */
   sent(id: string): string {
     return this.#isOwn(id) ? id : `${id}.${this.#made()}`;
   }

@@ -204,10 +204,7 @@ interface Waiting {
   newest: number;
 }
 
-/**
- * Answers that their clients do not read stay in memory. Beyond the bound the connection is cut that has waited longest
- * among those of the address or IPv6 network that holds most, so that nobody's patience is paid for by others.
- */
+/** Answers that are not read stay in memory. Beyond the bound the longest-waiting connection of the heaviest holder is cut. */
 export class WaitingBytes {
   readonly #max: number;
   /** Every open connection that has ever waited, the one that has waited longest first. */
@@ -222,10 +219,7 @@ export class WaitingBytes {
     return this.#total;
   }
 
-  /**
-   * Bytes that wait without those of the newest answer: who has read all of it asks again before the system says that it was
-   * taken, and a catalogue alone may be longer than what may wait.
-   */
+  /** Without the newest answer: a client that has read it asks again before the system says so, and it alone may be long. */
   beforeNewest(socket: Socket): number {
     const { bytes, newest } = this.#sockets.get(socket) ?? { bytes: 0, newest: 0 };
     return Math.max(0, bytes - newest);

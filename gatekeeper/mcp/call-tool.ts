@@ -266,10 +266,7 @@ function content(text: string): string {
 /** Industries that an overview names; a catalogue of a publisher's own may have any number. */
 const INDUSTRIES_MAX = 40;
 
-/**
- * A compact coverage of everything, in short: the totals, and how many signals of each industry have a reading, the largest
- * first. Each industry is a page of its own.
- */
+/** A compact coverage in short: the totals, and the industries by readings; each industry is a page of its own. */
 function overview({ body }: Reply, baseUrl: string): ToolResult {
   const { totals, signals } = JSON.parse(body.toString()) as {
     totals: object;

@@ -41,9 +41,7 @@ function instructions({ baseUrl }: Service): string {
   );
 }
 
-/**
- * `POST /mcp`: one stateless JSON answer to one message or to a batch of them. Computed, because the caller brings the messages.
- */
+/** `POST /mcp`: one stateless answer to a message or a batch. Computed, because the caller brings the messages. */
 export async function mcp(question: Question, service: Service): Promise<Answered> {
   const { body, rpc } = question;
   if (body === null) throw new TypeError('Cannot answer a call: no body was read');

@@ -109,10 +109,7 @@ export interface Facilitator {
   supported(): Promise<SupportedOutcome>;
 }
 
-/**
- * A decoded payment as it travels; whatever else the payer sent stays here. A v2 payment takes the listing of
- * our own challenge along, because catalogues are made from payments.
- */
+/** A decoded payment, without what else the payer sent; in v2 with the listing of our own challenge, for catalogues. */
 export function facilitatorRequest(
   payment: Payment,
   requirements: Requirements,
@@ -164,10 +161,7 @@ export function remoteUrl(text: string, whose: string): URL {
   return url;
 }
 
-/**
- * The URL of a facilitator; throws a RangeError if it has more than an origin and a path, because calls carry nothing
- * else.
- */
+/** Throws a RangeError for more than an origin and a path, because calls carry nothing else. */
 export function facilitatorUrl(text: string): URL {
   const url = remoteUrl(text, 'facilitator');
   const extra = url.username + url.password + url.search + url.hash;

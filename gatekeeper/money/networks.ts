@@ -72,10 +72,7 @@ const DOMAIN_TEXT = /^[\x20-\x7e]{1,64}$/;
 
 export const TOKEN_FORM = 'network:address:name:version:decimals';
 
-/**
- * Tokens beside USDC out of `network:address:name:version:decimals`, several of them with commas. Each is at par with USD.
- * Throws a RangeError that names the entry and what is wrong with it.
- */
+/** Reads tokens beside USDC, between commas, each at par with USD; throws a RangeError that names the wrong one. */
 export function furtherTokens(text: string): readonly Network[] {
   const tokens = text.split(',').map((entry) => tokenOf(entry.trim()));
   for (const [at, token] of tokens.entries()) {

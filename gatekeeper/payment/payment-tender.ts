@@ -224,10 +224,7 @@ function paymentKey(payment: Payment, network: Pick<Network, 'name' | 'asset'>):
   return `${network.name}|${network.asset}|${from}|${nonce}`.toLowerCase();
 }
 
-/**
- * The terms that an old payment met when it was taken: a price or payee that changed since would make
- * the facilitator refuse what may already have been settled.
- */
+/** The terms of the time when it was taken: by a newer price or payee, what may be settled would be refused. */
 function asSigned(requirements: Requirements, { authorization }: Payment): Requirements {
   const { to, value } = authorization;
   const samePayee = to.toLowerCase() === requirements.payTo.toLowerCase();

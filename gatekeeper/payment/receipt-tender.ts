@@ -20,10 +20,7 @@ export function isReceiptKey(key: string): boolean {
   return key.startsWith(KEY);
 }
 
-/**
- * Reads the receipts of the operator's payment processor. The money has moved there before a receipt exists, so a
- * receipt is a payment that settles at once.
- */
+/** Reads receipts of the operator's processor: the money moved there before, so each settles at once. */
 export function receiptReader({
   processor,
   clock,

@@ -19,10 +19,7 @@ function bytesIn(text: string): Uint8Array {
   return table;
 }
 
-/**
- * The list of files of a release, looked up where its bytes lie: as objects, half a million entries would take a second
- * of every start and 250 MB.
- */
+/** Looked up where its bytes lie: as objects, half a million entries would take a second of every start and 250 MB. */
 export class ListedFiles {
   readonly #bytes: Buffer;
   /** Where each line begins, and where one more would. */

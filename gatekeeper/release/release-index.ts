@@ -78,10 +78,7 @@ export class ReleaseIndex {
     return path !== null && this.files.has(path);
   }
 
-  /**
-   * The body of a listed path, at the cost of who makes it be read; throws a DamagedFileError when something else stands
-   * there, an UnreachableFileError when nobody can tell at this moment, a RangeError when not listed.
-   */
+  /** The body of a listed path at somebody's cost; throws a Damaged- or UnreachableFileError, a RangeError when not listed. */
   async body(path: string, spend: Spend): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
     this.options.onRead?.(known !== undefined);

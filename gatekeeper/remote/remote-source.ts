@@ -309,10 +309,7 @@ interface PrefetchOptions {
   isReachable: () => boolean;
 }
 
-/**
- * Fetches files of a release before they are asked for: all of them where the cache has room, else those that changed and
- * whose older bytes were used.
- */
+/** Fetches ahead all files where the cache has room, else those that changed and whose older bytes were used. */
 class Prefetch {
   readonly #options: PrefetchOptions;
   /** Of the run that counts; one that was begun later takes its place. */

@@ -59,10 +59,7 @@ function answersAt(release: ReleaseIndex, now: number): CoverageAnswers {
   return made;
 }
 
-/**
- * `/gauge/coverage`: counts and freshness of every line, whole or a page of it; an empty list if nothing matches the filter.
- * Computed, because freshness follows the clock and filters combine freely.
- */
+/** `/gauge/coverage`: counts and freshness of every line. Computed, because freshness follows the clock and filters combine. */
 export async function coverage(question: Question, service: Service): Promise<Answered> {
   const { release, clock } = service;
   const { values, target } = question.route;

@@ -26,10 +26,7 @@ import { oncePerRelease } from '../release/per-release.ts';
 import { type Body, requestFile, wholeSecond } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 
-/**
- * `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. Computed, because a look-back is cut
- * from segments that all releases share.
- */
+/** `/gauge/history-series`: the last `days` of rows. Computed, because it is cut from segments that all releases share. */
 export async function series(question: Question, service: Service): Promise<Answered> {
   const { route, isProbe, spend } = question;
   const { values, endpoint, target } = route;

@@ -422,10 +422,7 @@ const POSTINGS_MAX = 20_000;
 const TOPICS_MAX = 200;
 const PLACES_MAX = 40;
 
-/**
- * How much a document says about each word of a question, 0 to 1 in the order of the words; as long as the question has
- * words. It is read without a guard, thousands of times a question.
- */
+/** How much a document says about each word, 0 to 1. Read without a guard, thousands of times a question. */
 type MatchAnswers = readonly number[];
 
 interface Matches {

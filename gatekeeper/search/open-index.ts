@@ -62,10 +62,7 @@ const [HASH_BASIS, HASH_PRIME] = [0x811c9dc5, 0x01000193];
 const [LETTER_A, LETTER_Z] = [0x61, 0x7a];
 const DIGIT_9 = 0x39;
 
-/**
- * The terms of a compiled index, looked up where their bytes lie. Reads of its typed arrays have defaults instead of guards:
- * a question does tens of thousands of them, all within their lengths.
- */
+/** Looked up where the bytes lie. Arrays are read with defaults, not guards: a question does it tens of thousands of times. */
 export class TermTable {
   readonly head: SearchHead;
   readonly #bytes: Buffer;

@@ -30,9 +30,7 @@ const COVERAGE_MIN = 0.6;
 export const QUESTION_COST = 8;
 const POSTINGS_A_UNIT = 2000;
 
-/**
- * `/gauge/search`: what is sold about the words of a question. Computed, because the words are the caller's.
- */
+/** `/gauge/search`: what is sold about a question. Computed, because the words are the caller's. */
 export async function search(question: Question, { release }: Service): Promise<Answered> {
   const { q = '', limit } = question.route.values;
   question.spend(QUESTION_COST);

@@ -170,10 +170,7 @@ export class ServiceState {
     });
   }
 
-  /**
-   * The same of somebody who has to be asked over a network, every 15 s; `look` must not reject. Whoever got no answer
-   * calls what this returns, so that the question is put at once.
-   */
+  /** The same over a network, every 15 s; `look` must not reject. Calling what this returns asks at once. */
   ask(reason: Reason, look: () => Promise<string | null>, of = ''): () => void {
     const trouble = this.trouble(reason, of);
     let isAsking = false;
