@@ -251,7 +251,6 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   };
 }
 
-/** Listens: who is let in, and who is told of it. */
 async function openServer(
   { config, by, metrics }: Setting,
   { purchases, challenger, baseUrl }: FirstService,
@@ -268,8 +267,7 @@ async function openServer(
     openMs: drainSeconds * 1000,
     ...(fd === null ? {} : { fd }),
     times,
-    limits: openLimits({
-      perSecond,
+    limits: openLimits(perSecond, {
       proxies,
       isPublic: !isLoopback(new URL(baseUrl).hostname),
       isRepeat: (arrival, client) => isRepeat(arrival, client, purchases, challenger.catalog()),

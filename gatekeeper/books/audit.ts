@@ -27,7 +27,6 @@ import { StartError } from '../system/start-error.ts';
 const SLACK_MS = 7_200_000;
 /** Rows of one audit: they are held in memory. */
 const ROWS_MAX = 1_000_000;
-/** Questions to the nodes, all in all. */
 const QUESTIONS_MAX = 20_000;
 /** Before a question is asked again that a busy node refused. */
 const ATTEMPT_PAUSE_MS = 500;

@@ -241,7 +241,6 @@ export const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
 /** Questions of one search; the first already reaches back an hour where a block takes two seconds. */
 const LOG_CALLS_MAX = 32;
 
-/** The event that spent an authorization. */
 interface Use {
   readonly event: 'AuthorizationUsed' | 'AuthorizationCanceled';
   readonly transaction: Hex;
@@ -353,7 +352,6 @@ export function provesTransfer(
   );
 }
 
-/** Whether an event speaks of this authorization. */
 function isOf(
   { from, nonce }: Authorization,
   { authorizer, nonce: logged }: { readonly authorizer: string; readonly nonce: string },

@@ -46,7 +46,6 @@ export interface Block {
   readonly timestamp: bigint;
 }
 
-/** A transaction that was mined, as far as it can prove a transfer. */
 export interface TransactionReceipt {
   readonly transactionHash: Hex;
   readonly blockNumber: bigint;
@@ -148,7 +147,6 @@ export function tokenNode(options: ChainNodeOptions) {
   return {
     check,
     block,
-    /** What the token says of itself. */
     async facts() {
       const [name, version, decimals] = await Promise.all([
         readContract(client, { ...token, functionName: 'name' }),

@@ -100,7 +100,6 @@ interface TimedRequest {
   readonly noteRevert: () => void;
   readonly leftMs: () => number;
 }
-/** A settlement on its way, and those who ask for it. */
 interface PendingSettlement {
   readonly sending: Promise<Relayed>;
   readonly waiting: Set<() => boolean>;
@@ -308,14 +307,11 @@ type Trial =
 
 /** Tries a transfer without sending it, as of a block or of the newest one. */
 async function simulate(
-  {
-    node,
-    relayer,
-    report,
-  }: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
+  by: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
   request: FacilitatorRequest,
   blockNumber?: bigint,
 ): Promise<Trial> {
+  const { node, relayer, report } = by;
   const to = node.network.asset as Hex;
   const data = transferCall(node.network, request);
   if (data === null) return { state: 'reverts' };
@@ -333,7 +329,6 @@ async function simulate(
   }
 }
 
-/** Whether the chain itself refused a call. */
 function isRevert(error: unknown): boolean {
   return (
     error instanceof BaseError &&

@@ -51,7 +51,6 @@ export interface Config {
   readonly issuerDid: string | null;
   /** Cost of answers a second and client, in plain free answers; 0 for no limit. */
   readonly rateLimit: number;
-  /** Processes that serve the port. */
   readonly workers: number;
   /** How long a stop goes on serving and tells balancers to go elsewhere, before the port is closed. */
   readonly drainSeconds: number;
@@ -91,10 +90,7 @@ export function paidTokens(config: Config): readonly [PaidNetwork, ...PaidNetwor
 /** Who settles payments; if nobody is configured, they are only simulated. */
 export type SettlerKind = 'test' | 'facilitator' | 'relayer';
 
-export function settlementOf({
-  facilitatorUrls,
-  relayerKey,
-}: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): SettlerKind {
+export function settlementOf({ facilitatorUrls, relayerKey }: Config): SettlerKind {
   if (facilitatorUrls.length > 0) return 'facilitator';
   return relayerKey === null ? 'test' : 'relayer';
 }
@@ -135,6 +131,7 @@ export function settlementWarnings(config: Config): readonly string[] {
 export function shownSettings(config: Config): Readonly<Record<string, unknown>> {
   const { metrics } = config;
   const networks = paidNetworks(config);
+  const tokens = config.tokens.map(({ name, asset, extra }) => `${name}:${asset}:${extra.name}`);
   return {
     host: config.host,
     port: config.port,
@@ -142,7 +139,7 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     drain_seconds: config.drainSeconds,
     base_url: config.baseUrl,
     network: networks.map(({ network }) => network.name).join(','),
-    tokens: tokensOf(config),
+    tokens: tokens.join(',') || null,
     pay_to: config.payTo,
     facilitator_url: config.facilitatorUrls.map(originOf),
     facilitator_auth: isSet(config.facilitatorAuth),
@@ -169,11 +166,6 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     metrics: metrics?.address == null ? null : addressText(metrics.address),
     metrics_token: isSet(metrics?.token ?? null),
   };
-}
-
-function tokensOf({ tokens }: Config): string | null {
-  const shown = tokens.map(({ name, asset, extra }) => `${name}:${asset}:${extra.name}`);
-  return shown.join(',') || null;
 }
 
 /** The one value, or that of each network; null where there is none. */

@@ -75,7 +75,6 @@ export function misfit(networks: readonly Network[], text: string): string | nul
   return values.length === names.length ? null : 'names a network twice';
 }
 
-/** How it is written for these networks. */
 export function spelling(networks: readonly Network[], value: string): string {
   return networks.map(({ name }) => `${name}=${value}`).join(',');
 }
@@ -136,7 +135,6 @@ const CACHE_MB_MIN = 16;
 /** The "payee" while the local facilitator is on: obviously nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
 
-/** Whether a setting means something to the one who reads it later. */
 const fits =
   (read: (text: string) => unknown) =>
   (text: string): boolean => {

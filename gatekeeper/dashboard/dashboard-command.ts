@@ -24,7 +24,6 @@ const EXIT_CODES =
 interface DashboardCommandOptions {
   readonly place: JournalPlace;
   readonly note: (text: string) => void;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Called with what stops the server, once it listens. */
   readonly onListen: (stop: () => Promise<void>) => void;

@@ -17,15 +17,8 @@ import { inTime } from '../system/in-time.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { ask, type Examined, type Finding, failed, failure, STATES } from './check.ts';
-import {
-  clockCheck,
-  diskCheck,
-  journalCheck,
-  releaseCheck,
-  secretsCheck,
-  settingsCheck,
-} from './local-checks.ts';
-import { addressCheck, chainCheck, facilitatorCheck, payeeCheck } from './remote-checks.ts';
+import * as local from './local-checks.ts';
+import * as remote from './remote-checks.ts';
 
 const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
 
@@ -44,16 +37,16 @@ type Check = (examined: Examined) => Promise<readonly Finding[]>;
 
 /** All checks, in the order of the report; a rejection counts as a failure, with its message. */
 const CHECKS: Readonly<Record<string, Check>> = {
-  settings: settingsCheck,
-  secrets: secretsCheck,
-  release: releaseCheck,
-  journal: journalCheck,
-  disk: diskCheck,
-  clock: clockCheck,
-  facilitator: facilitatorCheck,
-  chain: chainCheck,
-  payee: payeeCheck,
-  address: addressCheck,
+  settings: local.settingsCheck,
+  secrets: local.secretsCheck,
+  release: local.releaseCheck,
+  journal: local.journalCheck,
+  disk: local.diskCheck,
+  clock: local.clockCheck,
+  facilitator: remote.facilitatorCheck,
+  chain: remote.chainCheck,
+  payee: remote.payeeCheck,
+  address: remote.addressCheck,
 };
 
 const CHECK_TIMEOUT_MS = 60_000;

@@ -49,7 +49,6 @@ export async function settingsCheck({ config, ignored }: Examined): Promise<Find
   ];
 }
 
-/** What others than the owner of a file may do. */
 const READ = 0o044;
 const WRITE = 0o022;
 
@@ -103,10 +102,9 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
   else findings.push(failed(spoilt, 'restore the data folder, or compile again with --full'));
   for (const text of subscriptionWarnings(release.offers, config.tokenSecret !== null))
     findings.push(warning(text, 'set the secret, or leave subscriptions out of the release'));
-  if (isStale(head, clock())) {
-    const remedy = 'check the run that publishes; the old release is served until then';
+  const remedy = 'check the run that publishes; the old release is served until then';
+  if (isStale(head, clock()))
     findings.push(warning(`the release promised a newer one by ${head.valid_until}`, remedy));
-  }
   // The release may name a public address where no setting does.
   const place = { ...config, baseUrl: config.baseUrl ?? head.base_url };
   const fault = settlementOf(config) === 'test' ? testPaymentsFault(place) : null;
@@ -121,10 +119,8 @@ export async function journalCheck({ config }: Examined): Promise<Finding[]> {
   const facts = await journalFacts(config);
   if (facts === null) return [skipped(`nothing in "${place}" yet; the first start makes it`)];
   const { damage, open, oldestMs } = facts;
-  if (damage !== null) {
-    const remedy = 'stop the gatekeeper and restore a backup (gatekeeper/README.md)';
-    return [failed(`its file is damaged: ${damage}`, remedy)];
-  }
+  const restore = 'stop the gatekeeper and restore a backup (gatekeeper/README.md)';
+  if (damage !== null) return [failed(`its file is damaged: ${damage}`, restore)];
   const whole = ok(`"${place}" is whole`);
   if (open === 0 || oldestMs === null) return [whole, ok('no payment is open')];
   const since = new Date(oldestMs).toISOString();
@@ -160,13 +156,9 @@ export async function diskCheck({ config: { stateDir }, space }: Examined): Prom
   const text = `${left} of ${all} GB are free for "${stateDir}"`;
   const remedy = 'free some space, or set SIGNALPRESS_STATE to a folder on a larger disk';
   findings.push(finding(graded(-free, -FREE_BYTES_WANTED, -FREE_BYTES_MIN), text, remedy));
-  if (!isLasting) {
-    const volume =
-      'mount a volume there: without its journal, what was sold could be charged again';
-    const lost = `"${stateDir}" lies in a container or in memory, and is gone with it`;
-    findings.push(warning(lost, volume));
-  }
-  return findings;
+  const volume = 'mount a volume there: without its journal, what was sold could be charged again';
+  const lost = `"${stateDir}" lies in a container or in memory, and is gone with it`;
+  return isLasting ? findings : [...findings, warning(lost, volume)];
 }
 
 /** A `Date` header has whole seconds and comes after a way through the network. */

@@ -28,7 +28,6 @@ import {
   warning,
 } from './check.ts';
 
-/** Asks each facilitator what it settles. */
 export async function facilitatorCheck({ config }: Examined): Promise<Finding[]> {
   const { facilitatorUrls, facilitatorAuth: header, facilitatorAuthModule: module } = config;
   if (facilitatorUrls.length === 0) {
@@ -210,15 +209,12 @@ export async function addressCheck(examined: Examined): Promise<Finding[]> {
     const answer = await ask(baseUrl + target, { ...kept, [PROBE_HEADER]: mark });
     if (arrival === null) findings.push(elsewhere(baseUrl, answer, isTaken));
     else findings.push(ok(`${baseUrl} leads here`));
-    if (!baseUrl.startsWith('https:')) {
-      const open = `${baseUrl} is not https, so anybody on the way can read what was bought`;
+    const open = `${baseUrl} is not https, so anybody on the way can read what was bought`;
+    if (!baseUrl.startsWith('https:'))
       findings.push(warning(open, 'end TLS in a proxy, and compile with its https address'));
-    }
-    if (arrival !== null) {
-      const way = { host: new URL(baseUrl).host, target, mark };
-      findings.push(...arrivalFindings(arrival, way, config.trustedProxy));
-    }
-    return findings;
+    if (arrival === null) return findings;
+    const way = { host: new URL(baseUrl).host, target, mark };
+    return [...findings, ...arrivalFindings(arrival, way, config.trustedProxy)];
   } finally {
     if (!isTaken) await own.close();
   }
@@ -226,10 +222,8 @@ export async function addressCheck(examined: Examined): Promise<Finding[]> {
 
 async function takenFinding(code: string, { config, ask }: Examined): Promise<Finding> {
   const place = `${config.host}:${config.port}`;
-  if (code !== 'EADDRINUSE') {
-    const remedy = 'set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT';
-    return failed(`cannot listen on ${place}: ${code}`, remedy);
-  }
+  const remedy = 'set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT';
+  if (code !== 'EADDRINUSE') return failed(`cannot listen on ${place}: ${code}`, remedy);
   const sequence = sequenceOf(await ask(`http://${addressText(config)}${HEALTH_PATH}`));
   if (sequence !== null) return ok(`a gatekeeper runs on ${place} and serves release ${sequence}`);
   return failed(`${place} is taken by another process`, 'stop it, or set SIGNALPRESS_PORT');
@@ -286,14 +280,12 @@ function arrivalFindings(
   const names = facts.forwardedFor !== null;
   const trust = `set SIGNALPRESS_TRUSTED_PROXY=${from}`;
   const isProxy = surelyClient(from, facts, { proxies, isPublic: true }) === null;
-  if (names && isTrusted) {
-    found.push(ok(`the proxy at ${from} is trusted and names its clients`));
-  } else if (names) {
-    const unheard = `a proxy at ${from} names its clients, but is not trusted: ${SHARED}`;
-    found.push(warning(unheard, trust));
-  } else if (isProxy) {
-    const silent = `${isTrusted ? 'the trusted' : 'a'} proxy at ${from} names no client: ${SHARED}`;
-    found.push(warning(silent, `let it add X-Forwarded-For${isTrusted ? '' : `, and ${trust}`}`));
-  } else found.push(ok(`requests come from ${from}, without X-Forwarded-For`));
+  const unheard = `a proxy at ${from} names its clients, but is not trusted: ${SHARED}`;
+  const silent = `${isTrusted ? 'the trusted' : 'a'} proxy at ${from} names no client: ${SHARED}`;
+  const add = `let it add X-Forwarded-For${isTrusted ? '' : `, and ${trust}`}`;
+  if (names && isTrusted) found.push(ok(`the proxy at ${from} is trusted and names its clients`));
+  else if (names) found.push(warning(unheard, trust));
+  else if (isProxy) found.push(warning(silent, add));
+  else found.push(ok(`requests come from ${from}, without X-Forwarded-For`));
   return found;
 }

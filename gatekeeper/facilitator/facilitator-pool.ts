@@ -64,7 +64,7 @@ export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPoo
     busyMs,
     verify: (request) => verify(pool, request),
     settle: (request, isFirst) => settle(pool, { request, isFirst: isFirst === true }),
-    supported: () => supported(pool),
+    supported: () => supportedByAll(members),
   };
 }
 
@@ -221,7 +221,10 @@ function isAnswer(outcome: AnyOutcome): boolean {
   return status >= 400 && status < 500 && !NOT_OF_A_PAYMENT.includes(status);
 }
 
-async function supported({ members }: PoolState): Promise<SupportedOutcome> {
+/** What several facilitators settle together; without any kind, why one of them gave no answer. */
+export async function supportedByAll(
+  members: readonly { readonly facilitator: Facilitator }[],
+): Promise<SupportedOutcome> {
   const outcomes = await Promise.all(members.map(({ facilitator }) => facilitator.supported()));
   const kinds = outcomes.flatMap((outcome) =>
     outcome.verdict === 'supported' ? outcome.kinds : [],
@@ -259,13 +262,8 @@ const WINDOW_S = [600, 300] as const;
 const V_OFFSET = 27;
 
 /** A payment of an account that never had money, to be verified and never settled: any verdict shows that a service works. */
-export function canary({
-  clock,
-  random,
-}: {
-  clock: () => number;
-  random: (bytes: number) => Uint8Array;
-}): Canary {
+export function canary(by: { clock: () => number; random: (bytes: number) => Uint8Array }): Canary {
+  const { clock, random } = by;
   let key = Uint8Array.from(random(32));
   // Fewer than one in 2^128 random texts is an invalid key.
   while (!CURVE.isPrivateKey(key)) key = Uint8Array.from(random(32));

@@ -393,13 +393,11 @@ const moduleSchema = z.object({
 });
 
 /** The headers that the settings ask for; undefined when they ask for none. */
-export async function facilitatorAuth({
-  header,
-  module,
-}: {
+export async function facilitatorAuth(given: {
   header: string | null;
   module: string | null;
 }): Promise<FacilitatorAuth | undefined> {
+  const { header, module } = given;
   if (module !== null) return moduleAuth(module);
   if (header === null) return undefined;
   const headers = headerOf(header);

@@ -17,7 +17,6 @@ export type X402Header = {
   /** `SIGN-IN-WITH-X`: a message of the account that paid. */
   readonly signIn?: string;
 };
-/** A receipt of the operator's processor. */
 export type ReceiptHeader = { readonly kind: 'receipt'; readonly text: string };
 export type TenderHeader = X402Header | ReceiptHeader;
 /** The signed message of an account that paid before. */

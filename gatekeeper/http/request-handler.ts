@@ -31,7 +31,6 @@ import {
   UNLIMITED,
 } from './request.ts';
 
-/** Methods whose requests end with their headers. */
 const BODILESS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 const REQUEST_ID = 'x-request-id';
@@ -264,7 +263,6 @@ export class RequestHandler {
   }
 }
 
-/** A request with what it is answered on. */
 interface Exchange extends Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

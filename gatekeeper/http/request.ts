@@ -77,7 +77,7 @@ export interface SentAnswer {
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Path of the health report; not an operation of the table. */
+/** Two paths that are no operations of the table. */
 export const HEALTH_PATH = '/healthz';
 export const METRICS_PATH = '/metrics';
 
@@ -135,7 +135,6 @@ export interface Arrival {
   readonly facts: HeaderFacts;
 }
 
-/** Whether a request is admitted, and who pays for it. */
 export interface Entry {
   /** 0 lets it in, otherwise the seconds to wait. */
   readonly wait: number;

@@ -33,7 +33,6 @@ export class GroupCommit {
   #waiting: WaitingWrite[] = [];
   #isRunning = false;
   #isClosed = false;
-  /** The files that are written to, by their paths. */
   readonly #files = new Map<string, string>();
   #file: number | null = null;
   /** After a failed sync nobody knows which pages the disk holds, and the next sync may succeed without them. */

@@ -128,7 +128,6 @@ export function claimValues(claim: Claim, now: number): ClaimValues {
 
 /** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
 const GZIP_BYTES_MIN = 16_384;
-/** Time between clean-ups. */
 export const PURGE_INTERVAL_MS = 600_000;
 /** Rows that one clean-up removes, so that it never holds up payments for long. */
 export const PURGE_ROWS_MAX = 200;

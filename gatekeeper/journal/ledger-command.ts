@@ -34,7 +34,6 @@ import {
 } from './with-journal.ts';
 
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
-/** Rows that `list` shows unless told otherwise. */
 const LIST_ROWS = 50;
 /** How far the clock may be from the time that the operator read elsewhere and typed in. */
 const TYPED_TIME_MS_MAX = 120_000;

@@ -10,7 +10,6 @@ import { StartError } from '../system/start-error.ts';
 import { isEmptyJournal, JOURNAL_NAME, traceOfShop } from './journal-file.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 
-/** A journal that somebody must close. */
 interface OpenJournal {
   readonly journal: Journal;
   /** Whether it cannot be reached at this moment, whether or not somebody pays. */

@@ -277,7 +277,6 @@ function transactionTaker(db: Database.Database): Journal['takeTransaction'] {
   };
 }
 
-/** What is known of payments without their answers. */
 function foundIn(
   db: Database.Database,
   filter: FilledFilter,

@@ -1,10 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import type { HeaderFacts } from '../http/header-facts.ts';
 
-/** Hops of a forwarding header that are looked at. */
 const HOPS_MAX = 16;
 
-/** Proxies whose statement about the client's address is trusted. */
 export interface TrustedProxies {
   has(address: string): boolean;
 }

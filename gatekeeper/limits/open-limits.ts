@@ -30,12 +30,11 @@ import { type RateLimit, rateLimit } from './rate-limit.ts';
 /** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */
 const REPEAT_BURST_S = 30;
 
-interface LimitOptions extends Omit<AdmissionOptions, 'limit' | 'repeats'> {
-  /** Units a second for one client; 0 turns the rate limit off. */
-  readonly perSecond: number;
-}
-
-export function openLimits({ perSecond, ...options }: LimitOptions): Limits {
+/** `perSecond`: units for one client; 0 turns the rate limit off. */
+export function openLimits(
+  perSecond: number,
+  options: Omit<AdmissionOptions, 'limit' | 'repeats'>,
+): Limits {
   const connections = new ConnectionCount(options.proxies);
   const bodies = new BodyReader();
   const free = new WaitingBytes(FREE_WAITING_MAX);
@@ -111,7 +110,6 @@ export class ConnectionCount {
     this.#proxies = proxies;
   }
 
-  /** Counts a connection until it is closed; false for one too many. */
   admit(socket: Pick<Socket, 'remoteAddress' | 'once'>): boolean {
     const address = socket.remoteAddress ?? '';
     if (isLoopback(address) || this.#proxies.has(address)) return true;
@@ -153,7 +151,6 @@ export class BodyReader {
     return this.#held;
   }
 
-  /** The whole body of a request, or the reply that refuses it; never rejects. */
   async read(request: IncomingMessage, limit = BODY_BYTES_MAX): Promise<Buffer | Reply> {
     if (Number(request.headers['content-length'] ?? 0) > limit) return tooLong(limit);
     const chunks: Buffer[] = [];

@@ -45,7 +45,6 @@ export function tooLong({ name, inputSchema }: Tool, bytes: number, room: number
   );
 }
 
-/** Arguments that make a result shorter. */
 const NARROWING: readonly string[] = ['industry', 'signal_id', 'entity'];
 
 function refused({ name }: Tool, fault: string): ToolResult {
@@ -122,7 +121,6 @@ export interface Shop {
   readonly ask: (target: string) => Promise<Reply>;
   readonly catalog: Catalog;
   readonly offers: Offers;
-  /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   /** Charges the caller units of the rate limit, beside what is asked. */
   readonly spend: Question['spend'];
@@ -142,7 +140,6 @@ export function shopOf({ spend, trace }: Question, service: Service): Shop {
   return { ask, catalog: release.catalog, offers: release.offers, baseUrl, spend };
 }
 
-/** Longest piece of a stranger's text that an error repeats. */
 const SHOWN_CHARS_MAX = 60;
 
 /** A stranger's text as an error repeats it. */

@@ -39,7 +39,6 @@ const NOTHING = catalogOf([]);
 
 /** The one place where metrics are declared; their help is the table of `gatekeeper/OBSERVING.md`. */
 export function instruments(options: {
-  /** Milliseconds since the epoch. */
   clock: () => number;
   version: string | null;
   /** Names of the networks that payments come from. */

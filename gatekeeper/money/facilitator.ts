@@ -146,6 +146,7 @@ export function provenBy({
 }: Required<Pick<SettledOutcome, 'transaction' | 'block'>>): SettledOutcome {
   return { verdict: 'settled', transaction, block };
 }
+
 /** A URL that requests may go to; throws a RangeError if anyone on the way could read or change what is sent. */
 export function remoteUrl(text: string, whose: string): URL {
   if (!URL.canParse(text)) {

@@ -170,10 +170,7 @@ const LAG_BLOCKS = 3;
 const SLOW_PERCENT = 125;
 
 /** After how long a transfer should be there for good. */
-export function finalMs({
-  blockMs,
-  finalBlocks,
-}: Pick<Network, 'blockMs' | 'finalBlocks'>): number {
+export function finalMs({ blockMs, finalBlocks }: Network): number {
   return ((finalBlocks + LAG_BLOCKS) * blockMs * SLOW_PERCENT) / 100;
 }
 

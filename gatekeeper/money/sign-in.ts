@@ -8,7 +8,6 @@ import { recoverPayer, SIGNATURE_CHARS_MAX } from './signature.ts';
 /** Name of the x402 extension by which an account shows who it is. */
 export const SIGN_IN = 'sign-in-with-x';
 
-/** Longest header in characters. */
 const HEADER_CHARS_MAX = 8192;
 /** How long a message may be used after it was issued. */
 const SIGN_IN_MS = 300_000;

@@ -184,12 +184,9 @@ function tenderOf(
 }
 
 /** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
-function paidTo({
-  version,
-  authorization,
-  network,
-}: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
-  const payer = authorization.from;
+function paidTo(payment: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
+  const { version, network } = payment;
+  const payer = payment.authorization.from;
   return {
     paidBy: payer,
     paidHeader(transaction, extensions) {

@@ -21,13 +21,11 @@ export function isReceiptKey(key: string): boolean {
 }
 
 /** Reads receipts of the operator's processor: the money moved there before, so each settles at once. */
-export function receiptReader({
-  processor,
-  clock,
-}: {
+export function receiptReader(by: {
   processor: string | null;
   clock: () => number;
 }): TenderReader<ReceiptHeader> {
+  const { processor, clock } = by;
   const der = processor === null ? null : Buffer.from(ed25519Spki(parseDidKey(processor)));
   const processorKey =
     der === null ? null : createPublicKey({ key: der, format: 'der', type: 'spki' });

@@ -101,7 +101,6 @@ export interface Delivery {
   readonly contentType: string;
 }
 
-/** What moved the money, and when that was noted. */
 interface Paid {
   readonly transaction: string;
   /** Milliseconds since the epoch; null where the journal does not say. */
@@ -179,7 +178,6 @@ export type SignedReceipts = (sale: Sale) => object | undefined;
 
 export interface ReceiptTerms {
   readonly signer: ServiceSigner;
-  /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   /** No money moves here. */
   readonly isSimulated: boolean;

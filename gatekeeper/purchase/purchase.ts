@@ -38,12 +38,8 @@ export function isSameBinding(left: PaymentBinding, right: PaymentBinding): bool
 }
 
 /** Null while the clock may be right. */
-export function clockOutcome({
-  clock,
-  journal,
-  outside,
-  report,
-}: Pick<PurchaseContext, 'clock' | 'journal' | 'outside' | 'report'>): PurchaseOutcome | null {
+export function clockOutcome(context: PurchaseContext): PurchaseOutcome | null {
+  const { clock, journal, outside, report } = context;
   const failure = clockFailure(clock(), journal.newestMs()) ?? outside?.fault() ?? null;
   if (failure === null) return null;
   report(failure);

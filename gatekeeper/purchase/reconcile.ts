@@ -44,13 +44,8 @@ export function reconcileInBackground(options: ReconcileOptions): { close(): voi
 }
 
 /** Goes round what is settled in the same way; null where nobody can look. */
-function watcherOf({
-  journal,
-  purchases,
-  clock,
-  log,
-  finalAfterMs,
-}: ReconcileOptions): Reconciler | null {
+function watcherOf(options: ReconcileOptions): Reconciler | null {
+  const { journal, purchases, clock, log, finalAfterMs } = options;
   if (finalAfterMs === undefined) return null;
   return new Reconciler({
     clock,

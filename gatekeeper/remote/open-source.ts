@@ -6,7 +6,6 @@ import type { ReleaseSource } from '../release/release-source.ts';
 import type { ServiceState } from '../state/service-state.ts';
 
 export interface SourceOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly state: ServiceState;

@@ -56,11 +56,8 @@ interface RemoteOptions {
   auth: string | null;
   cacheDir: string;
   cacheBytesMax: number;
-  /** Milliseconds that an answer may take beside what its bytes take; 10 s unless given. */
   answerMs?: number;
-  /** Milliseconds for which it is remembered that a file could not be had; 3 s unless given. */
   refusedMs?: number;
-  /** Milliseconds since the epoch. */
   clock: () => number;
   log: Log;
   state: ServiceState;
@@ -314,7 +311,6 @@ class Prefetch {
   readonly #options: PrefetchOptions;
   /** Of the run that counts; one that was begun later takes its place. */
   #run = 0;
-  /** The last release was fetched whole. */
   #isWhole = false;
 
   constructor(options: PrefetchOptions) {

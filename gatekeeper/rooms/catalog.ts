@@ -278,7 +278,6 @@ export class RowList implements Iterable<CatalogRow> {
     return number === undefined ? undefined : this.#table.row(number);
   }
 
-  /** As of an array, with places from the start. */
   slice(from: number, to: number): RowList {
     return new RowList(this.#table, this.#numbers.subarray(from, to));
   }

@@ -43,7 +43,6 @@ const NO_REQUEST = 'Cannot be judged: "expect" must be a text such as "GET /gaug
 type BodyReport = ReturnType<typeof verifyBody>;
 type HashOutcome = CheckBody['checks']['hash'];
 
-/** What the caller holds, and the request that it must answer. */
 interface SentBody {
   value: JsonValue;
   expect: string | undefined;

@@ -99,7 +99,6 @@ async function coveredBy(
 const isCompact = ({ summary }: Values): boolean => summary === '1';
 const pageOf = ({ page = '1' }: Values): number => Number(page);
 
-/** Pages of an answer, at least one. */
 function pagesOf(covered: readonly Covered[], compact: boolean): number {
   const rows = covered.reduce((sum, one) => sum + rowsOnPages(one, compact), 0);
   return Math.max(1, Math.ceil(rows / PAGE_ROWS));
@@ -205,7 +204,6 @@ const RULES = {
   update_status_rule: UPDATE_STATUS_RULE,
   freshness_thresholds: FRESHNESS_THRESHOLDS,
 };
-/** The end of every answer, printed once. */
 const RULES_END = `,${JSON.stringify(RULES).slice(1)}`;
 
 type FreshnessCounts = Readonly<Record<FreshnessClass, number>>;

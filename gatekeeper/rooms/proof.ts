@@ -108,7 +108,6 @@ async function recordWords(
   };
 }
 
-/** How to recompute the hash from a body that was bought. */
 const RECOMPUTE = {
   reading:
     'take hash_core_members from the record, leg or row that you hold, with each source reduced to name, weight, independent ' +

@@ -108,7 +108,6 @@ const CACHE = {
 } as const;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** What a reply says of a file of this hash. */
 function sentAs(
   { contentType, cache, site }: Pick<StaticRow, 'contentType' | 'cache' | 'site'>,
   sha256: string,

@@ -73,7 +73,7 @@ export async function candidates(sources: Sources): Promise<readonly Candidate[]
     bundles.push(...bundleOf(one, sources));
   }
   const signals = await signalsOf(sources);
-  const operations = operationsOf(sources, { records, signals });
+  const operations = operationsOf(sources, records, signals);
   const scored = [...bundles, ...records, ...signals, ...operations].map((one, at) => ({
     ...one,
     score: score(one.answers, sources.words) - at * ORDER_STEP,
@@ -213,13 +213,12 @@ async function signalsOf({ release, index, matches }: Sources): Promise<FoundSub
   });
 }
 
-interface Readings {
-  records: readonly FoundSubject[];
-  signals: readonly FoundSubject[];
-}
-
 /** The operations that answer by themselves, and the same asked of what the other words are about. */
-function operationsOf(sources: Sources, readings: Readings): FoundSubject[] {
+function operationsOf(
+  sources: Sources,
+  records: readonly FoundSubject[],
+  signals: readonly FoundSubject[],
+): FoundSubject[] {
   const { release, index, matches, words } = sources;
   const touched = [...matches.topics]
     .sort(([, a], [, b]) => score(b, words) - score(a, words))
@@ -233,7 +232,7 @@ function operationsOf(sources: Sources, readings: Readings): FoundSubject[] {
     [...found]
       .sort((a, b) => score(b.answers, words) - score(a.answers, words))
       .slice(0, JOINED_MAX);
-  const asked = [...bestOf(readings.records), ...bestOf(readings.signals)];
+  const asked = [...bestOf(records), ...bestOf(signals)];
   return touched.flatMap(({ row, answers }) => {
     const own = { row, values: null, entry: null, place: null, isExample: true, answers };
     const joined = asked.flatMap((subject) => askedOf(row, answers, { subject, release }));
@@ -285,7 +284,6 @@ export const QUESTION_CHARS_MAX = 200;
 const QUESTION_WORDS_MAX = 12;
 /** Words of one question that are taken for misspelt or shortened: each costs hundreds of look-ups. */
 const CORRECTED_WORDS_MAX = 4;
-/** Terms that one word may stand for. */
 const TERMS_A_WORD_MAX = 8;
 
 /** How sure it is that a term is meant, by the way in which it was found. */
@@ -329,7 +327,6 @@ const ORDINARY = new Set(
 /** Words that fit any measure; they count only where at most one other word is left. */
 const QUANTITIES = new Set(['amount', 'level']);
 
-/** A term that a word may stand for. */
 interface Meaning {
   row: TermRow;
   /** 0 to 1. */
@@ -478,7 +475,6 @@ function score(answers: MatchAnswers, words: readonly QuestionWord[]): number {
 /** What it adds that both of two documents say the same. */
 const SAID_TWICE = 0.05;
 
-/** What two documents say together. */
 function together(one: MatchAnswers, other: MatchAnswers | undefined): MatchAnswers {
   if (other === undefined) return one;
   return one.map((value, at) => {

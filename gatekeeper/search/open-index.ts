@@ -169,7 +169,6 @@ export class TermTable {
   }
 }
 
-/** Terms of one beginning that are looked at. */
 const PREFIXED_MAX = 64;
 
 function hashOf(bytes: Uint8Array, from: number, to: number): number {

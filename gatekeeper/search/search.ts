@@ -58,12 +58,9 @@ const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
 async function foundBy(
   q: string,
-  {
-    release,
-    index,
-    spend,
-  }: { release: ReleaseIndex; index: SearchIndex; spend: Question['spend'] },
+  by: { release: ReleaseIndex; index: SearchIndex; spend: Question['spend'] },
 ): Promise<SearchResult> {
+  const { release, index, spend } = by;
   const words = questionWords(q, index.terms);
   const matches = matchesOf(words, index);
   spend(matches.postings / POSTINGS_A_UNIT);

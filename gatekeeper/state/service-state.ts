@@ -119,7 +119,6 @@ export interface Trouble {
   end(): void;
 }
 
-/** A reason that holds at this moment. */
 export interface Standing {
   readonly reason: Reason;
   /** Which one of several, such as a network; '' where there is one. */
@@ -130,7 +129,6 @@ export interface Standing {
 }
 
 interface ServiceStateOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly askMs?: number;

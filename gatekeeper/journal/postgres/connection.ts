@@ -7,7 +7,6 @@ import { IS_UNFINAL, MAY_BE_OWED } from '../journal-file.ts';
 export const POOL_CONNECTIONS = 16;
 /** Longest that a connection may take to open, a place in the pool included. */
 const CONNECT_TIMEOUT_MS = 5000;
-/** Longest that the server works on one statement. */
 const STATEMENT_TIMEOUT_MS = 5000;
 /** Longest wait for its answer: a server that froze says nothing at all. */
 const ANSWER_TIMEOUT_MS = 7000;
