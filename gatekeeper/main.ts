@@ -25,13 +25,9 @@ import { type WorkerRole, workerRole } from './workers/worker-role.ts';
 /** Each asks for an orderly stop; a terminal that closes must not cut off a payment. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Longest settings file that is read. */
 const CONFIG_BYTES_MAX = 1_048_576;
 
-/**
- * By how many percent what is in use may grow before V8 collects old garbage. By default it may grow fourfold, and each
- * dead buffer holds its bytes until then.
- */
+/** How much the heap may grow, in percent, before V8 collects: by default fourfold, and dead buffers hold bytes until then. */
 const HEAP_GROWING_PERCENT = 40;
 
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
@@ -153,7 +149,6 @@ function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
   return { signatures };
 }
 
-/** Serves in this process, which may be one of several. */
 async function serve(
   config: Config,
   { log, output }: Logging,

@@ -66,7 +66,6 @@ export function packageVersion(): string {
   return String(JSON.parse(bytes.toString('utf8')).version);
 }
 
-/** What a gatekeeper gets besides its settings. */
 export interface StartOptions
   extends ServiceOptions,
     Omit<PaymentServiceOptions, 'state'>,
@@ -91,7 +90,6 @@ interface Setting {
   readonly metrics: OpenMetrics | null;
 }
 
-/** A gatekeeper that listens. */
 export interface Gatekeeper {
   readonly url: string;
   /** What keeps the facilitator from settling for us, once it has been asked; null when nothing does. */
@@ -135,10 +133,7 @@ export async function startGatekeeper(config: Config, given: StartOptions): Prom
   }
 }
 
-/**
- * The newest release; where the source gives no good one, the one that was served last, and where the newest one is
- * damaged, the newest whole one.
- */
+/** The newest release, or the last one served, or, where the newest one is damaged, the newest whole one. */
 async function firstRelease(
   config: Config,
   { state, meters }: Setting['by'],
@@ -256,7 +251,6 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   };
 }
 
-/** Listens: who is let in, and who is told of it. */
 async function openServer(
   { config, by, metrics }: Setting,
   { purchases, challenger, baseUrl }: FirstService,
@@ -273,8 +267,7 @@ async function openServer(
     openMs: drainSeconds * 1000,
     ...(fd === null ? {} : { fd }),
     times,
-    limits: openLimits({
-      perSecond,
+    limits: openLimits(perSecond, {
       proxies,
       isPublic: !isLoopback(new URL(baseUrl).hostname),
       isRepeat: (arrival, client) => isRepeat(arrival, client, purchases, challenger.catalog()),

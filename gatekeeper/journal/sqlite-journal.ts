@@ -277,7 +277,6 @@ function transactionTaker(db: Database.Database): Journal['takeTransaction'] {
   };
 }
 
-/** What is known of payments without their answers. */
 function foundIn(
   db: Database.Database,
   filter: FilledFilter,
@@ -314,10 +313,7 @@ const MASK = 2 ** BITS_LOG2 - 1;
 const PAGE_LOG2 = 19;
 const PAGE_MASK = 2 ** PAGE_LOG2 - 1;
 
-/**
- * Which payment keys cannot be known: most payments are new, and asking the disk for each costs more than
- * the rest of its checks. It has no false negatives for what was added, and a false positive costs a look-up.
- */
+/** Which keys cannot be known: most are new, and each look-up costs more than the other checks. No false negatives. */
 export class KeyFilter {
   /** Each is made with the first key of it, so that a young journal takes no memory. */
   readonly #pages: (Uint8Array | undefined)[] = [];

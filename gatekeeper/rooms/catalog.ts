@@ -73,10 +73,7 @@ const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogP
   });
 });
 
-/**
- * `/gauge/catalog`: the legal pairs, filtered, in one answer if they fit, or page by page. Computed, because filters and pages
- * combine freely.
- */
+/** `/gauge/catalog`: the legal pairs, filtered and paged. Computed, because filters and pages combine freely. */
 export async function catalog(question: Question, release: ReleaseIndex): Promise<Answered> {
   const { page = '1', ...filters } = question.route.values;
   const { signal_id: signalId, industry } = filters;
@@ -190,10 +187,7 @@ const ID_AT = 2;
 /** FNV-1a with 32 bits. */
 const [HASH_BASIS, HASH_PRIME] = [0x811c9dc5, 0x01000193];
 
-/**
- * The compiled list of latest readings, looked up where its bytes lie: as objects with their look-ups, 100,000 rows take
- * 60 MB of heap.
- */
+/** Looked up where its bytes lie: as objects with their look-ups, 100,000 rows take 60 MB of heap. */
 export class CatalogTable {
   readonly #bytes: Buffer;
   /** Where each line begins, and where one more would. */
@@ -284,7 +278,6 @@ export class RowList implements Iterable<CatalogRow> {
     return number === undefined ? undefined : this.#table.row(number);
   }
 
-  /** As of an array, with places from the start. */
   slice(from: number, to: number): RowList {
     return new RowList(this.#table, this.#numbers.subarray(from, to));
   }
