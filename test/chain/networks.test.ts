@@ -7,6 +7,7 @@ import { priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { startGate } from '../gate.ts';
 import { headerOf, payer, windowAt } from '../gatekeeper/payer.ts';
+import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send, termsOn } from './buyer.ts';
 import { type Chain, startChain } from './chain.ts';
@@ -56,7 +57,8 @@ async function opened(
 ): Promise<Gatekeeper> {
   const own = { data: join(folder, 'data'), state: join(folder, name), pay_to: PAYEE };
   const rpc_url = NAMES.map((one) => `${one}=${chains[one].url}`).join(',');
-  const all = { ...own, network: NAMES.join(','), rpc_url, ...options };
+  const [network, trusted_proxy] = [NAMES.join(','), BEHIND_PROXY.trustedProxy];
+  const all = { ...own, trusted_proxy, network, rpc_url, ...options };
   return startGate(all, { env, log: (entry) => void logged.push(entry) });
 }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { startGate } from '../gate.ts';
+import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send } from './buyer.ts';
 import { accountOf, type Chain, startChain } from './chain.ts';
@@ -70,7 +71,7 @@ async function opened(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Gatekeeper> {
   const own = { data: join(folder, 'data'), state: join(folder, name), pay_to: PAYEE };
-  const all = { ...own, rpc_url: chain.url, ...options };
+  const all = { ...own, trusted_proxy: BEHIND_PROXY.trustedProxy, rpc_url: chain.url, ...options };
   return startGate(all, { env, clock: () => Date.now() + skewMs });
 }
 

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import Database from 'libsql';
 import pg from 'pg';
 import { z } from 'zod';
+import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import type { Chain } from './chain.ts';
 
@@ -118,6 +119,7 @@ function spawned(
       PATH: process.env.PATH,
       SIGNALPRESS_PORT: String(port),
       SIGNALPRESS_RATE_LIMIT: '0',
+      SIGNALPRESS_TRUSTED_PROXY: BEHIND_PROXY.trustedProxy,
       SIGNALPRESS_DATA: dataDir,
       SIGNALPRESS_STATE: state,
       SIGNALPRESS_PAY_TO: PAYEE,

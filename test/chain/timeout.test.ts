@@ -10,6 +10,7 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-reply.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { startGate } from '../gate.ts';
+import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { buyer, send } from './buyer.ts';
 import { type Chain, startChain } from './chain.ts';
@@ -33,7 +34,12 @@ beforeAll(async () => {
   await chain.mint(alice.address, 1_000_000n);
   facilitator = await chainFacilitator(chain);
   writeTinyRelease(join(folder, 'data'));
-  const own = { data: join(folder, 'data'), state: join(folder, 'state'), pay_to: PAYEE };
+  const own = {
+    trusted_proxy: BEHIND_PROXY.trustedProxy,
+    data: join(folder, 'data'),
+    state: join(folder, 'state'),
+    pay_to: PAYEE,
+  };
   const node = chainNode({ url: chain.url, network });
   const evidence = chainEvidence({ node, confirmations: 1, clock, report: () => {} });
   const remote = remoteFacilitator({ url: facilitator.url, settleTimeoutMs: PATIENCE_MS });

@@ -12,6 +12,7 @@ import { priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { headerOf, payer, windowAt } from '../gatekeeper/payer.ts';
+import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send, termsOn } from './buyer.ts';
 import { type Chain, startChain } from './chain.ts';
@@ -59,7 +60,14 @@ const configOf = (
   env: Readonly<Record<string, string>> = {},
 ) => {
   const own = { port: '0', data: join(folder, 'data'), state: join(folder, name), pay_to: PAYEE };
-  const all = { ...own, network: usdc.name, tokens: EURO, rpc_url: chain.url, ...options };
+  const all = {
+    ...own,
+    trusted_proxy: BEHIND_PROXY.trustedProxy,
+    network: usdc.name,
+    tokens: EURO,
+    rpc_url: chain.url,
+    ...options,
+  };
   return loadConfig({ options: all, env, fileText: null });
 };
 

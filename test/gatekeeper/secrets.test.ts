@@ -14,7 +14,7 @@ import { payer } from './payer.ts';
 import { rawHttp, rawRequest } from './raw-http.ts';
 import { rpcStub } from './rpc-stub.ts';
 import { type Stub, stub } from './stub-server.ts';
-import { type TinyGate, tinyGate } from './tiny-gate.ts';
+import { BUYER_ADDRESS, type TinyGate, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW } from './tiny-release.ts';
 
 const REST_MS_MAX = 30_000;
@@ -143,7 +143,7 @@ afterAll(async () => {
 });
 
 const buy = async (header: string, target = PAID, at = gate) =>
-  (await ask(at.url + target, { headers: { 'X-PAYMENT': header } })).status;
+  (await ask(at.url + target, { headers: { ...BUYER_ADDRESS, 'X-PAYMENT': header } })).status;
 
 describe('I49: nothing that is logged or answered holds a secret', () => {
   it.each(Object.entries(MODES))('when the facilitator %s', async (_, answer) => {

@@ -163,7 +163,7 @@ function limited(perSecond: number) {
   const service = { asked: 0, left: perSecond, taken };
   setInterval(() => {
     service.left = perSecond;
-  });
+  }, 1000);
   const call = (name: string) => async (): Promise<ValidityOutcome> => {
     service.asked += 1;
     service.left -= 1;

@@ -265,7 +265,9 @@ describe('openCurve()', () => {
 
   it('never loads what has an open advisory', async () => {
     await openCurve(missing);
-    const loaded = Object.keys(createRequire(import.meta.url).cache);
+    // What is only parsed for the names of its exports stands in the cache too.
+    const cached = Object.entries(createRequire(import.meta.url).cache);
+    const loaded = cached.flatMap(([path, module]) => (module?.loaded === true ? [path] : []));
     expect(loaded.some((path) => path.includes('/secp256k1/bindings.js'))).toBe(true);
     expect(loaded.filter((path) => /\/elliptic(\/|\.js$)/.test(path))).toEqual([]);
   });

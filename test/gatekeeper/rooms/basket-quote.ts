@@ -3,6 +3,7 @@ import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Requirements, RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { payer } from '../payer.ts';
+import { BUYER_ADDRESS } from '../tiny-gate.ts';
 
 interface Shown {
   readonly request: string;
@@ -24,7 +25,11 @@ export function postBasket(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const text = typeof body === 'string' ? body : JSON.stringify({ requests: body });
-  return fetch(`${at.url}/gauge/basket`, { method: 'POST', body: text, headers });
+  return fetch(`${at.url}/gauge/basket`, {
+    method: 'POST',
+    body: text,
+    headers: { ...BUYER_ADDRESS, ...headers },
+  });
 }
 
 export async function quotedBasket(at: Gatekeeper, requests: readonly string[]): Promise<Quote> {
