@@ -10,8 +10,8 @@ import { verifyText } from '../compiler/client/verify.ts';
 import type { CommandSettings } from '../compiler/commands/command-settings.ts';
 import { newShop } from '../compiler/init/init-command.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { sampleGate } from './gate.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
-import { sampleGate } from './sample-gate.ts';
 import { compileFolder, makeFolder, removeFolders } from './snapshot-folder.ts';
 
 // A shop whose address has a path, behind a door that takes the path away.
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const options = { asOf, baseUrl: 'https://example.org/shop' };
   const { data, release } = await compileFolder(join(folder, 'snapshots'), options);
   issuer = release.issuer_did;
-  gate = await sampleGate(data, { tokens: true, receipts: false, clock: () => nowMs });
+  gate = await sampleGate(data, { clock: () => nowMs });
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   shop = `http://127.0.0.1:${(door.address() as AddressInfo).port}/shop`;
 });

@@ -12,8 +12,8 @@ import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { payingFetch } from './client/paying-fetch.ts';
+import { sampleGate } from './gate.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
-import { sampleGate } from './sample-gate.ts';
 import {
   compileFolder,
   fileOf,
@@ -54,7 +54,7 @@ const rootOf = (data: string, sequence: number): string => {
 };
 const priceAt = async (gate: Gatekeeper): Promise<string> =>
   (await askPrice(gate.url + LEVEL)).maxAmountRequired;
-const openGate = (data: string) => sampleGate(data, { tokens: false, receipts: false, pollMs: 20 });
+const openGate = (data: string) => sampleGate(data, { tokens: false, pollMs: 20 });
 const seenBy = (gate: Gatekeeper, price: string) =>
   vi.waitFor(async () => expect(await priceAt(gate)).toBe(price), 60_000);
 

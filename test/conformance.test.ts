@@ -7,11 +7,11 @@ import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { type CompiledSample, compiledSample } from './compiled-sample.ts';
 import { OPERATIONS, type Operation, WITHOUT_DATA } from './conformance-table.ts';
+import { sampleGate } from './gate.ts';
 import { payer } from './gatekeeper/payer.ts';
-import { tinyDataDir, writeTinyRelease } from './gatekeeper/tiny-release.ts';
-import { sampleGate } from './sample-gate.ts';
+import { tinyData } from './gatekeeper/tiny-release.ts';
+import { type CompiledSample, compiledSample } from './shop.ts';
 import { removeFolders } from './snapshot-folder.ts';
 
 const NETWORK = NETWORKS['base-sepolia'];
@@ -23,8 +23,7 @@ let empty: Gatekeeper;
 
 beforeAll(async () => {
   sample = await compiledSample();
-  const tiny = tinyDataDir();
-  writeTinyRelease(tiny);
+  const tiny = tinyData();
   gate = await sampleGate(sample.data);
   empty = await sampleGate(tiny);
 });

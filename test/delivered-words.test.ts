@@ -11,16 +11,10 @@ import { folderSource } from '../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../gatekeeper/release/open-release.ts';
 import type { ReleaseIndex } from '../gatekeeper/release/release-index.ts';
 import { series } from '../gatekeeper/rooms/series.ts';
-import {
-  type CompiledSample,
-  compiledSample,
-  type SampleBody,
-  sampleBodies,
-} from './compiled-sample.ts';
-import { compiledService } from './gatekeeper/compiled-service.ts';
-import { tinyDataDir, writeTinyRelease } from './gatekeeper/tiny-release.ts';
-import { question } from './gatekeeper/tiny-service.ts';
+import { tinyData } from './gatekeeper/tiny-release.ts';
+import { compiledService, question } from './gatekeeper/tiny-service.ts';
 import { SAMPLE_HOUR } from './sample-folder.ts';
+import { type CompiledSample, compiledSample, type SampleBody, sampleBodies } from './shop.ts';
 import { removeFolders } from './snapshot-folder.ts';
 
 afterAll(removeFolders);
@@ -191,8 +185,7 @@ async function served(bodies: readonly Json[]): Promise<string[]> {
   const files = new Map(
     bodies.map((body, at) => [paths[at] ?? '', Buffer.from(JSON.stringify(body))]),
   );
-  const data = tinyDataDir();
-  writeTinyRelease(data, { files });
+  const data = tinyData({ files });
   const release: ReleaseIndex = await openRelease({
     source: folderSource(data),
     issuerDid: null,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertingWord } from '../compiler/contract/neutral-text.ts';
-import { type CompiledSample, compiledSample } from './compiled-sample.ts';
+import { type CompiledSample, compiledSample } from './shop.ts';
 import { removeFolders } from './snapshot-folder.ts';
 
 let sample: CompiledSample;

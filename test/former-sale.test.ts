@@ -2,12 +2,11 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { SettleOutcome } from '../gatekeeper/money/facilitator.ts';
+import type { Facilitator, SettleOutcome } from '../gatekeeper/money/facilitator.ts';
+import { sampleGate, servedShop } from './gate.ts';
 import { askFrom } from './gatekeeper/chain-reader.ts';
-import { DOUBT, SETTLED, scripted } from './gatekeeper/scripted-facilitator.ts';
 import { message } from './gatekeeper/sign-in-message.ts';
 import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
-import { sampleGate, servedShop } from './sample-gate.ts';
 import { compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
 import {
   askPrice,
@@ -26,10 +25,27 @@ afterAll(removeFolders);
 /** The address that shops of snapshots are compiled for. */
 const BASE_URL = 'https://example.org';
 const RULER = '/gauge/ruler?entity=pier-one&signal_id=tides.level';
+const SETTLED: SettleOutcome = { verdict: 'settled', transaction: `0x${'5e'.repeat(32)}` };
+const DOUBT: SettleOutcome = { verdict: 'none', detail: 'no answer in time' };
+
+/** Settles as it is told. */
+function scripted(outcome: SettleOutcome) {
+  const calls: string[] = [];
+  const facilitator: Facilitator = {
+    verify: async () => ({ verdict: 'valid' }),
+    settle: async ({ paymentRequirements }) => {
+      calls.push(JSON.stringify(paymentRequirements));
+      return outcome;
+    },
+    supported: async () => ({ verdict: 'none', detail: '' }),
+  };
+  return { facilitator, calls };
+}
+
 /** A payment for a target of the full shop; then a gatekeeper of a shop that offers less goes on from its journal. */
 async function soldBefore(target: string, outcome: SettleOutcome, less: TideTerms) {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const plain = { tokens: false, receipts: false, state };
+  const plain = { tokens: false, settings: { state } };
   const settings = { ...plain, ...scripted(outcome) };
   const { snapshots, data, gate: first } = await servedShop(tideFiles(), settings);
   const terms = await askPrice(first.url + target);

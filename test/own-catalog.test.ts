@@ -23,8 +23,8 @@ import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { payingFetch } from './client/paying-fetch.ts';
+import { servedShop } from './gate.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
-import { servedShop } from './sample-gate.ts';
 import {
   compileFolder,
   fileOf,

@@ -11,9 +11,9 @@ import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { channels } from '../gatekeeper/rooms/channels.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { servedShop } from './gate.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
 import { jsonOf, tinyService } from './gatekeeper/tiny-service.ts';
-import { servedShop } from './sample-gate.ts';
 import {
   compileFolder,
   ndjson,
@@ -52,7 +52,7 @@ async function callTool(gate: Gatekeeper, name: string, given: object): Promise<
 
 describe('a price that changes with a release', () => {
   it('is asked for and taken from then on, for requests that were asked before too', async () => {
-    const polling = { tokens: false, receipts: false, pollMs: 20 };
+    const polling = { tokens: false, pollMs: 20 };
     const { snapshots, data, gate } = await servedShop(tideFiles(), polling);
     const url = gate.url + LEVEL;
     const before = await askPrice(url);

@@ -1,11 +1,32 @@
-import { makeSample, SAMPLE_HOUR } from './make-sample.ts';
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { sharedFolder } from './shared-folder.ts';
 
 // The one way of the tests to the sample that `npm run sample` and `npm start` generate.
 
-export { SAMPLE_HOUR };
+/** The hour at which the sample of the tests ends; compile it as of then. */
+export const SAMPLE_HOUR = '2026-11-20T12:00:00Z';
+
+interface SampleOptions {
+  /** The hour at which it ends. */
+  readonly hour?: string;
+  /** With the line that needs a data key. */
+  readonly isKeyed?: boolean;
+}
 
 const HOUR_MS = 3_600_000;
+
+/** Generates the sample in a folder as `npm run sample` does; needs a build. */
+export function makeSample(
+  folder: string,
+  { hour = SAMPLE_HOUR, isKeyed = false }: SampleOptions = {},
+): void {
+  const told = execFileSync(process.execPath, [resolve('scripts/build-stamp.js'), 'problem']);
+  // An old build would generate the sample of yesterday.
+  if (told.length > 0) throw new Error(`Cannot make the sample: ${told}`);
+  const env = { PATH: process.env.PATH, SIGNALPRESS_SAMPLE_GRID: isKeyed ? '1' : '0' };
+  execFileSync(process.execPath, [resolve('build/scripts/make-sample.js'), folder, hour], { env });
+}
 
 /** The folder of the whole sample at SAMPLE_HOUR, to be read only. */
 export function sampleFolder(): Promise<string> {

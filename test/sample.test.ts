@@ -6,12 +6,11 @@ import { CORE_FIELDS, hashCore } from '../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
 import { answer } from '../gatekeeper/answers/answers.ts';
 import type { Service } from '../gatekeeper/answers/service.ts';
-import { type CompiledSample, compiledSample, sampleBodies } from './compiled-sample.ts';
-import { compiledService } from './gatekeeper/compiled-service.ts';
-import { question } from './gatekeeper/tiny-service.ts';
+import { compiledService, question } from './gatekeeper/tiny-service.ts';
 import { logLinesIn } from './log-lines.ts';
 import { SAMPLE_HOUR } from './sample-folder.ts';
 import { sha256Text } from './sha256-text.ts';
+import { type CompiledSample, compiledSample, sampleBodies } from './shop.ts';
 import { removeFolders } from './snapshot-folder.ts';
 
 type Json = { readonly [name: string]: unknown; readonly _citation?: Citation };

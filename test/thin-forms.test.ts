@@ -4,10 +4,10 @@ import { REQUEST_TIME_FIELDS } from '../compiler/contract/citation.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { type CompiledSample, compiledSample } from './compiled-sample.ts';
+import { sampleGate } from './gate.ts';
 import { payer } from './gatekeeper/payer.ts';
 import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
-import { sampleGate } from './sample-gate.ts';
+import { type CompiledSample, compiledSample } from './shop.ts';
 
 /** What of the full form the short one may have. Its citation alone has some 440 tokens, hashes and a signature. */
 const FORMS = [

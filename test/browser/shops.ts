@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { compile } from '../../compiler/compile.ts';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { join } from 'node:path';
+import { startGate } from '../gate.ts';
 import { quickStartData } from '../quick-start.ts';
+import { compileFolder, ndjson, reading as rowOf, writeSnapshots } from '../snapshot-folder.ts';
 
 /** A gatekeeper over a compiled release, on a free port of this machine. */
 export interface Shop {
@@ -96,7 +95,7 @@ export function hostileShop(): Promise<Shop> {
   const rows = HOSTILE_TEXTS.map((text, at) => {
     const more = {
       entity_name: text,
-      sources: [{ ...SOURCE, name: text }],
+      sources: [{ name: text, weight: 1, independent: true }],
       validation_status: text,
     };
     return reading(`coin-${at}`, { price_usd: at + 1 }, more);
@@ -104,20 +103,10 @@ export function hostileShop(): Promise<Shop> {
   return openShop((making) => compileRows(making, { 'crypto.spot': rows }));
 }
 
-const SOURCE = { name: 'made for a test', weight: 1, independent: true };
 const HOUR_MS = 3_600_000;
 
 function reading(entity: string, current: object, more: object = {}): object {
-  return {
-    entity,
-    observed_at: isoHour(-2),
-    collected_at: isoHour(-1),
-    current,
-    sources: [SOURCE],
-    source_ref: 'https://example.org/source',
-    source_tier: 'T1',
-    ...more,
-  };
+  return rowOf(entity, current, { observed_at: isoHour(-2), collected_at: isoHour(-1), ...more });
 }
 
 /** An hour before or after this one, as files write it. */
@@ -130,23 +119,11 @@ async function compileRows(
   { root, baseUrl }: Making,
   signals: Readonly<Record<string, readonly object[]>>,
 ): Promise<void> {
-  const batch = join(root, 'snapshots', `${isoHour(-1).slice(0, 13)}Z`);
-  mkdirSync(batch, { recursive: true });
-  for (const [id, rows] of Object.entries(signals)) {
-    writeFileSync(
-      join(batch, `${id}.ndjson`),
-      rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
-    );
-  }
-  await compile({
-    snapshots: dirname(batch),
-    data: join(root, 'dist-data'),
-    asOf: isoHour(0),
-    issuerName: 'Signalpress test',
-    baseUrl,
-    seed: new Uint8Array(32).fill(7),
-    workers: 0,
-  });
+  const batch = `${isoHour(-1).slice(0, 13)}Z`;
+  const files = Object.entries(signals).map(([id, rows]) => [`${batch}/${id}.ndjson`, ndjson(rows)]);
+  const snapshots = writeSnapshots(Object.fromEntries(files), join(root, 'snapshots'));
+  const options = { asOf: isoHour(0), issuerName: 'Signalpress test', baseUrl };
+  await compileFolder(snapshots, { ...options, data: join(root, 'dist-data') });
 }
 
 async function openShop(make: (making: Making) => Promise<unknown>): Promise<Shop> {
@@ -159,17 +136,12 @@ async function openShop(make: (making: Making) => Promise<unknown>): Promise<Sho
     data: join(root, 'dist-data'),
     state: join(root, 'state'),
     test_payments: '1',
-    rate_limit: '0',
   };
   const env = { SIGNALPRESS_TOKEN_SECRET: 'a secret for tests alone of 32 characters or more' };
-  const settings = loadConfig({ options, env, fileText: null });
   const started = performance.now();
   await make({ root, baseUrl });
   const compileMs = Math.round(performance.now() - started);
-  const gatekeeper: Gatekeeper = await startGatekeeper(settings, {
-    clock: () => Date.now(),
-    log: () => {},
-  });
+  const gatekeeper = await startGate(options, { env });
   return {
     url: gatekeeper.url,
     compileMs,

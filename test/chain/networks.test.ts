@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
-import { headerOf, payer } from '../gatekeeper/payer.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { startGate } from '../gate.ts';
+import { headerOf, payer, windowAt } from '../gatekeeper/payer.ts';
 import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send, termsOn } from './buyer.ts';
@@ -55,20 +55,11 @@ async function opened(
   options: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Gatekeeper> {
-  const own = { port: '0', data: join(folder, 'data'), state: join(folder, name), pay_to: PAYEE };
+  const own = { data: join(folder, 'data'), state: join(folder, name), pay_to: PAYEE };
   const rpc_url = NAMES.map((one) => `${one}=${chains[one].url}`).join(',');
-  const all = {
-    ...own,
-    trusted_proxy: BEHIND_PROXY.trustedProxy,
-    network: NAMES.join(','),
-    rpc_url,
-    ...options,
-  };
-  const config = loadConfig({ options: all, env, fileText: null });
-  return startGatekeeper(config, {
-    clock: () => Date.now(),
-    log: (entry) => void logged.push(entry),
-  });
+  const [network, trusted_proxy] = [NAMES.join(','), BEHIND_PROXY.trustedProxy];
+  const all = { ...own, trusted_proxy, network, rpc_url, ...options };
+  return startGate(all, { env, log: (entry) => void logged.push(entry) });
 }
 
 const url = (shop: Shop): string => shops[shop]?.url ?? '';
@@ -89,9 +80,7 @@ async function signedFor({ shop, named, signed = named, version = 1 }: Bought): 
   if (terms === undefined) throw new Error(`Cannot buy on ${named}: not offered`);
   const account = payer(NETWORKS[signed], `payer of ${named} ${signed}`);
   await chains[signed].mint(account.address, FUNDS);
-  const now = Math.floor(Date.now() / 1000);
-  const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-  const payment = await account.sign(terms.payTo, priceOf(terms), window);
+  const payment = await account.sign(terms.payTo, priceOf(terms), windowAt());
   const price = BigInt(payment.authorization.value);
   return { target: RECORD, version, header: headerOf(terms, payment), payment, price };
 }

@@ -14,7 +14,7 @@ import { withBooks, writtenJournalFile } from '../../gatekeeper/journal/with-jou
 import type { Journal } from '../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { signedText } from '../../gatekeeper/money/payment.ts';
-import { payer, type SignedPayment } from '../gatekeeper/payer.ts';
+import { payer, type SignedPayment, windowAt } from '../gatekeeper/payer.ts';
 import { type Chain, startChain } from './chain.ts';
 
 const network = NETWORKS['base-sepolia'];
@@ -50,9 +50,7 @@ async function shop() {
   const place = { stateDir, journal: 'sqlite' };
   const journal: Journal & { close(): void } = sqliteJournal({ path, clock: () => Date.now() });
   const claim = async (): Promise<{ key: string; payment: SignedPayment }> => {
-    const now = Math.floor(Date.now() / 1000);
-    const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-    const payment = await alice.sign(payTo, String(VALUE), window);
+    const payment = await alice.sign(payTo, String(VALUE), windowAt());
     const { from, nonce, validBefore } = payment.authorization;
     const key = `${network.name}|${network.asset}|${from}|${nonce}`.toLowerCase();
     const block = await chain.client.getBlock();
@@ -246,9 +244,7 @@ describe('ledger refunds', () => {
   it('I61: holds back what was refused, where the payee got payments that no row knows', async () => {
     const one = await shop();
     const [late, gone] = [await one.late(), await one.unseen()];
-    const now = Math.floor(Date.now() / 1000);
-    const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-    await chain.submit(await alice.sign(one.payTo, String(VALUE), window));
+    await chain.submit(await alice.sign(one.payTo, String(VALUE), windowAt()));
     await chain.mint(account.address, 10n * VALUE);
     const paid = await gained(async () => {
       const said = await one.ledger(account, '--send');

@@ -13,7 +13,7 @@ import { reconcileInBackground } from '../../gatekeeper/purchase/reconcile.ts';
 import { ServiceState } from '../../gatekeeper/state/service-state.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
-import { headerOf, payer } from '../gatekeeper/payer.ts';
+import { headerOf, payer, windowAt } from '../gatekeeper/payer.ts';
 import { buy, json, receipt } from '../gatekeeper/payment-bench.ts';
 import { type Chain, startChain } from './chain.ts';
 import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';
@@ -85,10 +85,8 @@ async function seller(name: string) {
 }
 
 async function signed() {
-  const now = Math.floor(Date.now() / 1000);
-  const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
   const price = 'maxAmountRequired' in terms ? terms.maxAmountRequired : '';
-  const payment = await alice.sign(PAYEE, price, window);
+  const payment = await alice.sign(PAYEE, price, windowAt());
   return { payment, header: headerOf(terms, payment), price: BigInt(price) };
 }
 

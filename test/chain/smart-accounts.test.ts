@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hex, parseAbi } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { startGate } from '../gate.ts';
 import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send } from './buyer.ts';
@@ -70,10 +70,9 @@ async function opened(
   options: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Gatekeeper> {
-  const own = { port: '0', data: join(folder, 'data'), state: join(folder, name), pay_to: PAYEE };
+  const own = { data: join(folder, 'data'), state: join(folder, name), pay_to: PAYEE };
   const all = { ...own, trusted_proxy: BEHIND_PROXY.trustedProxy, rpc_url: chain.url, ...options };
-  const config = loadConfig({ options: all, env, fileText: null });
-  return startGatekeeper(config, { clock: () => Date.now() + skewMs, log: () => {} });
+  return startGate(all, { env, clock: () => Date.now() + skewMs });
 }
 
 const base = (shop: Shop): string => shops[shop]?.url ?? '';

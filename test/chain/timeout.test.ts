@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chainEvidence } from '../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode } from '../../gatekeeper/chain/chain-node.ts';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { provenFacilitator } from '../../gatekeeper/facilitator/proven-facilitator.ts';
 import { remoteFacilitator } from '../../gatekeeper/facilitator/remote-facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-reply.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { startGate } from '../gate.ts';
 import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { buyer, send } from './buyer.ts';
@@ -34,19 +34,17 @@ beforeAll(async () => {
   await chain.mint(alice.address, 1_000_000n);
   facilitator = await chainFacilitator(chain);
   writeTinyRelease(join(folder, 'data'));
-  const options = {
-    port: '0',
-    rate_limit: '0',
+  const own = {
     trusted_proxy: BEHIND_PROXY.trustedProxy,
     data: join(folder, 'data'),
     state: join(folder, 'state'),
+    pay_to: PAYEE,
   };
-  const config = loadConfig({ options: { ...options, pay_to: PAYEE }, env: {}, fileText: null });
   const node = chainNode({ url: chain.url, network });
   const evidence = chainEvidence({ node, confirmations: 1, clock, report: () => {} });
   const remote = remoteFacilitator({ url: facilitator.url, settleTimeoutMs: PATIENCE_MS });
   const proven = provenFacilitator({ facilitator: remote, evidence, waitMs: 6000 });
-  gate = await startGatekeeper(config, { clock, log: () => {}, facilitator: proven });
+  gate = await startGate(own, { clock, facilitator: proven });
 });
 afterAll(async () => {
   await gate?.close();

@@ -11,7 +11,7 @@ import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/money/ne
 import { priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
-import { headerOf, payer } from '../gatekeeper/payer.ts';
+import { headerOf, payer, windowAt } from '../gatekeeper/payer.ts';
 import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Purchase, send, termsOn } from './buyer.ts';
@@ -95,10 +95,8 @@ async function signedFor(bought: Bought): Promise<Purchase> {
   if (terms === undefined) throw new Error(`Cannot buy with ${named}: not offered`);
   const account = payer(TOKENS[signed], `payer of ${named} ${signed}`);
   await moneyOf[signed].mint(account.address, 100n * PRICES[signed]);
-  const now = Math.floor(Date.now() / 1000);
-  const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
   const amount = value === undefined ? priceOf(terms) : `${value}`;
-  const payment = await account.sign(terms.payTo, amount, window);
+  const payment = await account.sign(terms.payTo, amount, windowAt());
   const price = BigInt(payment.authorization.value);
   return { target: RECORD, version, header: headerOf(terms, payment), payment, price };
 }

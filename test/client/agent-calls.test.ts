@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClientError } from '../../compiler/client/client-error.ts';
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
@@ -11,22 +8,21 @@ import {
 } from '../../compiler/client/signalpress-client.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { sampleGate, sampleToken } from '../gate.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
-import { sampleGate, sampleToken } from '../sample-gate.ts';
-import { type SmallRelease, smallRelease } from '../verify/small-release.ts';
+import { type Shop, smallShop } from '../shop.ts';
 
 // What an agent calls on its way from a question to a record that it can rely on.
 
 const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' } as const;
 const ITEM = 'environment:us-denver';
 
-let release: SmallRelease;
+let release: Shop;
 let gate: Gatekeeper;
 let paid = 0;
 beforeAll(async () => {
-  release = await smallRelease();
-  const state = mkdtempSync(join(tmpdir(), 'signalpress-agent-'));
-  gate = await sampleGate(release.data, { tokens: true, receipts: false, state });
+  release = await smallShop();
+  gate = await sampleGate(release.data);
 });
 afterAll(async () => {
   await gate.close();

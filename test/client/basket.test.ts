@@ -3,9 +3,9 @@ import type { ClientError } from '../../compiler/client/client-error.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import type { BasketBody } from '../../compiler/contract/basket.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { type CompiledSample, compiledSample } from '../compiled-sample.ts';
+import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
-import { sampleGate } from '../sample-gate.ts';
+import { type CompiledSample, compiledSample } from '../shop.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { payingFetch } from './paying-fetch.ts';
 

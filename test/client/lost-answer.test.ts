@@ -10,7 +10,7 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { Requirements } from '../../gatekeeper/money/payment.ts';
 import { askFrom } from '../gatekeeper/chain-reader.ts';
 import { encoded, NOW_MS, payer, payerKey } from '../gatekeeper/payer.ts';
-import { BASE_URL } from '../verify/small-release.ts';
+import { BASE_URL } from '../shop.ts';
 import { canSign, type PythonGate, pythonGate } from './python-gate.ts';
 
 // A buyer whose answer was lost asks again hours and weeks later, from another address, after a restart of the service.

@@ -8,8 +8,8 @@ import type { CommandSettings } from '../../compiler/commands/command-settings.t
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
-import { sampleGate } from '../sample-gate.ts';
 import {
   compileFolder,
   makeFolder,

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Facilitator } from '../../gatekeeper/money/facilitator.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { sampleGate, sampleToken } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
-import { sampleGate, sampleToken } from '../sample-gate.ts';
-import { BASE_URL, smallRelease } from '../verify/small-release.ts';
+import { BASE_URL, smallShop } from '../shop.ts';
 
 // The client in Python buys from a gatekeeper that runs here.
 
@@ -77,14 +77,13 @@ export async function printedBy(code: string, args: readonly string[]): Promise<
 
 export async function pythonGate(): Promise<PythonGate> {
   const transactions = new Set<string>();
-  const release = await smallRelease();
+  const release = await smallShop();
   const { did } = release;
   const state = mkdtempSync(join(tmpdir(), 'signalpress-python-'));
   const time = { nowMs: NOW_MS };
   const clock = (): number => time.nowMs;
   const facilitator = counting(transactions);
-  const start = () =>
-    sampleGate(release.data, { tokens: true, receipts: false, state, facilitator, clock });
+  const start = () => sampleGate(release.data, { settings: { state }, facilitator, clock });
   const own = Object.assign(time, {
     ...{ did, transactions, gate: await start() },
     python(code: string) {

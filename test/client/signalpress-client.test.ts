@@ -1,26 +1,23 @@
-import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PendingPayment } from '../../compiler/client/client-error.ts';
 import { ClientError, type ClientErrorCode } from '../../compiler/client/client-error.ts';
 import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Facilitator } from '../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { startGate } from '../gate.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
-import { type SmallRelease, smallRelease } from '../verify/small-release.ts';
+import { type Shop, smallShop } from '../shop.ts';
 
 const REDELIVERIES_MAX = 5;
 const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' } as const;
 
-let release: SmallRelease;
+let release: Shop;
 let gate: Gatekeeper;
 let settled = 0;
 let signatures = 0;
@@ -42,15 +39,9 @@ function counting(): Facilitator {
 }
 
 beforeAll(async () => {
-  release = await smallRelease();
-  const options = {
-    port: '0',
-    data: release.data,
-    state: mkdtempSync(join(tmpdir(), 'signalpress-client-')),
-  };
-  const config = loadConfig({ options, env: {}, fileText: null });
-  const by = { clock: () => NOW_MS, log: () => undefined, facilitator: counting() };
-  gate = await startGatekeeper(config, by);
+  release = await smallShop();
+  const by = { clock: () => NOW_MS, facilitator: counting() };
+  gate = await startGate({ data: release.data }, by);
 });
 afterAll(async () => {
   await gate.close();

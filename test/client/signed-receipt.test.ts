@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signedReceiptOf } from '../../compiler/client/buyer-proof.ts';
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
@@ -11,10 +8,10 @@ import { listReceiptKey } from '../../compiler/keys/key-command.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV2 } from '../../gatekeeper/money/payment.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { startGate } from '../gate.ts';
 import { SIGNER_DID, SIGNER_SEED } from '../gatekeeper/listed-signer.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
@@ -32,11 +29,8 @@ let keys: object;
 let data: string;
 
 function opened(isOn: boolean): Promise<Gatekeeper> {
-  const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
   const env = isOn ? { SIGNALPRESS_OFFER_RECEIPT_KEY: SIGNER_SEED } : {};
-  const config = loadConfig({ options, env, fileText: null });
-  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
+  return startGate({ data, test_payments: '1' }, { env, clock: () => NOW_MS });
 }
 
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { ClientError } from '../../compiler/client/client-error.ts';
 import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import type { PaidPath } from '../../compiler/contract/endpoints.ts';
+import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
-import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../sold-shop.ts';
 
 const BASE = 'https://shop.example/readings';
 const TARGETS = [...SOLD_TARGETS, ...VARIANT_TARGETS];

@@ -10,7 +10,7 @@ import {
 } from '../../compiler/commands/stats-command.ts';
 import { DAY_MS, HOUR_MS } from '../../compiler/contract/iso-time.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
-import { compiledSample } from '../compiled-sample.ts';
+import { compiledSample } from '../shop.ts';
 import {
   compileFolder,
   makeFolder,

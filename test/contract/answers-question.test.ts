@@ -3,8 +3,8 @@ import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { answerFault, questionOf } from '../../compiler/verify/answer-fault.ts';
+import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
-import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../sold-shop.ts';
 
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
 const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-20';

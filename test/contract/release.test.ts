@@ -31,7 +31,7 @@ import {
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { STATIC_FILES } from '../../compiler/contract/static-files.ts';
 import { placeOf } from '../../compiler/verify/release-place.ts';
-import { type CompiledSample, compiledSample } from '../compiled-sample.ts';
+import { type CompiledSample, compiledSample } from '../shop.ts';
 
 const HEX = 'ab'.repeat(32);
 const HASH = `sha256:${HEX}`;

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
-import { payer } from '../gatekeeper/payer.ts';
+import { payer, windowAt } from '../gatekeeper/payer.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type Balancer, missingBalancer, startBalancer } from './balancer.ts';
 import { freePorts, type GateProcess, gateProcess } from './gate-process.ts';
@@ -119,9 +119,7 @@ describe.each(KINDS)('I51: a buyer behind $kind', ({ kind, missing }) => {
 
   it('is not charged once it has left, and is charged once it waits', async () => {
     const { accepts } = JSON.parse((await ask().answer).body) as { accepts: [RequirementsV1] };
-    const now = Math.floor(Date.now() / 1000);
-    const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-    const payment = { 'x-payment': await payer(network).header(accepts[0], window) };
+    const payment = { 'x-payment': await payer(network).header(accepts[0], windowAt()) };
     const leaving = ask(payment);
     await expect.poll(() => facilitator.held).toBe(1);
     leaving.leave();

@@ -7,16 +7,15 @@ import { storedPath } from '../../compiler/contract/path.ts';
 import { CODINGS, type Coding, packedPath, parseFiles } from '../../compiler/contract/release.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { sampleGate } from '../sample-gate.ts';
+import { servedShop } from '../gate.ts';
 import { smallSet } from '../small-set.ts';
-import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { removeFolders } from '../snapshot-folder.ts';
 import { payer } from './payer.ts';
 
 let gate: Gatekeeper;
 let data: string;
 beforeAll(async () => {
-  data = (await compileFolder(writeSnapshots(smallSet()))).data;
-  gate = await sampleGate(data);
+  ({ data, gate } = await servedShop(smallSet()));
 });
 afterAll(async () => {
   await gate.close();

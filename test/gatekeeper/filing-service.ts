@@ -1,7 +1,7 @@
 import type { Service } from '../../gatekeeper/answers/service.ts';
 import { filingSet, listingRow } from '../filing-rows.ts';
 import { compileFolder, writeSnapshots } from '../snapshot-folder.ts';
-import { compiledService } from './compiled-service.ts';
+import { compiledService } from './tiny-service.ts';
 
 /** When the releases of filings are asked. */
 export const FILING_NOW = '2026-11-20T12:30:00Z';

@@ -75,6 +75,12 @@ export function payer(network: Network, name = 'payer'): Payer {
   };
 }
 
+/** The times of a payment that is signed at an instant. */
+export function windowAt(ms = Date.now()) {
+  const now = Math.floor(ms / 1000);
+  return { validAfter: String(now - 600), validBefore: String(now + 300) };
+}
+
 /** The argument of viem's signTypedData and hashTypedData for a transfer. */
 export function typedTransfer(network: Network, authorization: Authorization) {
   return {

@@ -1,10 +1,21 @@
 import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../gatekeeper/money/payment.ts';
+import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../builtin-rows.ts';
-import { shop } from './example-shop.ts';
 import { type Payer, payer } from './payer.ts';
+
+/** Who is paid in the examples. */
+export const PAY_TO = `0x${'ab'.repeat(20)}`;
+
+/** The challenger of an example shop on the main network. */
+export const shop = challenger({
+  baseUrl: 'https://api.example.com',
+  payTo: PAY_TO,
+  network: NETWORKS.base,
+  serviceName: 'Example',
+});
 
 const terms = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
 

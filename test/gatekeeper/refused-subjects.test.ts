@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { compiledSample } from '../compiled-sample.ts';
 import { OPERATIONS } from '../conformance-table.ts';
-import { sampleGate, sampleToken } from '../sample-gate.ts';
+import { sampleGate, sampleToken } from '../gate.ts';
+import { compiledSample } from '../shop.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 
 /** Clients cut an error there. */

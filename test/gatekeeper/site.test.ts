@@ -4,13 +4,13 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SiteChanges } from '../../compiler/contract/site.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { sampleGate } from '../sample-gate.ts';
+import { servedShop } from '../gate.ts';
 import { smallSet } from '../small-set.ts';
-import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { removeFolders } from '../snapshot-folder.ts';
 
 let gate: Gatekeeper;
 beforeAll(async () => {
-  gate = await sampleGate((await compileFolder(writeSnapshots(smallSet()))).data);
+  ({ gate } = await servedShop(smallSet()));
 });
 afterAll(async () => {
   await gate.close();

@@ -12,6 +12,7 @@ import { tinyConfig, tinyGate } from './tiny-gate.ts';
 import {
   TINY_BASE_URL,
   TINY_NOW,
+  tinyData,
   tinyDataDir,
   tinyFiles,
   tinyKey,
@@ -56,8 +57,7 @@ describe('startGatekeeper()', () => {
   });
 
   it('I58: does not sell for nothing at the public address of a release', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const config = { ...tinyConfig(dataDir), testPayments: false };
     const words = /base URL "https:\/\/records\.example" .*sold for nothing.*TEST_PAYMENTS=1/;
     expect(await refusal(config)).toMatch(words);
@@ -65,14 +65,12 @@ describe('startGatekeeper()', () => {
     await (await startGatekeeper({ ...config, testPayments: true }, BY)).close();
     const settler = { facilitatorUrls: ['http://127.0.0.1:9'] };
     await (await startGatekeeper({ ...config, ...settler }, BY)).close();
-    const local = tinyDataDir();
-    writeTinyRelease(local, { head: { base_url: 'http://localhost:4021' } });
+    const local = tinyData({ head: { base_url: 'http://localhost:4021' } });
     await (await startGatekeeper({ ...tinyConfig(local), testPayments: false }, BY)).close();
   });
 
   it('I47: says of a journal whether it is damaged or of another version, and never leads away from a sale', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const config = tinyConfig(dataDir);
     const path = join(config.stateDir, JOURNAL_NAME);
     writeFileSync(path, 'no database '.repeat(1000));
@@ -90,8 +88,7 @@ describe('startGatekeeper()', () => {
 
   it('I47: names the port that is taken', async () => {
     const { port, close } = await stub();
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     expect(await refusal({ ...tinyConfig(dataDir), port })).toMatch(/taken.*SIGNALPRESS_PORT/);
     await close();
   });

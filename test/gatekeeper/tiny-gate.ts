@@ -6,7 +6,7 @@ import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
-import { payer } from './payer.ts';
+import { payer, windowAt } from './payer.ts';
 import { TINY_NOW, type TinyOptions, tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 
 type StartOptions = Parameters<typeof startGatekeeper>[1];
@@ -75,7 +75,5 @@ export async function tinyGate({
 /** A payment of version 1 for what a URL asks; `atMs` where the service has another clock than the tests. */
 export async function paymentAt(url: string, atMs = TINY_NOW): Promise<string> {
   const { accepts } = (await (await fetch(url)).json()) as { accepts: readonly [RequirementsV1] };
-  const now = Math.floor(atMs / 1000);
-  const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-  return payer(NETWORKS['base-sepolia']).header(accepts[0], window);
+  return payer(NETWORKS['base-sepolia']).header(accepts[0], windowAt(atMs));
 }

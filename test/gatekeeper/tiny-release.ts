@@ -25,8 +25,9 @@ import {
   parseFiles,
   tables,
 } from '../../compiler/contract/release.ts';
+import type { Shelf } from '../../compiler/stages/describe/examples.ts';
+import { described, forSale, manifestBody } from '../../compiler/stages/describe/manifest.ts';
 import { builtinOperation } from '../builtin-rows.ts';
-import { describedFiles } from './described-files.ts';
 
 /** The address that tiny releases are compiled for. */
 export const TINY_BASE_URL = 'https://records.example';
@@ -188,6 +189,13 @@ export function tinyDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'signalpress-'));
 }
 
+/** A folder with a tiny release. */
+export function tinyData(options: TinyOptions = {}): string {
+  const dataDir = tinyDataDir();
+  writeTinyRelease(dataDir, options);
+  return dataDir;
+}
+
 /** Writes a signed release and points `current` at it; answers its directory. */
 export function writeTinyRelease(dataDir: string, options: TinyOptions = {}): string {
   const { sequence = 1, seed = 1 } = options;
@@ -230,6 +238,26 @@ function usualFiles(): ReadonlyMap<string, Buffer> {
   return usual;
 }
 let usual: ReadonlyMap<string, Buffer> | undefined;
+
+/** Files of a release with their manifests, as compile describes what is stored. */
+function describedFiles(stored: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
+  const files = new Map(stored);
+  const shelf: Shelf = {
+    has: (path) => stored.has(path),
+    under: (prefix) => [...stored.keys()].sort().filter((path) => path.startsWith(prefix)),
+    read: (path) => stored.get(path) ?? Buffer.alloc(0),
+  };
+  const { entries } = described(shelf, BUILTIN, true);
+  const put = (path: string, shown: typeof entries): void => {
+    files.set(path, Buffer.from(JSON.stringify(manifestBody(shown))));
+  };
+  put('well-known/manifest.json', forSale(entries));
+  put('all/well-known/manifest.json', entries);
+  for (const card of ['agent-card', 'agent']) {
+    files.set(`well-known/${card}.json`, Buffer.from('{"skills":[]}'));
+  }
+  return files;
+}
 
 /** Where the bytes of a file of a release stand. */
 export function tinyFilePath(root: string, path: string): string {

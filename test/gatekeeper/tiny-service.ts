@@ -1,5 +1,8 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { canonicalRequest, route } from '../../compiler/contract/route.ts';
+import { inventedBody } from '../../compiler/stages/describe/invented-body.ts';
+import { outline } from '../../compiler/stages/describe/manifest.ts';
 import {
   type Answered,
   type Question,
@@ -10,27 +13,35 @@ import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { jsonReply } from '../../gatekeeper/http/reply.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { type TokenService, tokenService } from '../../gatekeeper/money/token.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/open-release.ts';
+import type { ReadOptions } from '../../gatekeeper/release/release-index.ts';
+import type { Offers } from '../../gatekeeper/release/release-source.ts';
 import { ROOMS } from '../../gatekeeper/rooms.ts';
-import {
-  TINY_BASE_URL,
-  TINY_NOW,
-  type TinyOptions,
-  tinyDataDir,
-  writeTinyRelease,
-} from './tiny-release.ts';
+import { TINY_NOW, type TinyOptions, tinyData } from './tiny-release.ts';
 
 /** A service over a tiny release, without a server; its purchases take no payment. */
 export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Promise<Service> {
-  const dataDir = tinyDataDir();
-  writeTinyRelease(dataDir, options);
+  return compiledService(tinyData(options), now);
+}
+
+/** The same over any data folder, at a time or an epoch in milliseconds. */
+export async function compiledService(
+  dataDir: string,
+  now: string | number,
+  steady: Pick<ReadOptions, 'now'> = {},
+): Promise<Service> {
+  const source = folderSource(dataDir);
+  const release = await openRelease({ source, issuerDid: null, baseUrl: null, ...steady });
+  const { base_url: baseUrl } = release.head;
   const network = NETWORKS['base-sepolia'];
-  const terms = { baseUrl: TINY_BASE_URL, payTo: TEST_PAYEE, network, serviceName: 'Tiny' };
+  const shop = challenger({ baseUrl, payTo: TEST_PAYEE, network, serviceName: 'Example' });
+  shop.show(release);
   return {
-    release: await openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null }),
-    baseUrl: TINY_BASE_URL,
+    release,
+    baseUrl,
     operator: {
       networks: [network],
       payTo: TEST_PAYEE,
@@ -39,14 +50,14 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
       extensions: () => [],
       settlement: 'test',
     },
-    challenger: challenger(terms),
+    challenger: shop,
     purchases: {
       open: async () => jsonReply(503, {}),
       openFormer: async () => null,
       transferOf: async () => ({ reason: 'invalid_payload', error: 'nothing is sold here' }),
     },
     sold: { citations: async () => [] },
-    clock: () => now,
+    clock: () => new Date(now).getTime(),
     log: () => undefined,
     targets: new SoldTargets(),
     rooms: ROOMS,
@@ -76,3 +87,25 @@ export function jsonOf(answered: Answered): Json {
 }
 
 type Json = Readonly<Record<string, unknown>>;
+
+export const SECRET = 'a secret for tests that is long enough';
+
+/** Tokens of a clock that stands still and numbers that are all alike. */
+export function tinyTokens(more: Partial<Parameters<typeof tokenService>[0]> = {}): TokenService {
+  const random = (bytes: number): Uint8Array => new Uint8Array(bytes).fill(7);
+  return tokenService({ secrets: [SECRET], days: 30, clock: () => TINY_NOW, random, ...more });
+}
+
+/** Offers of a release that answers one request of each operation; null where it answers none. */
+export function tinyOffers(requestOf: (row: Endpoint) => string | null): Offers {
+  const rows: readonly Endpoint[] = BUILTIN.operations;
+  return new Map(
+    rows.map((row) => {
+      const request = requestOf(row);
+      const output = row.priceUsd === null ? null : outline(inventedBody(row, BUILTIN) ?? {});
+      const sold = { sellsNow: request !== null, priceUsd: row.priceUsd ?? '0' };
+      const offer = { ...sold, request: request ?? row.path, output, entry: {} };
+      return [row.path, offer];
+    }),
+  );
+}

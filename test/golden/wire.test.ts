@@ -1,19 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { SETTING_NAMES } from '../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { built } from '../built.ts';
 import { CommandRuns } from '../command-runs.ts';
-import { compiledSample } from '../compiled-sample.ts';
+import { compiledSample } from '../shop.ts';
 import { OPERATIONS, type Operation } from '../conformance-table.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
-import { sampleToken } from '../sample-gate.ts';
+import { sampleToken, startGate } from '../gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { commandEnds } from './command-ends.ts';
 
@@ -29,11 +27,8 @@ let issuer = '';
 beforeAll(async () => {
   const { data, did } = await compiledSample();
   issuer = did;
-  const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
   const env = { SIGNALPRESS_TOKEN_SECRET: SECRET, SIGNALPRESS_METRICS_TOKEN: METRICS_TOKEN };
-  const config = loadConfig({ options, env, fileText: null });
-  gate = await startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
+  gate = await startGate({ data, test_payments: '1' }, { env, clock: () => NOW_MS });
 });
 afterAll(async () => {
   await gate.close();

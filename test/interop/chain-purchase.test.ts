@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { buyer, send } from '../chain/buyer.ts';
 import { type Chain, startChain } from '../chain/chain.ts';
 import { deployed, prefixed, signedBy, undeployed, withDeployment } from '../chain/wallets.ts';
+import { startGate } from '../gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';
 import { PAYEE } from './shop.ts';
@@ -29,16 +29,13 @@ beforeAll(async () => {
   await chain.mint(address, FUNDS);
   facilitator = await chainFacilitator(chain);
   writeTinyRelease(join(folder, 'data'));
-  const options = {
-    port: '0',
+  gate = await startGate({
     data: join(folder, 'data'),
     state: join(folder, 'state'),
     pay_to: PAYEE,
     facilitator_url: facilitator.url,
     rpc_url: chain.url,
-  };
-  const config = loadConfig({ options, env: {}, fileText: null });
-  gate = await startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
+  });
 });
 afterAll(async () => {
   await gate?.close();

@@ -33,8 +33,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSigner, wrapFetchWithPayment } from 'x402-fetch';
 import { formatKeyHistory, KEYS_PATH } from '../../compiler/contract/key-history.ts';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { startGate } from '../gate.ts';
 import { listingKeys, SIGNER_DID, SIGNER_SEED } from '../gatekeeper/listed-signer.ts';
 import { TINY_BASE_URL, tinyFiles, writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 
@@ -45,10 +45,8 @@ const folder = mkdtempSync(join(tmpdir(), 'signalpress-interop-extensions-'));
 async function opened(state: string, signs: boolean): Promise<Gatekeeper> {
   const own = { data: join(folder, 'data'), state: join(folder, state) };
   const network = 'base-sepolia,avalanche-fuji';
-  const options = { port: '0', test_payments: '1', network, ...own };
   const env = signs ? { SIGNALPRESS_OFFER_RECEIPT_KEY: SIGNER_SEED } : {};
-  const config = loadConfig({ options, env, fileText: null });
-  return startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
+  return startGate({ test_payments: '1', network, ...own }, { env });
 }
 
 let gate: Gatekeeper;

@@ -19,7 +19,7 @@ import {
   TEST_HEIGHT,
   TEST_LIMIT,
 } from '../anchor/loopback-calendar.ts';
-import { sampleGate } from '../sample-gate.ts';
+import { sampleGate } from '../gate.ts';
 import {
   compileFolder,
   makeFolder,

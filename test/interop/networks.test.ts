@@ -11,11 +11,11 @@ import { EvmNetworkToChainId, evm, NetworkSchema, PaymentRequirementsSchema } fr
 import { withPaymentInterceptor } from 'x402-axios';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
 
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';
+import { startGate } from '../gate.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { PAYEE } from './shop.ts';
 
@@ -30,9 +30,7 @@ beforeAll(async () => {
   writeTinyRelease(join(folder, 'data'));
   const network = TESTNETS.map(({ name }) => name).join(',');
   const own = { data: join(folder, 'data'), state: join(folder, 'state') };
-  const options = { port: '0', test_payments: '1', network, ...own };
-  const config = loadConfig({ options, env: {}, fileText: null });
-  gate = await startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
+  gate = await startGate({ test_payments: '1', network, ...own });
 });
 afterAll(async () => {
   await gate?.close();

@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { compile } from '../../compiler/compile.ts';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
-import { startGatekeeper } from '../../gatekeeper/start.ts';
+import { startGate } from '../gate.ts';
 import { writeFreshSample } from '../sample-folder.ts';
+import { compileFolder } from '../snapshot-folder.ts';
 import { type StrictFacilitator, strictFacilitator } from './strict-facilitator.ts';
 
 export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -26,19 +25,20 @@ export interface Shop {
 export async function openShop(): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-interop-'));
   const facilitator = await strictFacilitator();
-  const did = await compileSample(folder);
-  const options = {
-    port: '0',
-    rate_limit: '0',
-    data: join(folder, 'data'),
+  const snapshots = join(folder, 'snapshots');
+  const asOf = writeFreshSample(snapshots);
+  const baseUrl = 'http://127.0.0.1:4021';
+  const data = join(folder, 'data');
+  const { release } = await compileFolder(snapshots, { data, asOf, baseUrl });
+  const did = release.issuer_did;
+  const gatekeeper = await startGate({
+    data,
     state: join(folder, 'state'),
     network: 'base',
     pay_to: PAYEE,
     facilitator_url: facilitator.url,
     token_secret: randomBytes(32).toString('hex'),
-  };
-  const config = loadConfig({ options, env: {}, fileText: null });
-  const gatekeeper = await startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
+  });
   return {
     url: gatekeeper.url,
     facilitator,
@@ -50,21 +50,6 @@ export async function openShop(): Promise<Shop> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function compileSample(folder: string): Promise<string> {
-  const snapshots = join(folder, 'snapshots');
-  const asOf = writeFreshSample(snapshots);
-  const { release } = await compile({
-    snapshots,
-    data: join(folder, 'data'),
-    asOf,
-    issuerName: 'Interop',
-    baseUrl: 'http://127.0.0.1:4021',
-    seed: new Uint8Array(32).fill(7),
-    workers: 0,
-  });
-  return release.issuer_did;
 }
 
 function runVerify(body: string, did: string): ReturnType<Shop['verify']> {

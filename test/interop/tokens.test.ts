@@ -10,12 +10,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PaymentRequirementsSchema } from 'x402/types';
 import { withPaymentInterceptor } from 'x402-axios';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
 import { readJournalFile } from '../../gatekeeper/journal/journal-file.ts';
 import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';
+import { startGate } from '../gate.ts';
 import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { PAYEE } from './shop.ts';
@@ -34,9 +34,7 @@ beforeAll(async () => {
   writeTinyRelease(join(folder, 'data'));
   const own = { data: join(folder, 'data'), state: join(folder, 'state') };
   const network = 'base-sepolia,sei-testnet';
-  const options = { port: '0', test_payments: '1', network, tokens: EURO, ...own };
-  const config = loadConfig({ options, env: {}, fileText: null });
-  gate = await startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
+  gate = await startGate({ test_payments: '1', network, tokens: EURO, ...own });
 });
 afterAll(async () => {
   await gate?.close();

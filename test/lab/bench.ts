@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { makeSample, SAMPLE_HOUR } from '../make-sample.ts';
+import { makeSample, SAMPLE_HOUR } from '../sample-folder.ts';
 import { PAYEE } from './bench/buyers.ts';
 import type { Role } from './bench/server.ts';
 import { campaign, type Experiment, type Ground, type Options } from './campaign.ts';

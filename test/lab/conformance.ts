@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
-import { startGatekeeper } from '../../gatekeeper/start.ts';
+import { startGate } from '../gate.ts';
 import { compileSample } from './bench.ts';
 import { campaign } from './campaign.ts';
 
@@ -61,19 +60,11 @@ function runScenario(url: string, scenario: string, revision: string): Promise<s
   });
 }
 
-async function openGate(folder: string): ReturnType<typeof startGatekeeper> {
-  await compileSample(folder);
-  const options = {
-    ...{ port: '0', rate_limit: '0' },
-    ...{ data: join(folder, 'data'), state: join(folder, 'state') },
-  };
-  const config = loadConfig({ options, env: {}, fileText: null });
-  return startGatekeeper(config, { clock: () => Date.now(), log: () => undefined });
-}
-
 /** Runs the official conformance suite of MCP against the real gatekeeper over the sample. */
 export const experiment = campaign({}, async ({ folder, say }) => {
-  const gatekeeper = await openGate(folder);
+  await compileSample(folder);
+  const own = { data: join(folder, 'data'), state: join(folder, 'state') };
+  const gatekeeper = await startGate(own);
   const wrong: string[] = [];
   let passed = 0;
   for (const [scenario, revisions] of SCENARIOS) {

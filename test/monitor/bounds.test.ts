@@ -21,11 +21,11 @@ import {
   writeState,
 } from '../../compiler/monitor/monitor-state.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
+import type { Body } from '../shop.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { reseal } from '../verify/reseal.ts';
-import type { Body } from '../verify/small-release.ts';
 import { didOfSeed } from './lying-service.ts';
-import { sampleBodies } from './sample-bodies.ts';
+import { sampleBodies } from './watching.ts';
 
 afterAll(removeFolders);
 

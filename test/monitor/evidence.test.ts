@@ -36,8 +36,7 @@ import {
   signedHeadText,
 } from './lying-service.ts';
 import { FIRST, ISSUER, root, rooted } from './rooted-keys.ts';
-import { sampleBodies } from './sample-bodies.ts';
-import { Watching } from './watching.ts';
+import { sampleBodies, Watching } from './watching.ts';
 
 afterAll(removeFolders);
 

@@ -2,22 +2,18 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { sampleGate } from '../sample-gate.ts';
+import { servedShop } from '../gate.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { Watching } from './watching.ts';
 
-let snapshots: string;
 let data: string;
 let issuer: string;
 let gate: Gatekeeper;
 beforeAll(async () => {
   const earlier = Object.entries(smallSet()).filter(([path]) => !path.startsWith('2026-11-20T11Z'));
-  snapshots = writeSnapshots(Object.fromEntries(earlier));
-  const compiled = await compileFolder(snapshots);
-  data = compiled.data;
-  issuer = compiled.release.issuer_did;
-  gate = await sampleGate(data, { tokens: false, receipts: false, pollMs: 20 });
+  const settings = { tokens: false, pollMs: 20 };
+  ({ data, issuer, gate } = await servedShop(Object.fromEntries(earlier), settings));
 });
 afterAll(async () => {
   await gate.close();

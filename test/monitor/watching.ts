@@ -6,7 +6,14 @@ import type { MonitorStatus } from '../../compiler/monitor/monitor-state.ts';
 import type { Trusted } from '../../compiler/verify/key-trust.ts';
 import type { PolicyTrust } from '../../compiler/verify/policy-check.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
-import { makeFolder } from '../snapshot-folder.ts';
+import {
+  compileFolder,
+  fileOf,
+  makeFolder,
+  ndjson,
+  reading,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 import { BASE_URL, DID, type Files, Network } from './lying-service.ts';
 
 /** A monitor over addresses in memory. */
@@ -71,4 +78,16 @@ export class Watching {
       return `${evidence.kind} ${checkEvidence(evidence, trusted).verdict}`;
     });
   }
+}
+
+/** Free samples of two releases that say another thing of one reading, as delivered. */
+export async function sampleBodies(): Promise<[string, string]> {
+  const of = async (aqi: number): Promise<string> => {
+    const rows = ndjson([reading('us-denver', { aqi_index: aqi })]);
+    const { data } = await compileFolder(
+      writeSnapshots({ '2026-11-20/airquality.aqi.ndjson': rows }),
+    );
+    return readFileSync(fileOf(join(data, 'current'), 'free/sample/airquality.aqi.json'), 'utf8');
+  };
+  return [await of(62), await of(63)];
 }

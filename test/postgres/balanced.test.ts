@@ -9,7 +9,7 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { type Balancer, missingBalancer, startBalancer } from '../deploy/balancer.ts';
 import { freePorts, type GateProcess, gateProcess } from '../deploy/gate-process.ts';
-import { payer } from '../gatekeeper/payer.ts';
+import { payer, windowAt } from '../gatekeeper/payer.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
@@ -76,13 +76,11 @@ describe.each(KINDS)('$kind in front of two gatekeepers on one database', ({ kin
 
   const payment = async (): Promise<object> => {
     const { accepts } = JSON.parse((await ask(PAID)).text) as { accepts: [RequirementsV1] };
-    const now = Math.floor(Date.now() / 1000);
-    const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
     // Behind a proxy of this machine nobody has an address of his own, so the name of the purchase proves its buyer.
     const named = { 'payment-identifier': randomUUID() };
     return {
       ...named,
-      'x-payment': await payer(NETWORKS['base-sepolia']).header(accepts[0], window),
+      'x-payment': await payer(NETWORKS['base-sepolia']).header(accepts[0], windowAt()),
     };
   };
 

@@ -13,8 +13,8 @@ import {
   seasonMoments,
   weekCollectedAt,
 } from '../../scripts/sample/sample-times.ts';
-import { compiledSample } from '../compiled-sample.ts';
 import { sampleFolder } from '../sample-folder.ts';
+import { compiledSample } from '../shop.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 
 const WINDOW_READINGS_MIN = 10;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compiledSample } from '../compiled-sample.ts';
-import { compiledService } from '../gatekeeper/compiled-service.ts';
+import { compiledService } from '../gatekeeper/tiny-service.ts';
 import { SAMPLE_HOUR } from '../sample-folder.ts';
+import { compiledSample } from '../shop.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { type AskSearch, askSearch, type SearchResult } from './ask-search.ts';
 

@@ -7,16 +7,16 @@ import { storedPath } from '../../compiler/contract/path.ts';
 import { formatFiles, parseFiles } from '../../compiler/contract/release.ts';
 import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
 import { built } from '../built.ts';
+import { type Body, type Shop, smallShop } from '../shop.ts';
 import { reseal } from './reseal.ts';
 import { resign } from './resign.ts';
-import { type Body, type SmallRelease, smallRelease } from './small-release.ts';
 
 const RIVER = 'hydrology.river-level/07010000.json';
 const DENVER = 'environment/us-denver.json';
 
-let release: SmallRelease;
+let release: Shop;
 beforeAll(async () => {
-  release = await smallRelease();
+  release = await smallShop();
 });
 afterAll(() => release.dispose());
 
@@ -27,7 +27,7 @@ type Change = (body: Body) => Body | null;
 
 /** Publishes the release with bodies changed as only its issuer can, judges it, and takes that back. */
 async function judged(changes: ReadonlyMap<string, Change>): Promise<ReleaseReport> {
-  const files = ['files.txt', 'release.json'].map((name) => join(release.root, name));
+  const files = ['files.txt', 'release.json'].map((name) => join(release.folder, name));
   const before = files.map((file) => readFileSync(file));
   const places: string[] = [];
   const entries = parseFiles(String(before[0])).flatMap((entry) => {
@@ -43,9 +43,9 @@ async function judged(changes: ReadonlyMap<string, Change>): Promise<ReleaseRepo
     return [{ path, size: Buffer.byteLength(text), sha256: digest(text) }];
   });
   writeFileSync(files[0] ?? '', formatFiles(entries));
-  resign(release.root, { files_count: entries.length });
+  resign(release.folder, { files_count: entries.length });
   try {
-    return await verifyRelease(release.root, { trust: [release.did] });
+    return await verifyRelease(release.folder, { trust: [release.did] });
   } finally {
     for (const place of places) rmSync(place);
     for (const [at, file] of files.entries()) writeFileSync(file, before[at] ?? '');

@@ -7,8 +7,8 @@ import type { BodyVerdict } from '../../compiler/verify/body-check.ts';
 import { type Demands, withDemands } from '../../compiler/verify/demand-checks.ts';
 import { bodyText } from '../../compiler/verify/report-text.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
-import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../sold-shop.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
 
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';

@@ -21,18 +21,17 @@ import { answer } from '../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../gatekeeper/answers/service.ts';
 import { check } from '../../gatekeeper/rooms/check.ts';
 import { proven } from '../../gatekeeper/rooms/proven.ts';
-import { compiledService } from '../gatekeeper/compiled-service.ts';
-import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
+import { type SoldShop, soldShop } from '../gate.ts';
+import { compiledService, jsonOf, question } from '../gatekeeper/tiny-service.ts';
 import { someOf } from '../rounds.ts';
+import { BASE_URL, type Body, smallShop } from '../shop.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
-import { type SoldShop, soldShop } from '../sold-shop.ts';
 import { alterations } from './alterations.ts';
 import { FOREIGN_BODIES } from './foreign-texts.ts';
 import { proofBy } from './one-leaf-proof.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
 import { reseal } from './reseal.ts';
-import { BASE_URL, type Body, SEED, smallRelease } from './small-release.ts';
 
 afterAll(removeFolders);
 
@@ -46,7 +45,7 @@ let service: Service;
 let did: string;
 let [record, other]: [JsonObject, JsonObject] = [{}, {}];
 beforeAll(async () => {
-  const release = await smallRelease();
+  const release = await smallShop();
   did = release.did;
   service = await compiledService(release.data, NOW);
   [record, other] = [await bought(RECORD), await bought(OTHER)];
@@ -334,7 +333,7 @@ describe('verify', () => {
   });
 
   it('takes a release whose log holds the body in place of its proof, and of no other service or issuer', async () => {
-    const { data } = await smallRelease();
+    const { data } = await smallShop();
     const { _proof, ...bare } = record;
     const held = await command(bare, { keys: data, proof: true });
     expect(held).toMatchObject({
@@ -352,7 +351,7 @@ describe('verify', () => {
     const issuer = [did, others.release.issuer_did];
     expect((await command(bare, { issuer, keys: others.data })).exitCode).toBe(2);
     const base = { baseUrl: 'https://others.example' };
-    const elsewhere = await compileFolder(writeSnapshots(smallSet()), { seed: SEED, ...base });
+    const elsewhere = await compileFolder(writeSnapshots(smallSet()), base);
     expect((await command(bare, { keys: elsewhere.data })).exitCode).toBe(2);
   });
 
@@ -383,7 +382,7 @@ describe('verify', () => {
   });
 
   it('takes neither option for a release', async () => {
-    const { data } = await smallRelease();
+    const { data } = await smallShop();
     const own = { issuer: [did], now: Date.parse(NOW) };
     expect(await runVerify(data, { ...own, proof: true })).toMatchObject({ exitCode: 2 });
     expect(await runVerify(data, { ...own, writeProof: () => undefined })).toMatchObject({

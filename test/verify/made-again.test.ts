@@ -25,6 +25,7 @@ import { StoredBodies } from '../../compiler/verify/stored-bodies.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 import { CIK, FILINGS, filingSet, listingRow } from '../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../roster-rows.ts';
+import { type Body, ownShop, type Shop, smallShop } from '../shop.ts';
 import {
   compileFolder,
   filesBelow,
@@ -35,18 +36,17 @@ import {
 } from '../snapshot-folder.ts';
 import { leafChanges } from './alterations.ts';
 import { proveAgain } from './resign.ts';
-import { type Body, compiledOnce, type SmallRelease, smallRelease } from './small-release.ts';
 
 afterAll(removeFolders);
 
 const RIVER = 'hydrology.river-level/07010000.json';
 const DENVER = 'environment/us-denver.json';
 
-let release: SmallRelease;
+let release: Shop;
 let list: FileList;
 beforeAll(async () => {
-  release = await smallRelease();
-  list = openFileList(nodeDisk, release.root);
+  release = await smallShop();
+  list = openFileList(nodeDisk, release.folder);
 });
 afterAll(() => release.dispose());
 
@@ -65,7 +65,7 @@ function related(path: string, body: Body, { ownTables = true, bodies = stored()
   } satisfies Related & { readonly found: string[] };
 }
 
-const stored = (): StoredBodies => new StoredBodies(nodeDisk, release.root, list);
+const stored = (): StoredBodies => new StoredBodies(nodeDisk, release.folder, list);
 
 const view = (path: string, body: Body): string[] => {
   const judged = related(path, body);
@@ -194,7 +194,7 @@ describe('a roster, made again of its subjects', () => {
   let root: string;
   let bodies: StoredBodies;
   beforeAll(async () => {
-    const made = await compiledOnce('rosters', () => rosterFiles(rosterSet()));
+    const made = await ownShop('rosters', () => rosterFiles(rosterSet()));
     root = made.folder;
     bodies = new StoredBodies(nodeDisk, root, openFileList(nodeDisk, root));
   });
@@ -370,9 +370,8 @@ function shardOf(path: string): string {
 
 describe('verifyRelease() on rosters, registries and documents', () => {
   beforeEach(async () => {
-    const made = await compiledOnce('rosters', () => rosterFiles(rosterSet()));
-    ({ data, folder: root } = made);
-    did = made.release.issuer_did;
+    const made = await ownShop('rosters', () => rosterFiles(rosterSet()));
+    ({ data, did, folder: root } = made);
   });
 
   it('verifies what compile wrote, and what was only signed again', async () => {

@@ -5,7 +5,7 @@ import { leafHash } from '../../compiler/contract/merkle.ts';
 import { logEntry } from '../../compiler/contract/tiles.ts';
 import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { issuerDid, signBytes } from '../../compiler/stages/seal/sealer.ts';
-import { BASE_URL, KEY } from './small-release.ts';
+import { BASE_URL, KEY } from '../shop.ts';
 
 const ORIGIN = `${new URL(BASE_URL).host}/log`;
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();

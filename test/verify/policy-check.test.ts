@@ -13,8 +13,8 @@ import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify, runVerifyLog } from '../../compiler/verify/verify-command.ts';
 import { answer } from '../../gatekeeper/answers/answers.ts';
 import { proven } from '../../gatekeeper/rooms/proven.ts';
-import { compiledService } from '../gatekeeper/compiled-service.ts';
-import { question } from '../gatekeeper/tiny-service.ts';
+import { compiledService, question } from '../gatekeeper/tiny-service.ts';
+import { smallShop } from '../shop.ts';
 import {
   changeProof,
   FOREIGN_LINE,
@@ -22,7 +22,6 @@ import {
   withNote,
 } from '../witness/invented-witness.ts';
 import { hasPython, pythonVerdicts, pythonVerdictsOfFiles, VERIFY_RECORD } from './python-judge.ts';
-import { smallRelease } from './small-release.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
 const AT = '2026-11-20T12:05:00Z';
@@ -38,7 +37,7 @@ let did: string;
 let record: JsonObject;
 let vkey: string;
 beforeAll(async () => {
-  const release = await smallRelease();
+  const release = await smallShop();
   did = release.did;
   data = mkdtempSync(join(tmpdir(), 'signalpress-policy-'));
   cpSync(release.data, data, { recursive: true, verbatimSymlinks: true });

@@ -9,20 +9,18 @@ import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 import { copyPublicPart, namedAtOnce, publicEntries } from '../public-part.ts';
+import { ownShop } from '../shop.ts';
 import { smallSet } from '../small-set.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { flipBit, overlayDisk } from './overlay-disk.ts';
 import { readHeadOf, resign } from './resign.ts';
-import { compiledOnce } from './small-release.ts';
 
 let data: string;
 let mirror: string;
 let did: string;
 let entries: readonly FileEntry[];
 beforeAll(async () => {
-  const compiled = await compiledOnce('small-set', smallSet);
-  data = compiled.data;
-  did = compiled.release.issuer_did;
+  ({ data, did } = await ownShop('small-set', smallSet));
   mirror = copyPublicPart(data, join(makeFolder(), 'mirror'));
   entries = publicEntries(data);
 });
@@ -109,7 +107,7 @@ describe('verifyRelease() of a whole release', () => {
   ])(
     'I52: names a head whose public list has another %s than its public lines',
     async (_, other) => {
-      const folder = (await compiledOnce('small-set', smallSet)).data;
+      const folder = (await ownShop('small-set', smallSet)).data;
       const { public_files: own } = readHeadOf(root(folder));
       if (own === undefined) throw new TypeError('no public list');
       resign(root(folder), { public_files: { ...own, ...other } });

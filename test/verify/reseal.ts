@@ -2,7 +2,8 @@ import { type Citation, contentOf, keyIdOf } from '../../compiler/contract/citat
 import { seriesHead } from '../../compiler/contract/series.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { isSeries } from '../../compiler/verify/series-checks.ts';
-import { type Body, SEED } from './small-release.ts';
+import type { Body } from '../shop.ts';
+import { SEED } from '../snapshot-folder.ts';
 
 /** A body signed once more, as only the holder of a key can, so that nothing but its inner contradictions is left. */
 export function reseal(body: Body, seed: Uint8Array = SEED): Body {

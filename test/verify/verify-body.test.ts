@@ -5,15 +5,15 @@ import { deliveredText } from '../../compiler/contract/request-time.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { type Body, type Shop, smallShop } from '../shop.ts';
 import { alterations } from './alterations.ts';
 import { FOREIGN_BODIES } from './foreign-texts.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
 import { reseal } from './reseal.ts';
-import { type Body, type SmallRelease, smallRelease } from './small-release.ts';
 
-let release: SmallRelease;
+let release: Shop;
 beforeAll(async () => {
-  release = await smallRelease();
+  release = await smallShop();
 });
 afterAll(() => release.dispose());
 

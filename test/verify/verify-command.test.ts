@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveredText } from '../../compiler/contract/request-time.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { built } from '../built.ts';
-import { type SmallRelease, smallRelease } from './small-release.ts';
+import { type Shop, smallShop } from '../shop.ts';
 
-let release: SmallRelease;
+let release: Shop;
 let folder: string;
 beforeAll(async () => {
-  release = await smallRelease();
+  release = await smallShop();
   folder = mkdtempSync(join(tmpdir(), 'signalpress-command-'));
 });
 afterAll(() => {
@@ -39,13 +39,13 @@ describe('runVerify() exit codes', () => {
   });
 
   it('0: a release folder and a data folder', async () => {
-    for (const target of [release.root, release.data]) {
+    for (const target of [release.folder, release.data]) {
       expect((await runVerify(target, { issuer: [release.did] })).exitCode).toBe(0);
     }
   });
 
   it('2: without an issuer, whatever else is given, because anybody can make a key', async () => {
-    for (const target of [release.file(RECORD), release.root, release.data]) {
+    for (const target of [release.file(RECORD), release.folder, release.data]) {
       for (const keys of [undefined, release.data]) {
         const outcome = await runVerify(target, keys === undefined ? {} : { keys });
         expect([target, outcome.exitCode]).toEqual([target, 2]);

@@ -11,8 +11,7 @@ import { jsonReply, type Reply } from '../../../gatekeeper/http/reply.ts';
 import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
 import type { PurchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
-import { jsonOf, question, tinyService } from '../tiny-service.ts';
-import { tinyTokens } from '../tiny-tokens.ts';
+import { jsonOf, question, tinyService, tinyTokens } from '../tiny-service.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const PAY = ['X-PAYMENT', 'AAAA'];

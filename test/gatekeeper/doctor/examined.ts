@@ -4,14 +4,13 @@ import type { AskWeb, Examined, Finding, WebAnswer } from '../../../gatekeeper/d
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { tinyConfig } from '../tiny-gate.ts';
-import { TINY_NOW, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+import { TINY_NOW, tinyData } from '../tiny-release.ts';
 
 const GIGABYTE = 1e9;
 
 /** What the checks look at, over a tiny release: all is well unless a test says otherwise. */
 export function examined({ config = {}, ...other }: Parts = {}): Examined {
-  const dataDir = tinyDataDir();
-  writeTinyRelease(dataDir);
+  const dataDir = tinyData();
   const all = { ...tinyConfig(dataDir), ...config };
   return {
     config: all,

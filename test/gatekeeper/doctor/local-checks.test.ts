@@ -19,8 +19,8 @@ import { keepNewest } from '../../../gatekeeper/release/newest-served.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { built } from '../../built.ts';
 import { freePort } from '../stub-server.ts';
-import { TINY_NOW, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
-import { SECRET } from '../tiny-tokens.ts';
+import { TINY_NOW, tinyData, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+import { SECRET } from '../tiny-service.ts';
 import { answer, examined, reported } from './examined.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));
@@ -139,8 +139,7 @@ describe('releaseCheck()', () => {
       'ok',
       'warning',
     ]);
-    const newer = tinyDataDir();
-    writeTinyRelease(newer, { sequence: 2 });
+    const newer = tinyData({ sequence: 2 });
     keepNewest(checked.config.stateDir, await examined({ config: { dataDir: newer } }).release());
     await expect(releaseCheck(checked)).rejects.toThrow(/older than release 2/);
   });
@@ -280,8 +279,7 @@ const LOCAL = { head: { base_url: 'http://127.0.0.1:4021' } };
 
 /** A data folder whose release is for this machine alone. */
 function localData(): string {
-  const dataDir = tinyDataDir();
-  writeTinyRelease(dataDir, LOCAL);
+  const dataDir = tinyData(LOCAL);
   return dataDir;
 }
 

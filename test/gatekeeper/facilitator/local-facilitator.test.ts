@@ -6,8 +6,8 @@ import type { Authorization } from '../../../gatekeeper/money/payment.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { shop } from '../example-shop.ts';
 import { NOW_MS, NOW_S, payer } from '../payer.ts';
+import { shop } from '../payment-request.ts';
 
 const v1 = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
 const alice = payer(NETWORKS.base);

@@ -11,8 +11,8 @@ import { NETWORKS, SETTLEMENT_MS_MAX } from '../../../gatekeeper/money/networks.
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
+import { shop } from '../payment-request.ts';
 
 const TX = `0x${'12'.repeat(32)}`;
 const REAL_TX = `0x${'34'.repeat(32)}`;

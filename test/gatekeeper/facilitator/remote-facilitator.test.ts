@@ -17,9 +17,9 @@ import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, payer } from '../payer.ts';
-import { tinyOffers } from '../tiny-offers.ts';
+import { PAY_TO, shop } from '../payment-request.ts';
+import { tinyOffers } from '../tiny-service.ts';
 
 const FACILITATOR_BODY_BYTES_MAX = 65_536;
 const TX = `0x${'12'.repeat(32)}`;

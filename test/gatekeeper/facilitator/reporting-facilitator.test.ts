@@ -11,8 +11,8 @@ import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { type MissingVerdict, reportingFacilitator } from '../../../gatekeeper/payment/metered.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
+import { shop } from '../payment-request.ts';
 
 const REPORT_EVERY_MS = 1000;
 

@@ -22,9 +22,8 @@ import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
-import { paymentRequest } from '../payment-request.ts';
+import { paymentRequest, shop } from '../payment-request.ts';
 
 const V1: PaymentKind = { x402Version: 1, scheme: 'exact', network: 'base' };
 const V2: PaymentKind = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };

@@ -5,7 +5,7 @@ import { FILE_COST, REQUEST_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { loggedService, tinyHashes } from '../logged-service.ts';
 import { tinyRecord } from '../tiny-release.ts';
-import { tinyTokens } from '../tiny-tokens.ts';
+import { tinyTokens } from '../tiny-service.ts';
 
 const [HASH = ''] = tinyHashes();
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';

@@ -30,7 +30,7 @@ import { NOW_MS, payer } from '../payer.ts';
 import { closeGates, paymentFor, shippedGate } from '../remote/hosted-gate.ts';
 import { UNTOLD } from '../state/untold.ts';
 import { tinyConfig } from '../tiny-gate.ts';
-import { TINY_NOW, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+import { TINY_NOW, tinyData, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 
 const NEWEST = 'newest-release.json';
 const PAID = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
@@ -135,8 +135,7 @@ describe('a shop that sold, and lost its journal', () => {
   it.runIf(existsSync('/proc/self/fd'))(
     'I16: gets it back from the process that still holds it, as SIGNS.md says (needs a build)',
     async () => {
-      const data = tinyDataDir();
-      writeTinyRelease(data);
+      const data = tinyData();
       const gate = await shippedGate({ data });
       const { accepts } = JSON.parse((await gate.get(PAID)).text);
       const headers = {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { built } from '../../built.ts';
-import { tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+import { tinyData } from '../tiny-release.ts';
 import { samplesIn, sampleValue } from './scrape.ts';
 
 const MAIN = 'gatekeeper/signalpress-gate.js';
@@ -56,8 +56,7 @@ async function answersAt(port: number): Promise<number | null> {
 
 describe('metrics of several workers (needs a build)', () => {
   it('stand at a port of each, and add up to what was answered', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const port = await freePair();
     const env = {
       SIGNALPRESS_DATA: dataDir,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../../../gatekeeper/money/token.ts';
 import { TINY_NOW } from '../tiny-release.ts';
-import { SECRET, tinyTokens } from '../tiny-tokens.ts';
+import { SECRET, tinyTokens } from '../tiny-service.ts';
 
 const tokens = tinyTokens();
 const { token, expires_at } = tokens.mint();

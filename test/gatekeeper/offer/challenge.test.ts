@@ -14,7 +14,7 @@ import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { formerEndpoint } from '../../../gatekeeper/payment/tender.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { listedSigner, listingKeys } from '../listed-signer.ts';
-import { tinyOffers } from '../tiny-offers.ts';
+import { tinyOffers } from '../tiny-service.ts';
 
 type ChallengerOptions = Parameters<typeof challenger>[0];
 

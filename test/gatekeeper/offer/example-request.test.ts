@@ -3,8 +3,7 @@ import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import { exampleRequest, previewOf, usageOf } from '../../../gatekeeper/offer/example-request.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { question, tinyService } from '../tiny-service.ts';
-import { tinyTokens } from '../tiny-tokens.ts';
+import { question, tinyService, tinyTokens } from '../tiny-service.ts';
 
 describe('exampleRequest()', () => {
   it('names a request that is really answered, for every row that has a file', async () => {

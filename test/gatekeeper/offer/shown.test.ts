@@ -13,10 +13,7 @@ import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';
 import { smallSet } from '../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
-import { compiledService } from '../compiled-service.ts';
-import { tinyOffers } from '../tiny-offers.ts';
-import { question } from '../tiny-service.ts';
-import { tinyTokens } from '../tiny-tokens.ts';
+import { compiledService, question, tinyOffers, tinyTokens } from '../tiny-service.ts';
 
 const RECORD = builtinOperation('/gauge');
 

@@ -17,9 +17,9 @@ import { type Authorization, isRefusal, priceOf } from '../../../gatekeeper/mone
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, headerOf, NOW_S, payer, paymentObject } from '../payer.ts';
 import { bench, alice as benchAlice, v1 as benchV1 } from '../payment-bench.ts';
+import { PAY_TO, shop } from '../payment-request.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import { tinyService } from '../tiny-service.ts';
 

@@ -13,12 +13,12 @@ import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { Doubts, InFlight } from '../../../gatekeeper/purchase/purchase.ts';
 import type { PurchaseOutcome } from '../../../gatekeeper/purchase/purchase-reply.ts';
 import { isRepeat, purchaseService } from '../../../gatekeeper/purchase/purchase-service.ts';
-import { type Gatekeeper, startGatekeeper } from '../../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../../gatekeeper/start.ts';
+import { sampleGate, servedShop } from '../../gate.ts';
 import {
   compileFolder,
   ndjson,
   reading,
-  readJson,
   removeFolders,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
@@ -40,7 +40,7 @@ import {
   v1,
   v2,
 } from '../payment-bench.ts';
-import { BEHIND_PROXY, BUYER_ADDRESS, tinyConfig } from '../tiny-gate.ts';
+import { BUYER_ADDRESS } from '../tiny-gate.ts';
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 const PURCHASES_PER_PAYER_MAX = 2000;
@@ -370,13 +370,8 @@ const batch = (hour: string, entities: readonly string[]) =>
 let gate: Gatekeeper;
 let [snapshots, data, did] = ['', '', ''];
 beforeAll(async () => {
-  snapshots = writeSnapshots({ [`2026-11-20/${SIGNAL}.ndjson`]: batch('09', [STEADY, MOVING]) });
-  data = (await compileFolder(snapshots)).data;
-  did = readJson(join(data, 'current'), 'release.json').issuer_did;
-  gate = await startGatekeeper(
-    { ...tinyConfig(data), ...BEHIND_PROXY },
-    { clock: () => NOW_MS, log: () => undefined },
-  );
+  const files = { [`2026-11-20/${SIGNAL}.ndjson`]: batch('09', [STEADY, MOVING]) };
+  ({ snapshots, data, gate, issuer: did } = await servedShop(files, { tokens: false }));
 });
 afterAll(async () => {
   await gate.close();
@@ -436,10 +431,7 @@ describe('a purchase with its proof', () => {
       .map((one) => join(one.parentPath, one.name));
     const whole = files.map((file) => readFileSync(file));
     await gate.close();
-    gate = await startGatekeeper(
-      { ...tinyConfig(data), ...BEHIND_PROXY },
-      { clock: () => NOW_MS, log: () => undefined },
-    );
+    gate = await sampleGate(data, { tokens: false });
     for (const file of files) writeFileSync(file, 'damaged');
     const payment = await signed(target(STEADY));
     const refused = await send(target(STEADY), payment);

@@ -23,7 +23,7 @@ import {
   reconcileInBackground,
 } from '../../../gatekeeper/purchase/reconcile.ts';
 import { paidIn, saying } from '../chain-saying.ts';
-import { NOW_MS, payer } from '../payer.ts';
+import { NOW_MS, payer, windowAt } from '../payer.ts';
 import {
   alice,
   bench,
@@ -629,9 +629,7 @@ beforeEach(() => {
 async function sign(nowMs = gate.now): Promise<string> {
   const response = await fetch(gate.url + JUMP_TARGET);
   const { accepts } = (await response.json()) as { accepts: readonly [RequirementsV1] };
-  const now = Math.floor(nowMs / 1000);
-  const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-  return payer(testnet).header(accepts[0], window);
+  return payer(testnet).header(accepts[0], windowAt(nowMs));
 }
 async function send(header: string) {
   const named = { 'payment-identifier': hash('sha256', header), 'x-payment': header };

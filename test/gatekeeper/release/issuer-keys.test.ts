@@ -29,15 +29,14 @@ import {
   SEED,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { compiledService } from '../compiled-service.ts';
 import {
   type TinyOptions,
-  tinyDataDir,
+  tinyData,
   tinyFiles,
   tinyKey,
   writeTinyRelease,
 } from '../tiny-release.ts';
-import { jsonOf, question } from '../tiny-service.ts';
+import { compiledService, jsonOf, question } from '../tiny-service.ts';
 
 afterAll(removeFolders);
 const [K1, K2, K3] = [tinyKey(1).did, tinyKey(2).did, tinyKey(3).did];
@@ -69,8 +68,7 @@ const listing = (keys: KeyHistory | null): Pick<TinyOptions, 'files'> => {
 
 /** A release of a key that lists these keys, opened by a gatekeeper that pins an issuer. */
 function opened(keys: KeyHistory | null, by: TinyOptions, issuerDid: string | null = K1) {
-  const dataDir = tinyDataDir();
-  writeTinyRelease(dataDir, { ...listing(keys), ...by });
+  const dataDir = tinyData({ ...listing(keys), ...by });
   return openRelease({ source: folderSource(dataDir), issuerDid, baseUrl: null });
 }
 
@@ -139,8 +137,7 @@ describe('openRelease() with a pinned issuer', () => {
 
 describe('a running gatekeeper', () => {
   async function served(first: KeyHistory | null, by: TinyOptions) {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir, { ...listing(first), ...by, sequence: 5 });
+    const dataDir = tinyData({ ...listing(first), ...by, sequence: 5 });
     const open = () => openRelease({ source: folderSource(dataDir), issuerDid: K1, baseUrl: null });
     let current: ReleaseIndex = await open();
     const logged: string[] = [];

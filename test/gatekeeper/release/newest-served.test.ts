@@ -8,15 +8,14 @@ import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { keepNewest, provenHeads, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { revocation } from '../../monitor/lying-service.ts';
-import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+import { type TinyOptions, tinyData } from '../tiny-release.ts';
 
 const NEWEST_NAME = 'newest-release.json';
 
 const stateDir = () => mkdtempSync(join(tmpdir(), 'signalpress-state-'));
 
 async function releaseOf(options: TinyOptions) {
-  const dataDir = tinyDataDir();
-  writeTinyRelease(dataDir, options);
+  const dataDir = tinyData(options);
   return openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null });
 }
 

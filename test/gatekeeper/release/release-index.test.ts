@@ -24,6 +24,7 @@ import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts'
 import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';
 import {
   TINY_NOW,
+  tinyData,
   tinyDataDir,
   tinyFilePath,
   tinyFiles,
@@ -119,8 +120,7 @@ describe('ReleaseIndex.body()', () => {
   });
 
   it('I38: looks nothing up that is not listed', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     for (const path of ['../../current/release.json', 'release.json', '/etc/passwd', '', '.']) {
       expect(release.has(path)).toBe(false);
@@ -129,8 +129,7 @@ describe('ReleaseIndex.body()', () => {
   });
 
   it('reads a file once for many who ask at the same time', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     let reads = 0;
     const read = async (path: string): Promise<Buffer> => {
       if (path.includes('/record/')) reads += 1;
@@ -146,8 +145,7 @@ describe('ReleaseIndex.body()', () => {
   });
 
   it('bytesAt() fills in the request-time fields', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     expect(body.isTimed).toBe(true);
@@ -163,8 +161,7 @@ describe('ReleaseIndex.body()', () => {
   });
 
   it('bytesAt() gives the same buffer until a member changes, and the bytes of the second', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     const first = release.bytesAt(body, TINY_NOW);
@@ -198,8 +195,7 @@ describe('ListedFiles.namesUnder()', () => {
 
 describe('ListedFiles.pathsUnder()', () => {
   it('lists the paths of a prefix in order, at most as many as asked', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     expect(release.files.pathsUnder('record/airquality.aqi/', 9)).toEqual([
       'record/airquality.aqi/us-chicago.json',

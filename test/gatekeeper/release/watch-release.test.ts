@@ -6,7 +6,7 @@ import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts'
 import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
 import { ServiceState } from '../../../gatekeeper/state/service-state.ts';
 import { untoldState } from '../state/untold.ts';
-import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+import { type TinyOptions, tinyData, writeTinyRelease } from '../tiny-release.ts';
 
 const MISSED_POLLS_MAX = 30;
 
@@ -18,8 +18,7 @@ async function watched(onOpen: (check: () => Promise<void>) => void = () => {}):
   check: () => Promise<void>;
   close: () => void;
 }> {
-  const dataDir = tinyDataDir();
-  writeTinyRelease(dataDir, { sequence: 5 });
+  const dataDir = tinyData({ sequence: 5 });
   const open = (): Promise<ReleaseIndex> =>
     openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null });
   let current = await open();
@@ -60,8 +59,7 @@ describe('watchRelease()', () => {
   });
 
   it('tells of each look that finds nothing newer, and of none that does', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir, { sequence: 5 });
+    const dataDir = tinyData({ sequence: 5 });
     const open = (): Promise<ReleaseIndex> =>
       openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null });
     let current = await open();
@@ -123,8 +121,7 @@ describe('watchRelease()', () => {
   });
 
   it('says when a look hangs, so that nobody looks any more, and not before', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir, { sequence: 5 });
+    const dataDir = tinyData({ sequence: 5 });
     const served = await openRelease({
       source: folderSource(dataDir),
       issuerDid: null,

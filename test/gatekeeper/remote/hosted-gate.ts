@@ -10,7 +10,7 @@ import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import { startGatekeeper } from '../../../gatekeeper/start.ts';
 import { built } from '../../built.ts';
-import { payer } from '../payer.ts';
+import { payer, windowAt } from '../payer.ts';
 import { tinyKey } from '../tiny-release.ts';
 
 /** The program as it is shipped. */
@@ -159,9 +159,7 @@ function asked(url: string): Pick<HostedGate, 'url' | 'get' | 'buy' | 'health'> 
 
 /** A payment that nobody used, for what a 402 asks. */
 export function paymentFor(terms: RequirementsV1): Promise<string> {
-  const now = Math.floor(Date.now() / 1000);
-  const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
-  return payer(NETWORKS['base-sepolia']).header(terms, window);
+  return payer(NETWORKS['base-sepolia']).header(terms, windowAt());
 }
 
 /** Starts the program and waits for nothing. */

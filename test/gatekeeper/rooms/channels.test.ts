@@ -3,8 +3,7 @@ import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { channelsSchema } from '../../../compiler/contract/free-body-schemas.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { channels, paymentManifest } from '../../../gatekeeper/rooms/channels.ts';
-import { jsonOf, tinyService } from '../tiny-service.ts';
-import { tinyTokens } from '../tiny-tokens.ts';
+import { jsonOf, tinyService, tinyTokens } from '../tiny-service.ts';
 
 describe('channels()', () => {
   it('names networks, asset and payee, and says loudly that no money moves', async () => {

@@ -15,9 +15,8 @@ import { resolve } from '../../../gatekeeper/rooms/resolve.ts';
 import { CIK, FILINGS, filingRow } from '../../filing-rows.ts';
 import { PAYLOADS } from '../../import/recorded.ts';
 import { compileFolder, makeFolder, removeFolders } from '../../snapshot-folder.ts';
-import { compiledService } from '../compiled-service.ts';
 import { FILING_NOW, filingData, filingService } from '../filing-service.ts';
-import { jsonOf, question } from '../tiny-service.ts';
+import { compiledService, jsonOf, question } from '../tiny-service.ts';
 
 let data: string;
 let service: Service;

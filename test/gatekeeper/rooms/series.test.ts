@@ -34,8 +34,7 @@ import {
   writeSnapshots,
 } from '../../snapshot-folder.ts';
 import { hasPython, pythonVerdicts } from '../../verify/python-judge.ts';
-import { compiledService } from '../compiled-service.ts';
-import { jsonOf, question } from '../tiny-service.ts';
+import { compiledService, jsonOf, question } from '../tiny-service.ts';
 
 const TARGET = '/gauge/history-series?signal_id=crypto.spot&entity=btc';
 let service: Service;

@@ -22,8 +22,8 @@ import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { publicBytes } from '../../../gatekeeper/rooms/static-file.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';
+import { servedShop } from '../../gate.ts';
 import { publicEntries } from '../../public-part.ts';
-import { sampleGate } from '../../sample-gate.ts';
 import { smallSet } from '../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 import { loggedFiles, loggedService } from '../logged-service.ts';
@@ -116,9 +116,7 @@ describe('the public part of a release', () => {
   let snapshots: string;
 
   beforeAll(async () => {
-    snapshots = writeSnapshots(smallSet());
-    data = (await compileFolder(snapshots)).data;
-    gate = await sampleGate(data, { tokens: false, receipts: false, pollMs: 20 });
+    ({ snapshots, data, gate } = await servedShop(smallSet(), { tokens: false, pollMs: 20 }));
   });
 
   afterAll(async () => {

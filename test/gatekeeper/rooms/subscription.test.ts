@@ -24,12 +24,17 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { compiledService } from '../compiled-service.ts';
 import { payer } from '../payer.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
-import { jsonOf, question, tinyService } from '../tiny-service.ts';
-import { SECRET, tinyTokens } from '../tiny-tokens.ts';
+import {
+  compiledService,
+  jsonOf,
+  question,
+  SECRET,
+  tinyService,
+  tinyTokens,
+} from '../tiny-service.ts';
 
 interface Sent {
   readonly tokens?: TokenService | null;

@@ -31,10 +31,9 @@ import { rosterFiles, rosterSet } from '../../roster-rows.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { AS_OF, compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 import { hashes } from '../../stages/anchor/memory-log.ts';
-import { compiledService } from '../compiled-service.ts';
 import { loggedFiles, loggedService, SUPERSEDED_HASH, tinyHashes } from '../logged-service.ts';
 import { tinyFiles, tinyRecord } from '../tiny-release.ts';
-import { jsonOf, question, tinyService } from '../tiny-service.ts';
+import { compiledService, jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const DIGITS = SUPERSEDED_HASH.slice('sha256:'.length);
 

@@ -9,8 +9,7 @@ import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts'
 import { runVerify, type VerifyCommandOptions } from '../../../compiler/verify/verify-command.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { proof } from '../../../gatekeeper/rooms/proof.ts';
-import { compiledService } from '../../gatekeeper/compiled-service.ts';
-import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
+import { compiledService, jsonOf, question } from '../../gatekeeper/tiny-service.ts';
 import { fileOf, makeFolder } from '../../snapshot-folder.ts';
 import { campaign, countsOf } from '../campaign.ts';
 import { didOf, FIVE_YEARS, monthTime, SHORT, type Signed, signedIn } from './plan.ts';

@@ -4,8 +4,7 @@ import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { askWitnesses } from '../../../compiler/witness/ask-witnesses.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
-import { compiledService } from '../../gatekeeper/compiled-service.ts';
-import { question } from '../../gatekeeper/tiny-service.ts';
+import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import {
   compileFolder,
   makeFolder,

@@ -14,7 +14,7 @@ import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { VirtualClock } from '../../fetch/virtual-clock.ts';
-import { compiledService } from '../../gatekeeper/compiled-service.ts';
+import { compiledService } from '../../gatekeeper/tiny-service.ts';
 import { makeFolder } from '../../snapshot-folder.ts';
 import { StubWitness } from '../../witness/stub-witness.ts';
 

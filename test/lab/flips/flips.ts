@@ -1,7 +1,7 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CompileOptions, compile } from '../../../compiler/compile.ts';
-import { makeSample, SAMPLE_HOUR } from '../../make-sample.ts';
+import { makeSample, SAMPLE_HOUR } from '../../sample-folder.ts';
 import { campaign } from '../campaign.ts';
 import { runFlips } from './run-flips.ts';
 import { runHarms } from './run-harms.ts';

@@ -15,11 +15,10 @@ import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { filersOf, listsOf } from '../../../gatekeeper/rooms/filings.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { FILINGS, filingRow, filingSet, listingRow } from '../../filing-rows.ts';
-import { compiledService } from '../../gatekeeper/compiled-service.ts';
-import { question } from '../../gatekeeper/tiny-service.ts';
+import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../gate.ts';
+import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import { sharedFolder } from '../../shared-folder.ts';
 import { compileFolder, writeSnapshots } from '../../snapshot-folder.ts';
-import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../sold-shop.ts';
 import {
   type Ask,
   type Delivery,

@@ -8,7 +8,6 @@ import { toolsOf } from '../../../compiler/contract/tools.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { type CompiledSample, compiledSample } from '../../compiled-sample.ts';
 import { OPERATIONS, WITHOUT_DATA } from '../../conformance-table.ts';
 import {
   DOORS,
@@ -20,8 +19,9 @@ import {
   manifestShown,
   openDoors,
 } from '../../doors.ts';
+import { type SampleSettings, sampleGate, sampleToken } from '../../gate.ts';
 import { gaps, keyOf, type Shown } from '../../projections.ts';
-import { type SampleSettings, sampleGate, sampleToken } from '../../sample-gate.ts';
+import { type CompiledSample, compiledSample } from '../../shop.ts';
 import { smallSet } from '../../small-set.ts';
 import { compileFolder, readJson, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 
@@ -62,9 +62,12 @@ beforeAll(async () => {
 afterAll(removeFolders);
 
 /** Each choice of an operator taken and left, and a release that lacks rosters, filings and documents. */
-const CONFIGURATIONS: readonly (readonly [string, SampleSettings & { isSmall: boolean }])[] = [
+const CONFIGURATIONS: readonly (readonly [
+  string,
+  SampleSettings & { isSmall: boolean; tokens: boolean },
+])[] = [
   ['everything on', { tokens: true, receipts: true, isSmall: false }],
-  ['no payment processor', { tokens: true, receipts: false, isSmall: false }],
+  ['no payment processor', { tokens: true, isSmall: false }],
   ['little stored', { tokens: true, receipts: true, isSmall: true }],
   ['little stored, no subscriptions', { tokens: false, receipts: true, isSmall: true }],
 ];

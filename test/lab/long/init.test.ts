@@ -18,8 +18,8 @@ import { newShop } from '../../../compiler/init/init-command.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { built } from '../../built.ts';
+import { sampleGate } from '../../gate.ts';
 import { NOW_MS } from '../../gatekeeper/payer.ts';
-import { sampleGate } from '../../sample-gate.ts';
 import {
   compileFolder,
   fileOf,

@@ -18,7 +18,7 @@ import { chosen, readingForgeries, settlementForgeries } from '../forgeries/plan
 import { isDisputed } from '../forgeries/forgeries.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import { question } from '../../gatekeeper/tiny-service.ts';
-import { SOLD_TARGETS } from '../../sold-shop.ts';
+import { SOLD_TARGETS } from '../../gate.ts';
 
 
 

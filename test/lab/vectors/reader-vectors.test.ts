@@ -5,7 +5,7 @@ import { readerVectors } from './reader-vectors.ts';
 import { seeded } from '../campaign.ts';
 import type { Open } from '../forgeries/forgery.ts';
 import { readerCases } from './bodies.ts';
-import { soldShop } from '../../sold-shop.ts';
+import { soldShop } from '../../gate.ts';
 
 const DAY_MS = 86_400_000;
 const PAIR = 'entity=us-denver&signal_id=airquality.aqi';

@@ -24,9 +24,9 @@ import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
 import { deliveredText } from '../../../compiler/contract/request-time.ts';
 import { seriesHead } from '../../../compiler/contract/series.ts';
 import { isVerified, verifyCitation } from '../../../compiler/verify/verify-citation.ts';
-import { sampleBodies } from '../../compiled-sample.ts';
 import { logLinesIn } from '../../log-lines.ts';
 import { sha256Text } from '../../sha256-text.ts';
+import { sampleBodies } from '../../shop.ts';
 import { smallSet } from '../../small-set.ts';
 import {
   AS_OF,

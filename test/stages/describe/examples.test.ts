@@ -13,7 +13,7 @@ import { inventedBody } from '../../../compiler/stages/describe/invented-body.ts
 import { INVENTED_HASH } from '../../../compiler/stages/describe/invented-values.ts';
 import { outline } from '../../../compiler/stages/describe/manifest.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
-import { type CompiledSample, compiledSample, sampleBodies } from '../../compiled-sample.ts';
+import { type CompiledSample, compiledSample, sampleBodies } from '../../shop.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
 
 type Body = Readonly<Record<string, unknown>>;

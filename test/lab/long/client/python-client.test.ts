@@ -14,8 +14,8 @@ import {
   printedBy,
   pythonGate,
 } from '../../../client/python-gate.ts';
+import { SOLD_TARGETS, soldShop } from '../../../gate.ts';
 import { typedTransfer } from '../../../gatekeeper/payer.ts';
-import { SOLD_TARGETS, soldShop } from '../../../sold-shop.ts';
 import { hasPython } from '../../../verify/python-judge.ts';
 
 let gate: PythonGate;

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SourceReport } from '../../../../compiler/fetch/sources-runner.ts';
 import { SOURCES } from '../../../../compiler/import/sources.ts';
-import { loadConfig } from '../../../../gatekeeper/config/load-config.ts';
-import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
 import { Agency, BROKEN_MOODS, type BrokenMood } from '../../../fetch/agency.ts';
 import { moodKey } from '../../../fetch/agency-payloads.ts';
 import { ALL_PLAYS, OTHER_HOSTS } from '../../../fetch/all-plays.ts';
 import { digestsOf } from '../../../fetch/digests-of.ts';
 import { PlayedShop } from '../../../fetch/played-shop.ts';
+import { startGate } from '../../../gate.ts';
 import { makeFolder, removeFolders } from '../../../snapshot-folder.ts';
 
 const agency = new Agency();
@@ -37,9 +37,7 @@ function rowsOf(reports: readonly SourceReport[]): Record<string, number> {
 }
 
 function gateOver({ data, clock }: PlayedShop): Promise<Gatekeeper> {
-  const options = { data, state: makeFolder(), port: '0', rate_limit: '0', test_payments: '1' };
-  const config = loadConfig({ options, env: {}, fileText: null });
-  return startGatekeeper(config, { clock: () => clock.ms, log: () => undefined });
+  return startGate({ data, state: makeFolder(), test_payments: '1' }, { clock: () => clock.ms });
 }
 
 /** A shop that only remembers that it would publish. */

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseVerifyEntry } from '../../../../compiler/contract/release.ts';
 import { STATIC_FILES } from '../../../../compiler/contract/static-files.ts';
 import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
-import { type CompiledSample, compiledSample, sampleBodies } from '../../../compiled-sample.ts';
 import { OPERATIONS } from '../../../conformance-table.ts';
+import { sampleGate } from '../../../gate.ts';
 import { type Facts, factsIn, soldFacts } from '../../../gatekeeper/sold-facts.ts';
 import { logLinesIn } from '../../../log-lines.ts';
-import { sampleGate } from '../../../sample-gate.ts';
+import { type CompiledSample, compiledSample, sampleBodies } from '../../../shop.ts';
 import {
   compileFolder,
   ndjson,

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { built } from '../../../built.ts';
 import { stub } from '../../../gatekeeper/stub-server.ts';
 import { paymentAt } from '../../../gatekeeper/tiny-gate.ts';
-import { tinyDataDir, writeTinyRelease } from '../../../gatekeeper/tiny-release.ts';
+import { tinyData } from '../../../gatekeeper/tiny-release.ts';
 
 const MAIN = 'gatekeeper/signalpress-gate.js';
 
@@ -129,8 +129,7 @@ describe('main (needs a build)', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'I47: serves, says that no money moves, logs JSON lines and stops at %s',
     async (signal) => {
-      const dataDir = tinyDataDir();
-      writeTinyRelease(dataDir);
+      const dataDir = tinyData();
       const place = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
       const env = { ...place, SIGNALPRESS_TEST_PAYMENTS: '1' };
       const { url, child, output, exit } = await started(env);
@@ -159,8 +158,7 @@ describe('main (needs a build)', () => {
   );
 
   it('logs why it crashed, behind every line before it', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const throwing = "process.on('SIGUSR2', () => { throw new Error('nobody expected this') })";
     const env = {
       SIGNALPRESS_DATA: dataDir,
@@ -181,8 +179,7 @@ describe('main (needs a build)', () => {
   });
 
   it('serves and stops although nobody reads its log', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const place = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
     const env = { ...place, SIGNALPRESS_TEST_PAYMENTS: '1', SIGNALPRESS_RATE_LIMIT: '0' };
     const { url, child, exit } = await started(env);
@@ -205,8 +202,7 @@ describe('main (needs a build)', () => {
     ['errors', []],
     ['all', ['/gauge/sample', '/nowhere']],
   ])('logs requests as --log-requests %s says', async (requests, paths) => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const env = {
       SIGNALPRESS_DATA: dataDir,
       SIGNALPRESS_PORT: '0',
@@ -222,8 +218,7 @@ describe('main (needs a build)', () => {
   });
 
   it('I58: does not pretend payments at the public address of a release, whatever is misspelt', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const place = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
     const { output, exit } = run({ ...place, SIGNALPRESS_FACILITATOR: 'https://f.example' });
     expect([await exit, output.out]).toEqual([1, '']);
@@ -233,8 +228,7 @@ describe('main (needs a build)', () => {
   });
 
   it('warns where no chain node is asked, and not where one is', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const silent = 'http://127.0.0.1:9';
     const env = {
       SIGNALPRESS_DATA: dataDir,
@@ -262,8 +256,7 @@ describe('main (needs a build)', () => {
 
   it('I47: answers what is being paid for, also when it is told to stop twice', async () => {
     const settling = await slowFacilitator();
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
+    const dataDir = tinyData();
     const { url, child, exit } = await started({
       SIGNALPRESS_DATA: dataDir,
       SIGNALPRESS_PORT: '0',
@@ -286,8 +279,7 @@ describe('main (needs a build)', () => {
 
   describe('SIGNALPRESS_WORKERS', () => {
     const place = (): Record<string, string> => {
-      const dataDir = tinyDataDir();
-      writeTinyRelease(dataDir);
+      const dataDir = tinyData();
       const test = { SIGNALPRESS_TEST_PAYMENTS: '1', SIGNALPRESS_RATE_LIMIT: '0' };
       return {
         ...test,

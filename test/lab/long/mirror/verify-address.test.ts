@@ -15,9 +15,9 @@ import { givenCatalog } from '../../../../compiler/verify/given-keys.ts';
 import { runVerify } from '../../../../compiler/verify/verify-command.ts';
 import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
 import { VirtualClock } from '../../../fetch/virtual-clock.ts';
+import { sampleGate, servedShop } from '../../../gate.ts';
 import { brokenAfter, endless, meddling, silent, withBytes } from '../../../mirror/meddling.ts';
 import { copyPublicPart, namedAtOnce, publicEntries } from '../../../public-part.ts';
-import { sampleGate, servedShop } from '../../../sample-gate.ts';
 import { smallSet } from '../../../small-set.ts';
 import {
   compileFolder,
@@ -475,9 +475,7 @@ describe('a mirror', () => {
   });
 
   it('fetches what a newer release changed, and lets go of what it no longer lists', async () => {
-    const snapshots = writeSnapshots(FEW);
-    const { data: own } = await compileFolder(snapshots);
-    const shop = await sampleGate(own, { tokens: true, receipts: false, pollMs: 20 });
+    const { snapshots, data: own, gate: shop } = await servedShop(FEW, { pollMs: 20 });
     try {
       const mirror = freshFolder();
       const first = await verified({ mirror }, shop.url);
@@ -513,9 +511,7 @@ describe('a mirror', () => {
   });
 
   it('begins again with the head of a release that came meanwhile', async () => {
-    const snapshots = writeSnapshots(FEW);
-    const { data: own } = await compileFolder(snapshots);
-    const shop = await sampleGate(own, { tokens: true, receipts: false, pollMs: 20 });
+    const { snapshots, data: own, gate: shop } = await servedShop(FEW, { pollMs: 20 });
     try {
       let moved: Promise<unknown> | null = null;
       const { fetch: through } = meddling(async ({ path }, answer) => {

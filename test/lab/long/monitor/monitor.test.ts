@@ -14,8 +14,7 @@ import {
   publishHours,
   rotation,
 } from '../../../monitor/lying-service.ts';
-import { sampleBodies } from '../../../monitor/sample-bodies.ts';
-import { Watching } from '../../../monitor/watching.ts';
+import { sampleBodies, Watching } from '../../../monitor/watching.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
 import { hashes, type LogFiles } from '../../../stages/anchor/memory-log.ts';
 import { InventedWitness } from '../../../witness/invented-witness.ts';

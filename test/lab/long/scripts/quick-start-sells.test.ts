@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../../gatekeeper/money/payment.ts';
-import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
+import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
 import { OPERATIONS, type Operation, WITHOUT_DATA } from '../../../conformance-table.ts';
+import { startGate } from '../../../gate.ts';
 import { NOW_MS, payer } from '../../../gatekeeper/payer.ts';
 import { quickStartData } from '../../../quick-start.ts';
 import { makeFolder, readJson, removeFolders } from '../../../snapshot-folder.ts';
@@ -21,11 +21,9 @@ let gate: Gatekeeper;
 let imported = '';
 
 function open(now: Date): Promise<Gatekeeper> {
-  const state = makeFolder();
-  const options = { port: '0', data: DATA, state, test_payments: '1' };
+  const options = { data: DATA, state: makeFolder(), test_payments: '1' };
   const env = { SIGNALPRESS_TOKEN_SECRET: 'a secret for tests alone of 32 characters or more' };
-  const settings = loadConfig({ options, env, fileText: null });
-  return startGatekeeper(settings, { clock: () => now.getTime(), log: () => undefined });
+  return startGate(options, { env, clock: () => now.getTime() });
 }
 
 beforeAll(async () => {

@@ -7,13 +7,13 @@ import { type JsonValue, parseJson } from '../../../../compiler/contract/strict-
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../../../compiler/verify/verify-command.ts';
 import { check } from '../../../../gatekeeper/rooms/check.ts';
+import { SOLD_TARGETS, type SoldShop, soldShop } from '../../../gate.ts';
 import { jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
+import type { Body } from '../../../shop.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
-import { SOLD_TARGETS, type SoldShop, soldShop } from '../../../sold-shop.ts';
 import { leafChanges } from '../../../verify/alterations.ts';
 import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 import { reseal } from '../../../verify/reseal.ts';
-import type { Body } from '../../../verify/small-release.ts';
 
 const FORMAT = new URL('../../../../compiler/contract/FORMAT.md', import.meta.url);
 const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-20&market_or_event=any%20text';

@@ -5,8 +5,8 @@ import {
   parseJson,
 } from '../../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
+import { type Shop, smallShop } from '../../../shop.ts';
 import { flipBit } from '../../../verify/overlay-disk.ts';
-import { type SmallRelease, smallRelease } from '../../../verify/small-release.ts';
 
 const signer = vi.hoisted(() => ({ genuine: null as string | null, answers: new Map() }));
 
@@ -28,9 +28,9 @@ vi.mock('@noble/ed25519', async (original) => {
   return { ...ed, verify };
 });
 
-let release: SmallRelease;
+let release: Shop;
 beforeAll(async () => {
-  release = await smallRelease();
+  release = await smallShop();
 });
 afterAll(() => release.dispose());
 

@@ -7,10 +7,9 @@ import { commonInstant, consistentSpans } from '../../../../compiler/verify/requ
 import type { TimeWindow } from '../../../../compiler/verify/request-time-claims.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { watch } from '../../../../gatekeeper/rooms/subscription.ts';
-import { type CompiledSample, compiledSample } from '../../../compiled-sample.ts';
-import { compiledService } from '../../../gatekeeper/compiled-service.ts';
-import { jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
+import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
 import { SAMPLE_HOUR } from '../../../sample-folder.ts';
+import { type CompiledSample, compiledSample } from '../../../shop.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
 import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 import { type WrongWord, wrongWords } from '../../../verify/wrong-words.ts';

@@ -18,8 +18,7 @@ import type { Service } from '../../../../gatekeeper/answers/service.ts';
 import { check } from '../../../../gatekeeper/rooms/check.ts';
 import { proof } from '../../../../gatekeeper/rooms/proof.ts';
 import { proven } from '../../../../gatekeeper/rooms/proven.ts';
-import { compiledService } from '../../../gatekeeper/compiled-service.ts';
-import { jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
+import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
 import { adoptRoot } from '../../../rooted-list.ts';
 import { didOf, seed } from '../../../seeded-keys.ts';
 import {

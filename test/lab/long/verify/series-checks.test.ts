@@ -16,9 +16,9 @@ import { runVerify } from '../../../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import { answer } from '../../../../gatekeeper/answers/answers.ts';
 import { series } from '../../../../gatekeeper/rooms/series.ts';
-import { compiledService } from '../../../gatekeeper/compiled-service.ts';
-import { jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
+import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
 import { seriesSet } from '../../../series-set.ts';
+import { ownShop } from '../../../shop.ts';
 import {
   compileFolder,
   fileOf,
@@ -34,7 +34,6 @@ import { alterations } from '../../../verify/alterations.ts';
 import { flipBit, overlayDisk, seeded } from '../../../verify/overlay-disk.ts';
 import { hasPython, pythonVerdicts, pythonVerdictsOfFiles } from '../../../verify/python-judge.ts';
 import { resign } from '../../../verify/resign.ts';
-import { compiledOnce } from '../../../verify/small-release.ts';
 
 afterAll(removeFolders);
 
@@ -54,8 +53,9 @@ let delivered: Series;
 let cored: Series;
 
 beforeAll(async () => {
-  const { data, folder, release } = await compiledOnce('series-set', seriesSet);
-  did = release.issuer_did;
+  const made = await ownShop('series-set', seriesSet);
+  const { data, folder } = made;
+  did = made.did;
   stored = readJson(folder, FILE);
   const service = await compiledService(data, '2026-11-21T12:00:00Z');
   const target = '/gauge/history-series?signal_id=crypto.spot&entity=btc&days=2';
@@ -354,9 +354,9 @@ describe('signed csv', () => {
   let table: string;
   let lines: readonly string[];
   beforeAll(async () => {
-    const { data, release } = await compiledOnce('series-set', seriesSet);
-    const service = await compiledService(data, NOW);
-    did = release.issuer_did;
+    const made = await ownShop('series-set', seriesSet);
+    const service = await compiledService(made.data, NOW);
+    did = made.did;
     ask = async (query) => {
       const answered = await answer(question(TARGET + query), service);
       if (answered.kind !== 'content') throw new Error(`Cannot ask "${query}": no answer`);

@@ -7,9 +7,8 @@ import type { Service } from '../../../../gatekeeper/answers/service.ts';
 import { check } from '../../../../gatekeeper/rooms/check.ts';
 import { resolve } from '../../../../gatekeeper/rooms/resolve.ts';
 import { FILINGS, filingRow, filingSet, listingRow } from '../../../filing-rows.ts';
-import { compiledService } from '../../../gatekeeper/compiled-service.ts';
 import { filingService } from '../../../gatekeeper/filing-service.ts';
-import { jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
+import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../../snapshot-folder.ts';
 import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 

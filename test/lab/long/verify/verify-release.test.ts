@@ -29,20 +29,14 @@ import { nodeDisk } from '../../../../compiler/verify/disk.ts';
 import { openFileList } from '../../../../compiler/verify/file-list.ts';
 import { type ReleaseReport, verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import { namedAtOnce } from '../../../public-part.ts';
+import { BASE_URL, KEY, type Shop, smallShop } from '../../../shop.ts';
 import { flipBit, overlayDisk, seeded } from '../../../verify/overlay-disk.ts';
 import { proveAgain, resign } from '../../../verify/resign.ts';
-import {
-  BASE_URL,
-  ISSUER_NAME,
-  KEY,
-  type SmallRelease,
-  smallRelease,
-} from '../../../verify/small-release.ts';
 
-let release: SmallRelease;
+let release: Shop;
 let listed: readonly string[];
 beforeAll(async () => {
-  release = await smallRelease();
+  release = await smallShop();
   listed = parseFiles(release.text('files.txt')).map((entry) => entry.path);
 });
 afterAll(() => release.dispose());
@@ -62,7 +56,7 @@ const AQI = 'record/airquality.aqi/us-denver.json';
 
 describe('verifyRelease() on what compile wrote', () => {
   it('verifies the release folder and the link to it, however their path is written', async () => {
-    for (const path of [`${release.root}/.`, `${release.data}/current/`]) {
+    for (const path of [`${release.folder}/.`, `${release.data}/current/`]) {
       expect(named(await judge(path))).toEqual([]);
     }
   });
@@ -92,27 +86,27 @@ describe('I24: verifyRelease() names the file of a flipped bit', () => {
   it('I24: in every listed file', async () => {
     const random = seeded(24);
     const places = new Map(
-      entriesOf(release.root).map(({ path, sha256 }) => [storedPath(path, sha256), path]),
+      entriesOf(release.folder).map(({ path, sha256 }) => [storedPath(path, sha256), path]),
     );
-    for (const group of namedAtOnce(entriesOf(release.root))) {
+    for (const group of namedAtOnce(entriesOf(release.folder))) {
       const flipped = new Set(group.map(({ path }) => path));
       const disk = overlayDisk((full, bytes) => {
         const path = places.get(full.slice(full.indexOf('files/')));
         const hit = path !== undefined && flipped.has(path);
         return hit ? flipBit(bytes, random(bytes.length * 8)) : bytes;
       });
-      const report = await verifyRelease(release.root, { trust: [release.did], disk });
+      const report = await verifyRelease(release.folder, { trust: [release.did], disk });
       expect(new Set(report.faults.map(({ file }) => file))).toEqual(flipped);
     }
   });
 
   it('I24: in every 29th bit of the head', async () => {
-    const bytes = readFileSync(join(release.root, 'release.json'));
+    const bytes = readFileSync(join(release.folder, 'release.json'));
     for (let bit = 0; bit < bytes.length * 8; bit += 29) {
       const disk = overlayDisk((path, same) =>
         path.endsWith('release.json') ? flipBit(bytes, bit) : same,
       );
-      const report = await verifyRelease(release.root, { trust: [release.did], disk });
+      const report = await verifyRelease(release.folder, { trust: [release.did], disk });
       expect(report.faults[0]?.file, `bit ${bit}`).toBe('release.json');
     }
   });
@@ -123,7 +117,7 @@ describe('I24: verifyRelease() names the file of a flipped bit', () => {
       const disk = overlayDisk((path, bytes) =>
         path.endsWith('files.txt') ? flipBit(bytes, random(bytes.length * 8)) : bytes,
       );
-      const report = await verifyRelease(release.root, { trust: [release.did], disk });
+      const report = await verifyRelease(release.folder, { trust: [release.did], disk });
       expect(named(report)).toEqual(['release.json files_sha256']);
     }
   });
@@ -133,7 +127,7 @@ describe('I24: verifyRelease() names the file of a flipped bit', () => {
 let data: string;
 let copy: string;
 const at = (path: string): string => {
-  const entry = entriesOf(release.root).find((each) => each.path === path);
+  const entry = entriesOf(release.folder).find((each) => each.path === path);
   return entry === undefined ? join(copy, path) : join(data, storedPath(path, entry.sha256));
 };
 const entriesOf = (root: string) => parseFiles(readFileSync(join(root, 'files.txt'), 'utf8'));
@@ -141,7 +135,7 @@ const inCopy = (): void => {
   beforeEach(() => {
     data = mkdtempSync(join(tmpdir(), 'signalpress-copy-'));
     cpSync(release.data, data, { recursive: true, verbatimSymlinks: true });
-    copy = join(data, 'releases', basename(release.root));
+    copy = join(data, 'releases', basename(release.folder));
   });
   afterEach(() => rmSync(data, { recursive: true, force: true }));
 };
@@ -229,7 +223,7 @@ describe('I24: verifyRelease() names the file that does not belong', () => {
     for (const path of [data, `${newer}/.`, `${data}/current/`]) {
       expect(named(await judge(path))).toEqual([
         'release.json sequence',
-        `releases/${basename(release.root)}/release.json sequence`,
+        `releases/${basename(release.folder)}/release.json sequence`,
       ]);
     }
   });
@@ -247,7 +241,12 @@ describe('I24: verifyRelease() names the file that does not belong', () => {
 describe('verifyRelease() on what the issuer published wrongly', async () => {
   inCopy();
 
-  const issuer = () => ({ name: ISSUER_NAME, did: release.did, keyId: '', baseUrl: BASE_URL });
+  const issuer = () => ({
+    name: 'Example readings',
+    did: release.did,
+    keyId: '',
+    baseUrl: BASE_URL,
+  });
   const digest = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 
   /** Changes files and signs the release again, as only its issuer can. */
@@ -402,22 +401,22 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
 
 describe('packed check', () => {
   const DOCUMENT = 'well-known/openapi.json';
-  let release: SmallRelease;
+  let release: Shop;
   beforeAll(async () => {
-    release = await smallRelease();
+    release = await smallShop();
   });
   afterAll(() => release.dispose());
 
   /** Publishes the release with another list, as only its issuer can, and names what is found. */
   async function faultsOf(change: (entries: FileEntry[]) => FileEntry[]): Promise<string[]> {
-    const [list, head] = ['files.txt', 'release.json'].map((name) => join(release.root, name));
+    const [list, head] = ['files.txt', 'release.json'].map((name) => join(release.folder, name));
     if (list === undefined || head === undefined) throw new Error('no release');
     const before = [readFileSync(list), readFileSync(head)] as const;
     const entries = change(parseFiles(before[0].toString('utf8')));
     writeFileSync(list, formatFiles(entries));
-    resign(release.root, { files_count: entries.length });
+    resign(release.folder, { files_count: entries.length });
     try {
-      const { faults } = await verifyRelease(release.root, { trust: [release.did] });
+      const { faults } = await verifyRelease(release.folder, { trust: [release.did] });
       return faults.map(({ file, detail }) => `${file} ${detail}`);
     } finally {
       writeFileSync(list, before[0]);

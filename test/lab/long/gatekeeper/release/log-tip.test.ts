@@ -18,7 +18,7 @@ import type { Service } from '../../../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../../../gatekeeper/http/header-facts.ts';
 import { leafProof } from '../../../../../gatekeeper/rooms/proven.ts';
-import { compiledService } from '../../../../gatekeeper/compiled-service.ts';
+import { compiledService } from '../../../../gatekeeper/tiny-service.ts';
 import {
   compileFolder,
   makeFolder,

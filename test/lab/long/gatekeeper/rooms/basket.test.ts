@@ -19,7 +19,7 @@ import { furtherTokens, NETWORKS } from '../../../../../gatekeeper/money/network
 import type { RequirementsV1 } from '../../../../../gatekeeper/money/payment.ts';
 import { basket } from '../../../../../gatekeeper/rooms/basket.ts';
 import type { Gatekeeper } from '../../../../../gatekeeper/start.ts';
-import { type CompiledSample, compiledSample } from '../../../../compiled-sample.ts';
+import { sampleGate, servedShop } from '../../../../gate.ts';
 import { payer } from '../../../../gatekeeper/payer.ts';
 import {
   postBasket,
@@ -29,7 +29,7 @@ import {
 } from '../../../../gatekeeper/rooms/basket-quote.ts';
 import { tinyFiles } from '../../../../gatekeeper/tiny-release.ts';
 import { jsonOf, question, tinyService } from '../../../../gatekeeper/tiny-service.ts';
-import { sampleGate, servedShop } from '../../../../sample-gate.ts';
+import { type CompiledSample, compiledSample } from '../../../../shop.ts';
 import {
   AS_OF,
   compileFolder,
@@ -48,7 +48,7 @@ let sample: CompiledSample;
 let gate: Gatekeeper;
 beforeAll(async () => {
   sample = await compiledSample();
-  gate = await sampleGate(sample.data, { tokens: true, receipts: true });
+  gate = await sampleGate(sample.data, { receipts: true });
 });
 afterAll(async () => {
   await gate.close();
@@ -273,12 +273,7 @@ describe('a purchase', () => {
     });
     const tokens = furtherTokens(setting.join(','));
     const opened = (state = mkdtempSync(join(tmpdir(), 'basket-tokens-'))) =>
-      sampleGate(sample.data, {
-        tokens: true,
-        receipts: false,
-        state,
-        furtherTokens: setting.join(','),
-      });
+      sampleGate(sample.data, { settings: { state, tokens: setting.join(',') } });
     let shop: Gatekeeper;
     beforeAll(async () => {
       shop = await opened();
@@ -327,7 +322,7 @@ describe('a purchase', () => {
       const sold = await first.text();
       expect(first.status).toBe(200);
       await before.close();
-      const after = await sampleGate(sample.data, { tokens: true, receipts: false, state });
+      const after = await sampleGate(sample.data, { settings: { state } });
       const again = await post(requests, known, after);
       expect([again.status, await again.text()]).toEqual([200, sold]);
       const late = { 'payment-signature': await own.header(terms) };
@@ -399,7 +394,7 @@ it('of prices in whole dollars is read and verified like any other', async () =>
   const prices = { ...TIDE_PRICES, '/gauge': '2' };
   const root = writeSnapshots(tideFiles({ catalog: { prices } }));
   const { data } = await compileFolder(root, { asOf: AS_OF });
-  const shop = await sampleGate(data, { tokens: false, receipts: false });
+  const shop = await sampleGate(data, { tokens: false });
   const [terms] = (await quoteOf([LEVEL, WAVES], shop)).accepts;
   const sold = await post([LEVEL, WAVES], await signedFor(terms), shop);
   const body = (await sold.json()) as JsonValue;
@@ -437,7 +432,7 @@ describe('a release between quote and purchase', () => {
       supported: async () => ({ verdict: 'none', detail: '' }),
     };
     const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-    const settings = { tokens: false, receipts: false, state, facilitator };
+    const settings = { tokens: false, settings: { state }, facilitator };
     const root = writeSnapshots(tideFiles(before));
     const { data } = await compileFolder(root, { asOf: AS_OF });
     const first = await sampleGate(data, settings);
@@ -473,7 +468,7 @@ describe('a release between quote and purchase', () => {
     ['the same requests: sold at the quoted sum', { waves: { free: ['latest'] } }, 200],
   ])('that the same service opens, of %s', async (_, before, status) => {
     const after: TideTerms = { waves: { free: ['latest'] } };
-    const settings = { tokens: false, receipts: false, pollMs: 20 };
+    const settings = { tokens: false, pollMs: 20 };
     const shop = await servedShop(tideFiles(before), settings);
     const [terms] = (await quotedBasket(shop.gate, [LEVEL, WAVES])).accepts;
     writeSnapshots(tideFiles(after), shop.snapshots);

@@ -17,13 +17,12 @@ import {
 } from '../../../../../gatekeeper/rooms/check.ts';
 import { resolve } from '../../../../../gatekeeper/rooms/resolve.ts';
 import { FILINGS, filingSet, listingRow } from '../../../../filing-rows.ts';
-import { compiledService } from '../../../../gatekeeper/compiled-service.ts';
-import { jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
+import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
+import { type Body, KEY } from '../../../../shop.ts';
 import { smallSet } from '../../../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../../../snapshot-folder.ts';
 import { inOtherForm, keyOf } from '../../../../verify/other-form.ts';
 import { reseal } from '../../../../verify/reseal.ts';
-import { type Body, KEY } from '../../../../verify/small-release.ts';
 
 describe('check()', () => {
   const INCLUSIONS_MAX = 64;

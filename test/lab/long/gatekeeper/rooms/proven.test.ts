@@ -14,9 +14,8 @@ import { verifyBody } from '../../../../../compiler/verify/verify-body.ts';
 import { answer } from '../../../../../gatekeeper/answers/answers.ts';
 import type { Content, Service } from '../../../../../gatekeeper/answers/service.ts';
 import { deliveredHashes, proven } from '../../../../../gatekeeper/rooms/proven.ts';
-import { compiledService } from '../../../../gatekeeper/compiled-service.ts';
-import { question } from '../../../../gatekeeper/tiny-service.ts';
-import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../../../../sold-shop.ts';
+import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../../../../gate.ts';
+import { compiledService, question } from '../../../../gatekeeper/tiny-service.ts';
 import { hasPython, pythonVerdicts } from '../../../../verify/python-judge.ts';
 
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
