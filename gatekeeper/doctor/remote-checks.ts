@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
+import { codeOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { TokenNode } from '../chain/chain-node.ts';
 import { paidNetworks, paidTokens, settlementOf } from '../config/config.ts';
@@ -201,7 +202,7 @@ export async function addressCheck(examined: Examined): Promise<Finding[]> {
     listening = await listen(server, { port, host });
     findings.push(ok(`${host}:${port} is free`));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
+    const code = codeOf(error) ?? messageOf(error);
     findings.push(await takenFinding(code, examined));
   }
   try {
