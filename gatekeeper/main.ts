@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { isCode } from '../compiler/contract/errors.ts';
 import { type Config, settlementOf, settlementWarnings } from './config/config.ts';
 import {
   CONFIG_NAME,
@@ -55,8 +56,7 @@ function written() {
   try {
     return { env, fileText: readOwnFile(CONFIG_NAME, CONFIG_BYTES_MAX).bytes.toString('utf8') };
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
-      return { env, fileText: null };
+    if (isCode(cause, 'ENOENT')) return { env, fileText: null };
     const why = `${messageOf(cause)}; make it a readable file, or remove it`;
     throw new StartError(`Cannot read "${CONFIG_NAME}": ${why}`, { cause });
   }

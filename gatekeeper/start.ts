@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { codeOf } from '../compiler/contract/errors.ts';
 import { rootDid } from '../compiler/contract/key-history.ts';
 import { isStale } from '../compiler/contract/release.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
@@ -285,7 +286,7 @@ async function openServer(
           },
     ...(meters === undefined ? {} : { refused: (limit) => meters.refused(limit) }),
   }).catch((cause: unknown) => {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : messageOf(cause);
+    const code = codeOf(cause) ?? messageOf(cause);
     const state =
       code === 'EADDRINUSE'
         ? 'taken by another process; stop it, or set SIGNALPRESS_PORT'

@@ -1,6 +1,7 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
+import { messageOf } from '../contract/errors.ts';
 import { networkFault } from '../contract/network-fault.ts';
 import { HEAD_BYTES_MAX, isStale } from '../contract/release.ts';
 import { CATALOG_URL, RELEASE_URL } from '../contract/static-files.ts';
@@ -84,7 +85,7 @@ export async function servedCatalog(source: CatalogAddress): Promise<ProvenCatal
       cause = error;
     }
   }
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   throw new ClientError(`Cannot rely on the catalogue of "${source.root}": ${why}`, {
     code: 'failed',
     cause,

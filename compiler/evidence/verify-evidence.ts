@@ -1,6 +1,7 @@
 import { signalOf } from '../contract/catalog/builtin.ts';
 import type { Signal } from '../contract/catalog/line.ts';
 import { rosterCore, rosterKindOf } from '../contract/collections.ts';
+import { isCode } from '../contract/errors.ts';
 import { type Evidence, evidenceSchema, type Provenance } from '../contract/record.ts';
 import { hashCore } from '../contract/record-hash.ts';
 import { decodeUtf8, isObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
@@ -140,13 +141,10 @@ function faultBehind(
   } catch (error) {
     if (error instanceof ImportError) return { kind: 'reading', text: error.message };
     if (!(error instanceof ArchiveError)) throw error;
-    return { kind: isMissing(error) ? 'missing' : 'bytes', text: error.message };
+    // The note may be there, and the file of the payload not.
+    const kind = isCode(error.cause, 'ENOENT') ? 'missing' : 'bytes';
+    return { kind, text: error.message };
   }
-}
-
-/** The note is there, and the file of the payload is not. */
-function isMissing({ cause }: ArchiveError): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
 }
 
 /** Why no reading of the payload is that of the link; null where one is. */

@@ -11,9 +11,11 @@
  *
  * HTTP semantics: RFC 9110. Conditional requests: its section 13.
  */
+
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
+import { codeOf, messageOf } from '../contract/errors.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import { networkFault } from '../contract/network-fault.ts';
 import { type FetchNote, ImportError, withoutKeys, withoutMark } from '../import/payload.ts';
@@ -339,9 +341,9 @@ function broken(error: unknown, question: Pick<AgencyRequest, 'url'>): FetchErro
 function brokenState(error: unknown): string {
   const fault = networkFault(error);
   if (fault !== null) return fault.words;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error) ?? '';
   if (code.startsWith('Z_')) return `its gzip is damaged or ends too early (${code})`;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
   const detail = [code, message, cause].filter((text) => text !== '').join(': ');
   return `the connection broke before the answer was whole (${detail.slice(0, 200)})`;

@@ -24,6 +24,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gunzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { messageOf } from '../contract/errors.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { type FetchNote, PAYLOAD_BYTES_MAX, type Payload, withoutKeys } from '../import/payload.ts';
 import { ARCHIVE_FOLDER } from '../stages/intake/list-snapshots.ts';
@@ -300,8 +301,7 @@ function payloadAt(path: string, sha256: string): Uint8Array {
     const stored = readPlain(path, PAYLOAD_BYTES_MAX * STORED_OVERHEAD);
     bytes = gunzipSync(stored, { maxOutputLength: PAYLOAD_BYTES_MAX });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ArchiveError(`Cannot use archived payload "${path}": ${why}`, { cause });
+    throw new ArchiveError(`Cannot use archived payload "${path}": ${messageOf(cause)}`, { cause });
   }
   if (hash('sha256', bytes) === sha256) return bytes;
   throw new ArchiveError(

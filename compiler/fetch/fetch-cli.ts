@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { defined } from '../contract/defined.ts';
+import { messageOf } from '../contract/errors.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import { nearest } from '../contract/nearest.ts';
 import type { RunStatus, SourceStatus } from '../contract/run-status.ts';
@@ -82,8 +83,7 @@ export function parseConfig(
   try {
     value = parseJson(decodeUtf8(bytes));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigError(refusal(file, [reason]), { cause });
+    throw new ConfigError(refusal(file, [messageOf(cause)]), { cause });
   }
   const parsed = configSchema.safeParse(value);
   if (!parsed.success) {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { messageOf } from '../contract/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import { type RunStatus, runStatusSchema, type SourceStatus } from '../contract/run-status.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
@@ -295,7 +296,7 @@ export function addressesOf(
     const addresses = plan.addresses({ entities, now });
     if (addresses.length > 0) return addresses;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
   return `it does not know what to ask for; name entities, as in --entities or in the configuration of "${id}"`;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CollectionId } from '../contract/collections.ts';
+import { messageOf } from '../contract/errors.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 
@@ -77,8 +78,7 @@ export function parsePayload(bytes: Uint8Array, subject: string): JsonValue {
   try {
     return parseJson(text);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const state = `the payload is not whole JSON (${reason}); fetch it again`;
+    const state = `the payload is not whole JSON (${messageOf(cause)}); fetch it again`;
     throw new ImportError({ subject, state }, { cause });
   }
 }

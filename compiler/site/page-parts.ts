@@ -1,3 +1,4 @@
+import { messageOf } from '../contract/errors.ts';
 import { type Cadence, type Freshness, freshness } from '../contract/freshness.ts';
 import { howToBuy } from '../contract/how-to-buy.ts';
 import type { SitePrice } from '../contract/site.ts';
@@ -93,8 +94,7 @@ export function freeLinks({ signal_id, raw }: PageSignal, entity: string): HTMLE
 }
 
 export function failureNote(error: unknown): HTMLElement {
-  const text = error instanceof Error ? error.message : String(error);
-  return el('p', { class: 'trouble', role: 'alert' }, shown(text));
+  return el('p', { class: 'trouble', role: 'alert' }, shown(messageOf(error)));
 }
 
 type ElementChild = Node | string | null;

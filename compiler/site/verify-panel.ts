@@ -1,4 +1,5 @@
 import type { Verification, VerificationStep } from '../client/verify.ts';
+import { messageOf } from '../contract/errors.ts';
 import { alteredDigit } from './hashed-json.ts';
 import { textAt } from './page-data.ts';
 import { el, mount } from './page-parts.ts';
@@ -254,8 +255,4 @@ function stepItem(step: VerificationStep): HTMLElement {
 function pause(): Promise<void> {
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
   return new Promise((done) => setTimeout(done, isStill ? 0 : STEP_MS));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import type { Screen } from '../commands/progress.ts';
+import { codeOf } from '../contract/errors.ts';
 import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';
 import type { HttpFiles } from './http-files.ts';
 import {
@@ -231,7 +232,7 @@ async function run(
     await promisify(execFile)(program, args, limits);
   } catch (cause) {
     const output = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
-    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown';
+    const code = codeOf(cause) ?? 'unknown';
     throw new UploadError(
       `Cannot write "${values.path}": "${program}" failed (${code})${output === '' ? '' : `: ${output.slice(-OUTPUT_CHARS_MAX)}`}; correct the command and run this again`,
       { cause },

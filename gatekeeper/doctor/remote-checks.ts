@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
+import { codeOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { TokenNode } from '../chain/chain-node.ts';
 import { paidNetworks, paidTokens, settlementOf } from '../config/config.ts';

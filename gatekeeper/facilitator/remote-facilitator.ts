@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Dispatcher } from 'undici';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { z } from 'zod';
+import { codeOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import { headerOf } from '../config/settings.ts';
 import {
@@ -376,7 +377,7 @@ function parsed(text: string, status: number): JsonAnswer {
 function stateOf(error: unknown): string {
   const fault = networkFault(error);
   if (fault !== null) return fault.words;
-  return error instanceof Error && 'code' in error ? String(error.code) : 'connection failed';
+  return codeOf(error) ?? 'connection failed';
 }
 
 const MODULE_BYTES_MAX = 16_777_216;

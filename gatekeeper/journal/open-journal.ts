@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isCode } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
@@ -43,7 +44,7 @@ async function openFile({ stateDir }: JournalPlace, by: JournalOptions): Promise
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
     // mkdir accepts a folder that already exists.
-    const isFile = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';
+    const isFile = isCode(cause, 'EEXIST');
     const why = isFile
       ? `: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`
       : ` "${join(stateDir, JOURNAL_NAME)}": ${messageOf(cause)}; make it and its folder ` +

@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import { z } from 'zod';
+import { isCode } from '../../compiler/contract/errors.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { clockIsBehind } from '../money/clock-guard.ts';
 import {
@@ -482,7 +483,7 @@ function isLocked(path: string): boolean {
     lock.exec('BEGIN IMMEDIATE; ROLLBACK');
     return false;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return true;
+    if (isCode(error, 'SQLITE_BUSY')) return true;
     throw error;
   } finally {
     lock.close();

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
+import { codeOf } from '../../../compiler/contract/errors.ts';
 import { StartError } from '../../system/start-error.ts';
 import { IS_UNFINAL, MAY_BE_OWED } from '../journal-file.ts';
 
@@ -40,7 +41,7 @@ export function connectionOptions(url: string): pg.ClientConfig {
 /** Whether an attempt may work the next time: what the server refuses for good is not tried again. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
+    const code = codeOf(error);
     const isMisspelt = code === 'ENOTFOUND' || code === 'ERR_INVALID_URL';
     return !isMisspelt && !(error instanceof TypeError);
   }
