@@ -6,6 +6,7 @@ import type Database from 'libsql';
 import { z } from 'zod';
 import { PACKAGE_FOLDER } from '../../package-folder.ts';
 import { plainChunks, readPlain } from '../../verify/plain-file.ts';
+import { isCode } from './spare-files.ts';
 
 /** Lock of whoever publishes a release. */
 const LOCK_NAME = '.lock';
@@ -194,8 +195,4 @@ function refusal(lock: string, state: string, until: string): LockedError {
   return new LockedError(
     `Cannot write into "${dirname(lock)}": another command${who} ${state}; nothing was changed; run this again when ${until}`,
   );
-}
-
-function isCode(cause: unknown, code: string): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === code;
 }

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, renameSync, rmdirSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { storedPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
-import { removeFile, type SpareFiles } from './spare-files.ts';
+import { isCode, removeFile, type SpareFiles } from './spare-files.ts';
 
 /** Stores the files of a release and says what was stored. */
 export interface FileWriter {
@@ -18,7 +18,6 @@ export interface StoreWriter extends FileWriter {
 }
 
 interface Store {
-  /** The data folder. */
   readonly data: string;
   /** A file that is only this compile's, for bytes that are to replace others. */
   readonly spare: string;
@@ -85,10 +84,6 @@ function create(full: string, bytes: Uint8Array, written: string[]): boolean {
     closeSync(file);
   }
   return true;
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** Removes a folder and those above it, below `top`, as far as nothing is in them. */

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openPlain } from '../../verify/plain-file.ts';
+import { isCode } from './spare-files.ts';
 
 const SPARE_PART = 1 / 8;
 
@@ -45,7 +46,7 @@ function opened(path: string): number | null {
   try {
     return openPlain(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (isCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

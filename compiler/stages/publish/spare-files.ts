@@ -52,7 +52,6 @@ export class SpareFiles {
     return true;
   }
 
-  /** Removes those that are left. */
   remove(): void {
     for (const places of this.#places().values()) for (const place of places) removeFile(place);
     this.#left = new Map();
@@ -109,6 +108,11 @@ export function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (!isCode(error, 'ENOENT')) throw error;
   }
+}
+
+/** Whether the system, or the database, refused with this code. */
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }
