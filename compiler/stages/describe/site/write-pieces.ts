@@ -30,6 +30,7 @@ import {
   type SitePoint,
   siteWords,
 } from '../../../contract/site.ts';
+import { entityHash } from '../../intake/read-signal.ts';
 import type { CatalogNews } from '../../publish/catalog-changes.ts';
 import { fileEntry } from '../../publish/file-writer.ts';
 import type { Press } from '../../publish/press.ts';
@@ -40,11 +41,9 @@ const PIECE_ROWS_MAX = 1000;
 /** Longest beginning of a word that is told apart. */
 const KEY_CHARS_MAX = 12;
 
-/** What the pieces are made from, and what is there of them already. */
 interface PieceMaterial {
   readonly shelf: Shelf;
   readonly catalog: Catalog;
-  /** The newest readings of the release. */
   readonly view: CatalogView;
   /** Signals that may have changed. */
   readonly changed: readonly string[];
@@ -86,33 +85,20 @@ function writeFolder(
   const before = new Set(shelf.under(folder));
   for (const [path, body] of files) {
     there.add(path);
-    if (body === null) {
-      addAll(there, packedPaths(path));
-      continue;
+    const packed = CODINGS.map((coding) => packedPath(path, coding));
+    const bytes = body === null ? null : Buffer.from(JSON.stringify(body), 'utf8');
+    const isLong = bytes === null || isPacked(bytes);
+    for (const each of packed) {
+      if (isLong) there.add(each);
+      // A list that was cut into pieces is short now.
+      else if (find(each) !== null) before.add(each);
     }
-    const bytes = Buffer.from(JSON.stringify(body), 'utf8');
-    const packed = packedPaths(path);
-    if (isPacked(bytes)) addAll(there, packed);
-    // A list that was cut into pieces is short now.
-    else
-      addAll(
-        before,
-        packed.filter((each) => find(each) !== null),
-      );
+    if (bytes === null) continue;
     if (find(path)?.sha256 !== fileEntry(path, bytes).sha256) press.pack(path, bytes);
   }
   return [...before].filter((path) => !there.has(path));
 }
 
-function packedPaths(path: string): string[] {
-  return CODINGS.map((coding) => packedPath(path, coding));
-}
-
-function addAll(set: Set<string>, paths: readonly string[]): void {
-  for (const path of paths) set.add(path);
-}
-
-/** The free preview of a series, as far as the map shows it. */
 interface StoredPreview {
   readonly entity_name: string | null;
   readonly rows: readonly {
@@ -154,7 +140,6 @@ function rowOf(
   return [entity, preview.entity_name ?? name, latitude, longitude, points];
 }
 
-/** A word with the entity that it finds. */
 type WordEntry = readonly [word: string, row: CatalogRow];
 
 /** Every word of every entity, in pieces by how it begins. */
@@ -205,7 +190,6 @@ function found(key: string, entries: readonly WordEntry[]): SiteFound {
 
 /** Entities of a piece on average. */
 const PIECE_ROWS = 256;
-/** Hex digits of a piece's name. */
 const NAME_DIGITS = 16;
 
 /** A file of the page by its path; null for a body that is as the release before has it. */
@@ -213,7 +197,6 @@ export type SiteFile = readonly [path: string, body: object | null];
 
 /** What is known of the release before: which entities have another line now, and which files it has. */
 interface PreviousPieces {
-  /** In order. */
   readonly touched: readonly string[];
   readonly has: (path: string) => boolean;
 }
@@ -269,15 +252,9 @@ function piecesOf(lines: readonly CatalogLine[]): CatalogLine[][] {
   return pieces;
 }
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
-/** True for one name in PIECE_ROWS, by 32-bit FNV-1a. */
+/** True for one name in PIECE_ROWS. */
 function beginsPiece(entity: string): boolean {
-  let digest = FNV_OFFSET;
-  for (let at = 0; at < entity.length; at += 1) {
-    digest = Math.imul(digest ^ entity.charCodeAt(at), FNV_PRIME);
-  }
+  const digest = entityHash(entity);
   // Low bits alone depend on the low bits of the text.
   return ((digest >>> 16) ^ (digest & 0xffff)) % PIECE_ROWS === 0;
 }
@@ -315,14 +292,8 @@ export class CatalogView {
     return parseCatalogRow(this.#bytes.toString('utf8', from, to));
   }
 
-  /** Rows of one signal in the order of the list. */
   *rows(signalId: string): Generator<CatalogRow> {
-    const start = Buffer.from(`[${JSON.stringify(signalId)},`);
-    for (let at = this.#find(signalId); this.#startsWith(start, at); ) {
-      const end = this.#end(at);
-      yield parseCatalogRow(this.#bytes.toString('utf8', at, end));
-      at = end + 1;
-    }
+    for (const line of this.lines(signalId)) yield this.rowAt(line);
   }
 
   /** Start of the first line whose signal is not before one; the length of the list where there is none. */
@@ -352,12 +323,10 @@ export class CatalogView {
   }
 }
 
-/** Where the entities of a signal are listed. */
 export function listPath(signalId: string): string {
   return `${SITE_DATA}/entities/${encodeSegment(signalId)}.json`;
 }
 
-/** Folder of the pieces of a long list. */
 function piecesFolder(signalId: string): string {
   return `${SITE_DATA}/entities/${encodeSegment(signalId)}/`;
 }
