@@ -19,11 +19,7 @@ import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
 // A dry run: catalogue and snapshots are judged by the code of a full compile, and what it makes of them is thrown away.
 
-/** Signs what is thrown away; no release is ever signed by it. */
-const NO_KEY = new Uint8Array(32);
-
 interface CheckOptions {
-  /** Folder of batches. */
   readonly snapshots: string;
   /** The time that a release would describe, ISO-8601 UTC. */
   readonly asOf: string;
@@ -98,7 +94,8 @@ function jobOf(
   };
 }
 
-const KEY = signingKey(NO_KEY);
+/** Signs what is thrown away; no release is ever signed by it. */
+const KEY = signingKey(new Uint8Array(32));
 const did = issuerDid(KEY);
 const NOBODY: Issuer = { name: 'check', did, keyId: did, baseUrl: 'https://check.example' };
 
@@ -131,7 +128,6 @@ async function checked({ snapshots, data }: CheckFlags, asOf: string): Promise<C
   }
 }
 
-/** What was found right, in one line. */
 export function checkText({ lines, signals, batches, readings, rows }: CheckSummary): string {
   return (
     `no problems. catalogue: lines ${lines}, signals ${signals}; ` +

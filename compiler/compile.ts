@@ -65,6 +65,7 @@ import {
   previousCatalog,
   publishRun,
   type Run,
+  type RunTerms,
 } from './stages/publish/publish-run.ts';
 import { refuseChanges, refuseNothing, refuseShrink } from './stages/publish/refuse-changes.ts';
 import {
@@ -74,7 +75,7 @@ import {
   type Retention,
   timeFault,
 } from './stages/publish/release-folders.ts';
-import { readStored } from './stages/publish/release-list.ts';
+import { readRemembered } from './stages/publish/release-list.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
@@ -96,7 +97,6 @@ import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 const INLINE_BYTES_MAX = 200_000;
 
 export interface CompileOptions extends PublishOptions {
-  /** Folder of batches. */
   readonly snapshots: string;
   /** Says that the current release, which is of a later time, was published by a clock that ran ahead. */
   readonly acceptClock?: boolean;
@@ -153,10 +153,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   }
 }
 
-/**
- * Continues from the previous release if that is known to be safe; otherwise, and after any mismatch, starts from the
- * snapshots.
- */
+/** Goes on from the previous release if that is known to be safe; otherwise, and after any mismatch, from the snapshots. */
 async function compileInto(
   options: CompileOptions,
   staging: Staging,
@@ -167,7 +164,9 @@ async function compileInto(
   }: Listed & { readonly whole: StatedCatalog; readonly isFull: boolean },
 ): Promise<Omit<CompileSummary, 'catalogChanges'>> {
   const issuerKey = signingKey(options.seed);
-  const issuer = issuerOf(options, issuerKey);
+  const did = issuerDid(issuerKey);
+  const { issuerName: name, baseUrl } = options;
+  const issuer = { name, did, keyId: keyIdOf(did), baseUrl };
   const { catalog, text, tableDigest, sha256 } = whole;
   const { maxRejectsPpm: rejectsPpm = 0, seriesDays = SERIES_DAYS_MAX } = options;
   const key = stateKey(issuer, tableDigest, { rejectsPpm, seriesDays });
@@ -197,7 +196,6 @@ async function compileInto(
 
 type StatedCatalog = WholeCatalog & ReturnType<typeof statedCatalog>;
 
-/** A catalogue as the release and its head state it. */
 function statedCatalog({ catalog, file }: WholeCatalog) {
   const text = catalogText(file);
   const hex = hash('sha256', text, 'hex');
@@ -206,24 +204,10 @@ function statedCatalog({ catalog, file }: WholeCatalog) {
   return { text, tableDigest, sha256: `sha256:${hex}` };
 }
 
-/** What is to be compiled, and upon what. */
-type CompileInput = Omit<Plan, 'memory'> & { readonly memory: Memory | null };
 function openRun(
   { asOf }: CompileOptions,
-  open: Pick<
-    Run,
-    | 'catalog'
-    | 'catalogText'
-    | 'catalogSha256'
-    | 'staging'
-    | 'issuer'
-    | 'issuerKey'
-    | 'overlapKey'
-    | 'keys'
-    | 'tableDigest'
-    | 'stateKey'
-  >,
-  source: CompileInput,
+  open: RunTerms,
+  source: Omit<Plan, 'memory'> & { readonly memory: Memory | null },
 ): Run {
   const { stored, added, memory } = source;
   const { staging } = open;
@@ -245,12 +229,7 @@ function openRun(
 /** A file of the previous release; null when it has none of that path. */
 function previousBytes({ previous, data }: Staging, path: string): Buffer | null {
   const entry = previous?.files()?.find(path) ?? null;
-  if (entry === null) return null;
-  try {
-    return readStored(data, entry);
-  } catch (cause) {
-    throw new ForgottenError(`Cannot go on from "${path}"`, { cause });
-  }
+  return entry === null ? null : readRemembered(data, entry);
 }
 
 function dueSignals({ added, catalog }: Pick<Run, 'added' | 'catalog'>): DueSignal[] {
@@ -277,7 +256,7 @@ async function compileRun(
   const digests = new Map(results.flatMap(({ digests }) => Object.entries(digests)));
   const changed = memory === null ? changedSince(run.known, digests, stored) : [];
   const overlapSigned = options.overlapSeed === undefined ? null : run.overlapKey !== null;
-  const published = await publishRun(options, run, { signals, digests });
+  const published = await publishRun(options, run, signals, digests);
   const warnings = keyWarnings(run.keys, options.asOf);
   return { ...published, changed, overlapSigned, keyWarnings: warnings };
 }
@@ -320,12 +299,6 @@ function refuseStale({ asOf, validUntil, data }: CompileOptions): void {
   if (Date.parse(validUntil) > Date.parse(asOf)) return;
   const message = `"${validUntil}" is not after the publication time ${asOf}; pass a later --valid-until`;
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'valid_until', message }]);
-}
-
-function issuerOf(options: CompileOptions, key: KeyObject): Issuer {
-  const did = issuerDid(key);
-  const { issuerName: name, baseUrl } = options;
-  return { name, did, keyId: keyIdOf(did), baseUrl };
 }
 
 /** The keys that the release is to list; throws a KeyError when the key that signs is none of them, or not at this time. */
@@ -381,10 +354,7 @@ function runnerFor(options: CompileOptions, queue: readonly SharedSignal[]): Job
   const bytes = queue.reduce((sum, shared) => sum + bytesOf(shared), 0);
   if (workers === 0 || bytes < INLINE_BYTES_MAX) return inlineRunner();
   const isLong = queue.some((shared) => bytesOf(shared) > SIGNAL_BYTES_IN_MEMORY);
-  return workerRunner({
-    count: Math.min(workers, queue.length),
-    grouping: isLong ? 'partitioned' : 'inMemory',
-  });
+  return workerRunner(Math.min(workers, queue.length), isLong ? 'partitioned' : 'inMemory');
 }
 
 function bytesOf({ signal, share }: SharedSignal): number {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { isCode } from '../compiler/contract/errors.ts';
+import { isCode, messageOf } from '../compiler/contract/errors.ts';
 import { type Config, settlementOf, settlementWarnings } from './config/config.ts';
 import {
   CONFIG_NAME,
@@ -18,7 +18,6 @@ import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { COMMANDS, ON_DEMAND } from './rooms.ts';
 import { packageVersion, startGatekeeper } from './start.ts';
 import { passedSocket } from './system/listen.ts';
-import { messageOf } from './system/message-of.ts';
 import { readOwnFile } from './system/plain-file.ts';
 import { StartError } from './system/start-error.ts';
 import { type WorkerRole, workerRole } from './workers/worker-role.ts';

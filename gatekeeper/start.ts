@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { codeOf } from '../compiler/contract/errors.ts';
+import { codeOf, messageOf } from '../compiler/contract/errors.ts';
 import { rootDid } from '../compiler/contract/key-history.ts';
 import { isStale } from '../compiler/contract/release.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
@@ -48,7 +48,6 @@ import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
 import { ServiceState } from './state/service-state.ts';
 import { isLoopback } from './system/listen.ts';
-import { messageOf } from './system/message-of.ts';
 import { readOwnFile } from './system/plain-file.ts';
 import { StartError } from './system/start-error.ts';
 

@@ -9,6 +9,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { outliveReader } from '../compiler/commands/error-text.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
 import { defined } from '../compiler/contract/defined.ts';
+import { messageOf } from '../compiler/contract/errors.ts';
 import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
 import { usdAmount } from '../compiler/contract/price.ts';
 import { logEntry } from '../compiler/contract/tiles.ts';
@@ -21,7 +22,6 @@ import type { Reading } from '../compiler/stages/intake/reading.ts';
 import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
-import { messageOf } from '../gatekeeper/system/message-of.ts';
 import {
   demoSettings,
   FEED,

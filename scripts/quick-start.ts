@@ -1,9 +1,9 @@
 import { outliveReader } from '../compiler/commands/error-text.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
+import { messageOf } from '../compiler/contract/errors.ts';
 import type { Config } from '../gatekeeper/config/config.ts';
 import { LogOutput, lineLog } from '../gatekeeper/log/line-log.ts';
 import { packageVersion, startGatekeeper } from '../gatekeeper/start.ts';
-import { messageOf } from '../gatekeeper/system/message-of.ts';
 import {
   demoSettings,
   playsKey,

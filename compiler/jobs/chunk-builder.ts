@@ -29,7 +29,6 @@ export interface JobChunk {
   readonly catalog: string;
   /** Look-up entries, see formatVerifyEntry. */
   readonly verify: Uint8Array;
-  /** What the log is to hold. */
   readonly leaves: LeafLines;
   /** What the next compile is to know of each entity, see formatKnown. */
   readonly known: Uint8Array;
@@ -41,7 +40,6 @@ export interface JobChunk {
   readonly gone: { readonly paths: readonly string[]; readonly verify: string };
 }
 
-/** What becomes of one entity. */
 interface BuiltEntity {
   grown: Grown;
   record: SignalRecord;
@@ -59,7 +57,6 @@ const READINGS_MAX = 2048;
 /** Of a batch: `2026-11-20`. */
 const DAY_CHARS = 10;
 
-/** Gathers the output of some entities. */
 export class ChunkBuilder {
   readonly #signalId: string;
   readonly #memory: ChunkMemory;
@@ -83,7 +80,6 @@ export class ChunkBuilder {
     return this.#entities >= ENTITIES_MAX || this.#readings >= READINGS_MAX;
   }
 
-  /** Takes over what is made of an entity. */
   entity(facts: EntityFacts, { grown, record, files, known, unsureUntil }: BuiltEntity): void {
     const { entity } = facts.latest;
     this.#entities += 1;
@@ -98,9 +94,10 @@ export class ChunkBuilder {
       return { path, record_hash: citationOf(body)?.record_hash };
     });
     for (const held of grown.fresh) this.#leaf(held, entity, unsureUntil);
-    this.#lookUps(facts, marked);
-    if (known !== null) this.#takeBack(facts, known, { grown, files: marked });
     const { looked_at, record_hash } = facts;
+    const subject = { signal: this.#signalId, entity, observed_at: facts.latest.observed_at };
+    this.#verify.push(...linesOf(subject, record_hash, marked));
+    if (known !== null) this.#takeBack(facts, known, { grown, files: marked });
     // As it was stored: a name of the tables is given again each time.
     const { reading } = defined(facts.recent.at(-1), 'the newest reading');
     const now = { reading, record_hash, looked_at };
@@ -108,7 +105,6 @@ export class ChunkBuilder {
     this.#memory.known.add(text);
   }
 
-  /** Notes that some joined body reads an entity. */
   join(entity: string, isNew: boolean): void {
     this.#joined.push([entity, isNew]);
   }
@@ -147,13 +143,6 @@ export class ChunkBuilder {
     this.#memory.leaves.add(line);
   }
 
-  /** The latest reading has a look-up entry, and so has every citation, since its verify_url names its own hash. */
-  #lookUps(facts: EntityFacts, files: readonly MarkedFile[]): void {
-    const { signal, latest, record_hash } = facts;
-    const subject = { signal: signal.id, entity: latest.entity, observed_at: latest.observed_at };
-    this.#verify.push(...linesOf(subject, record_hash, files));
-  }
-
   /** What the previous release has of an entity goes, unless it is published again. */
   #takeBack(
     { signal, latest }: EntityFacts,
@@ -177,7 +166,7 @@ function pathOf(subject: SeriesSubject, { before, count }: Segment): string {
   return segmentPath(subject, { start: before.rows, count });
 }
 
-/** Look-up lines of an entity: of its latest reading, and of every body that is signed. */
+/** Look-up lines of an entity: of its latest reading, and of every citation, since its verify_url names its own hash. */
 function linesOf(
   { signal, entity, observed_at }: { signal: string; entity: string; observed_at: string },
   record_hash: string,
@@ -235,20 +224,11 @@ const UNIT_BYTES_MAX = 3;
 export const CHUNKS_WAITING_MAX = 4;
 
 /** What the bytes of a chunk stand in; other threads can read it. */
-interface ChunkMemory {
-  bodies: TextBytes;
-  lookUps: TextBytes;
-  known: TextBytes;
-  leaves: TextBytes;
-}
-
-function chunkMemory(): ChunkMemory {
-  return {
-    bodies: new TextBytes(),
-    lookUps: new TextBytes(),
-    known: new TextBytes(),
-    leaves: new TextBytes(),
-  };
+class ChunkMemory {
+  readonly bodies = new TextBytes();
+  readonly lookUps = new TextBytes();
+  readonly known = new TextBytes();
+  readonly leaves = new TextBytes();
 }
 
 /**
@@ -256,11 +236,11 @@ function chunkMemory(): ChunkMemory {
  * What is sent away instead would lie about in the other thread until it collects its garbage.
  */
 export class ChunkMemories {
-  readonly #turns = Array.from({ length: CHUNKS_WAITING_MAX + 1 }, chunkMemory);
+  readonly #turns = Array.from({ length: CHUNKS_WAITING_MAX + 1 }, () => new ChunkMemory());
   #turn = 0;
 
   next(): ChunkMemory {
-    const memory = this.#turns[this.#turn % this.#turns.length] ?? chunkMemory();
+    const memory = this.#turns[this.#turn % this.#turns.length] ?? new ChunkMemory();
     this.#turn += 1;
     memory.bodies.clear();
     memory.lookUps.clear();

@@ -28,7 +28,6 @@ export interface WorkerOrder {
   readonly waiting: Int32Array<SharedArrayBuffer>;
 }
 
-/** Messages from a worker to the main thread. */
 export type WorkerMessage =
   | { readonly chunk: JobChunk }
   | { readonly result: JobResult }
@@ -42,14 +41,8 @@ export function inlineRunner(): JobRunner {
   };
 }
 
-interface WorkerPlan {
-  count: number;
-  /** How the readings of the largest signal are grouped. */
-  grouping: keyof typeof YOUNG_MB;
-}
-
-/** Jobs of `count` worker threads; a job waits until one of them is free. */
-export function workerRunner({ count, grouping }: WorkerPlan): JobRunner {
+/** Jobs of `count` worker threads; a job waits until one is free. `grouping` is that of the largest signal. */
+export function workerRunner(count: number, grouping: keyof typeof YOUNG_MB): JobRunner {
   const file = import.meta.url.endsWith('.ts') ? './signal-worker.ts' : './signal-worker.js';
   const resourceLimits = {
     maxYoungGenerationSizeMb: YOUNG_MB[grouping],
@@ -116,7 +109,6 @@ interface JobFailure {
 
 const SYSTEM_MEMBERS = ['code', 'syscall', 'path'] as const;
 
-/** What a worker sends of an error. */
 export function jobFailure(error: unknown): JobFailure {
   const isForgotten = error instanceof ForgottenError;
   if (!(error instanceof Error)) return { message: String(error), isForgotten, system: {} };
@@ -139,12 +131,10 @@ const SHARE_BYTES_MIN = 1_000_000;
 /** A signal with more input is one job: each share has memory of its own, and its bound is meant for all. */
 const SHARED_BYTES_MAX = 100_000_000;
 
-/** New files of a signal, and its row of the catalogue. */
 export interface DueSignal extends SignalFiles {
   readonly entry: SignalEntry;
 }
 
-/** What one job is to work on. */
 export interface SharedSignal {
   readonly signal: DueSignal;
   readonly share: Share;

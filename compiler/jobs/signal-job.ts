@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Line } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
-import type { FileEntry } from '../contract/release.ts';
 import { segmentPath } from '../contract/series.ts';
 import { entityFiles } from '../stages/assemble/entity-files.ts';
 import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
@@ -18,7 +17,7 @@ import {
   type StoredReading,
 } from '../stages/intake/read-signal.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { readStored } from '../stages/publish/release-list.ts';
+import { readRemembered } from '../stages/publish/release-list.ts';
 import type { Ground } from '../stages/remember/entity-past.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { type Grown, growPast } from '../stages/remember/grow-past.ts';
@@ -49,7 +48,6 @@ export interface SignalJob extends IntakeRules {
   readonly issuer: Issuer;
   /** What signs; reading it from its seed takes as long as ten signatures. */
   readonly key: KeyObject;
-  /** Folder for what only this compile needs. */
   readonly scratch: string;
 }
 
@@ -80,7 +78,6 @@ export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): J
 
 type Read = Pick<JobResult, 'readings' | 'rejects' | 'digests' | 'faults'>;
 
-/** The state of one running job: its output so far and its counts. */
 class SignalRun {
   readonly #job: SignalJob;
   readonly #known: KnownEntities;
@@ -108,7 +105,6 @@ class SignalRun {
     return this.#behind.size > 0 && this.#faults.length === 0;
   }
 
-  /** Reads files, and settles what they say. */
   settle(files: readonly SnapshotFile[]): Read {
     return this.#read(files, this.#job, (entity, lines, batches) => {
       const known = this.#known.get(entity);
@@ -186,19 +182,19 @@ class SignalRun {
       readSegment: (entity, { before, count, size, sha256 }) => {
         const place = { start: before.rows, count };
         const path = segmentPath({ signal_id: signal.id, entity }, place);
-        return storedSegment(data, { path, size, sha256 });
+        return readRemembered(data, { path, size, sha256 });
       },
     };
   }
 
   /** Hands over what follows from an entity, and takes back what the previous release says of it. */
   #publish(grown: Grown, known: KnownEntity | null, unsureUntil: string | null): void {
-    const facts = entityFacts(this.#job.entry, grown, this.#hashOf);
+    const { entry, signal_id } = this.#job;
+    const facts = entityFacts(entry, grown, this.#hashOf);
     const { entity } = facts.latest;
     const made = entityFiles(facts, grown, this.#sealer);
     this.#held.entity(facts, { grown, ...made, known, unsureUntil });
-    if (isJoined(this.#job.entry.line, this.#job.signal_id, entity))
-      this.#held.join(entity, known === null);
+    if (isJoined(entry.line, signal_id, entity)) this.#held.join(entity, known === null);
     this.#entities += known === null ? 1 : 0;
     this.#revisions += grown.past.revisions - (known?.past.revisions ?? 0);
     this.#repeats += grown.past.repeats - (known?.past.repeats ?? 0);
@@ -212,15 +208,6 @@ class SignalRun {
     const chunk = this.#held.build();
     if (chunk !== null) this.#emit(chunk);
     this.#held = new ChunkBuilder(this.#job.signal_id, this.#memories.next());
-  }
-}
-
-/** A segment of the previous release, which this compile goes on from. */
-function storedSegment(data: string, entry: FileEntry): Buffer {
-  try {
-    return readStored(data, entry);
-  } catch (cause) {
-    throw new ForgottenError(`Cannot go on from "${entry.path}"`, { cause });
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { type Config, paidTokens, settlementOf, TEST_WARNING } from '../config/config.ts';
 import type { Log } from '../log/line-log.ts';
 import type { Meters } from '../metrics/meters.ts';
@@ -15,7 +16,6 @@ import type { PaymentServices } from '../payment/open-payment-services.ts';
 import type { SignaturePool } from '../payment/signature-pool.ts';
 import { meteredPurchases, purchaseService } from '../purchase/purchase-service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { messageOf } from '../system/message-of.ts';
 import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { type Rooms, type Service, SoldTargets } from './service.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   type CanonicalRequest,
   canonicalRequest,
@@ -10,7 +11,6 @@ import { type PaymentHeader, wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../http/request.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
-import { messageOf } from '../system/message-of.ts';
 import { answer, gone, notFound, refuseMethod } from './answers.ts';
 import {
   type Answered,

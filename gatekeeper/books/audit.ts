@@ -1,4 +1,5 @@
 import { encodeEventTopics, type Hex, isHash, parseEventLogs, TimeoutError } from 'viem';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   firstBlockFrom,
   insist,
@@ -10,7 +11,6 @@ import { type ChainNode, TOKEN_ABI } from '../chain/chain-node.ts';
 import type { BookRow, Books } from '../journal/ledger.ts';
 import { blockNumberOf } from '../money/evidence.ts';
 import { parseSignedText } from '../money/payment.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { type Config, paidTokens } from '../config/config.ts';
 import type { Books } from '../journal/ledger.ts';
@@ -10,7 +11,6 @@ import {
   withBooks,
   writtenJournalFile,
 } from '../journal/with-journal.ts';
-import { messageOf } from '../system/message-of.ts';
 import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import type { AuditedNode, Finding } from './audit.ts';

@@ -8,6 +8,7 @@ import {
   parseEventLogs,
   TimeoutError,
 } from 'viem';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import {
   blockNumberOf,
@@ -19,7 +20,6 @@ import {
 import type { Network } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 import { inTime } from '../system/in-time.ts';
-import { messageOf } from '../system/message-of.ts';
 import {
   type Block,
   ChainMismatch,

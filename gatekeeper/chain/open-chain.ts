@@ -1,5 +1,6 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import type { Config, PaidNetwork } from '../config/config.ts';
 import { relayerKey } from '../money/address.ts';
 import type { AccountStanding, ChainEvidence } from '../money/evidence.ts';
@@ -9,7 +10,6 @@ import type { Authorization } from '../money/payment.ts';
 import type { AskCode } from '../money/sign-in.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import { inTime } from '../system/in-time.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { chainEvidence, nodeFailure, nodeFault } from './chain-evidence.ts';
 import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { defined } from '../../compiler/contract/defined.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { LOGGED_REQUESTS } from '../log/line-log.ts';
 import { findNetwork, furtherTokens } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import type { Config, PaidNetwork } from './config.ts';
 import { jointFaults } from './joint-faults.ts';

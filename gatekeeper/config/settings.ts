@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { trustedProxies } from '../limits/client-address.ts';
 import { LOGGED_REQUESTS } from '../log/line-log.ts';
 import { payeeAddress } from '../money/address.ts';
@@ -13,7 +14,6 @@ import {
   TOKEN_FORM,
 } from '../money/networks.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
-import { messageOf } from '../system/message-of.ts';
 import { isPostgresUrl } from './postgres-url.ts';
 
 /** `Name: value`, which cannot become two headers; no value is what an empty variable leaves. */

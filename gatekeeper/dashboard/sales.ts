@@ -4,6 +4,7 @@ import { closeSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import {
   type Books,
@@ -12,7 +13,6 @@ import {
   RevenueSum,
   settledDay,
 } from '../journal/ledger.ts';
-import { messageOf } from '../system/message-of.ts';
 import { openOwnFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 

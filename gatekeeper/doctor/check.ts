@@ -1,9 +1,9 @@
 import { request } from 'undici';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { TokenNode } from '../chain/chain-node.ts';
 import type { Config, PaidNetwork } from '../config/config.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { messageOf } from '../system/message-of.ts';
 
 /** What the checks look at. Nothing of it is written to, and no payment is sent. */
 export interface Examined {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import type { Config } from '../config/config.ts';
 import {
   type ConfigSources,
@@ -14,7 +15,6 @@ import type { ReleaseIndex } from '../release/release-index.ts';
 import { openSource } from '../remote/open-source.ts';
 import { ServiceState } from '../state/service-state.ts';
 import { inTime } from '../system/in-time.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { ask, type Examined, type Finding, failed, failure, STATES } from './check.ts';
 import * as local from './local-checks.ts';

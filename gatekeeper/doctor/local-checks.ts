@@ -2,6 +2,7 @@
 
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { keysInWords } from '../../compiler/contract/key-history.ts';
 import { isStale } from '../../compiler/contract/release.ts';
@@ -19,7 +20,6 @@ import { relayerKey } from '../money/address.ts';
 import { clockFailure } from '../money/clock-guard.ts';
 import { refuseOlder } from '../release/newest-served.ts';
 import { subscriptionWarnings } from '../release/release-source.ts';
-import { messageOf } from '../system/message-of.ts';
 import {
   type Examined,
   type Finding,

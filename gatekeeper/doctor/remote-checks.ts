@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { codeOf } from '../../compiler/contract/errors.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { TokenNode } from '../chain/chain-node.ts';
 import { paidNetworks, paidTokens, settlementOf } from '../config/config.ts';
@@ -15,7 +15,6 @@ import { surelyClient, trustedProxies } from '../limits/client-address.ts';
 import { payeeAddress, relayerKey } from '../money/address.ts';
 import { type Network, symbolOf } from '../money/networks.ts';
 import { isLoopback, listen } from '../system/listen.ts';
-import { messageOf } from '../system/message-of.ts';
 import {
   type Examined,
   type Finding,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defined } from '../../compiler/contract/defined.ts';
-import { messageOf } from '../system/message-of.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { headerFacts, pays, wantsPage } from './header-facts.ts';
 import {
   matches,

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'libsql';
-import { messageOf } from '../system/message-of.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 
 interface GroupCommitOptions {
   readonly db: Database.Database;

@@ -3,8 +3,8 @@ import { Command, Option } from 'commander';
 import type pg from 'pg';
 import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import {
   type AcceptedClock,

@@ -1,12 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isCode } from '../../compiler/contract/errors.ts';
+import { isCode, messageOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import type { Conclusion, Journal } from '../money/journal.ts';
 import { CallWatch, type Trouble } from '../state/service-state.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { isEmptyJournal, JOURNAL_NAME, traceOfShop } from './journal-file.ts';
 import { sqliteJournal } from './sqlite-journal.ts';

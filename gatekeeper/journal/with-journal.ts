@@ -4,11 +4,11 @@ import type Database from 'libsql';
 import type pg from 'pg';
 import { z } from 'zod';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import type { JournalFacts } from '../money/journal.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import {
   JOURNAL_NAME,

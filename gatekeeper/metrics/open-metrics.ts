@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { addressText, type MetricsAddress, type MetricsSettings } from '../config/settings.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type Responder,
 } from '../http/request.ts';
 import { isLoopbackHost, listen } from '../system/listen.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { instruments } from './instruments.ts';
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { type Config, settlementOf } from '../config/config.ts';
 import { facilitatorWarning } from '../facilitator/translating-facilitator.ts';
 import { keepingSettlements, openJournal, watchingWrites } from '../journal/open-journal.ts';
@@ -7,7 +8,6 @@ import { OutsideTime } from '../money/clock-guard.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
 import type { ServiceState } from '../state/service-state.ts';
-import { messageOf } from '../system/message-of.ts';
 import {
   meteredFacilitator,
   meteredJournal,

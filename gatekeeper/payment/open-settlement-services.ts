@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
 import { type Config, type PaidNetwork, paidNetworks, paidTokens } from '../config/config.ts';
 import {
@@ -26,7 +27,6 @@ import {
 import { depthMs, finalMs, isTokenOf, type Network } from '../money/networks.ts';
 import type { AskCode } from '../money/sign-in.ts';
 import type { ServiceState } from '../state/service-state.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { meteredFacilitator, watchedFacilitator } from './metered.ts';
 import { type AskStanding, SmartAccounts } from './payer-admission.ts';

@@ -1,6 +1,6 @@
+import { messageOf } from '../../compiler/contract/errors.ts';
 import type { Journal, OpenPayment } from '../money/journal.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { messageOf } from '../system/message-of.ts';
 import type { PurchaseService } from './purchase-service.ts';
 
 /** Time between two passes: a doubt mostly ends with the next few blocks. */

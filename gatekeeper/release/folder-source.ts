@@ -1,6 +1,7 @@
 import { watch } from 'node:fs';
 import { access, readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { FILES_FOLDER } from '../../compiler/contract/path.ts';
 import {
   CURRENT_LINK,
@@ -12,7 +13,6 @@ import {
 import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
 import { FILE_COST } from '../http/cost.ts';
-import { messageOf } from '../system/message-of.ts';
 import { isOfDisk, readPlainFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { DamagedReleaseError } from './open-release.ts';

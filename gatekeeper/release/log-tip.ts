@@ -12,6 +12,7 @@ import {
   signatureIn,
 } from '../../compiler/contract/checkpoint.ts';
 import { encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import type { LogBatch } from '../../compiler/contract/log-batch.ts';
 import type { LogLine } from '../../compiler/contract/log-runs.ts';
 import { HASH_BYTES, leafHash, nodeHash } from '../../compiler/contract/merkle.ts';
@@ -38,7 +39,6 @@ import {
   type ReadTlogProof,
 } from '../../compiler/contract/tlog-proof.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
-import { messageOf } from '../system/message-of.ts';
 import { oncePerRelease } from './per-release.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
 import type { ReleaseIndex } from './release-index.ts';

@@ -8,6 +8,7 @@ import {
 } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   firstHistory,
   KEYS_PATH,
@@ -25,7 +26,6 @@ import {
 } from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { hexInTurns, ListedFiles } from './listed-files.ts';
 import { DamagedFileError, UnreachableFileError } from './read-body.ts';

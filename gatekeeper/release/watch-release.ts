@@ -1,7 +1,7 @@
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { isContinued, rootDid } from '../../compiler/contract/key-history.ts';
 import { goesBack } from '../../compiler/contract/release.ts';
 import type { ServiceState } from '../state/service-state.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import type { ReleaseSource } from './release-source.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
 import { costOfFetching, FILE_COST, type Spend } from '../http/cost.ts';
@@ -8,7 +9,6 @@ import type { Log } from '../log/line-log.ts';
 import { DamagedFileError, hasHash, UnreachableFileError } from '../release/read-body.ts';
 import type { Trouble } from '../state/service-state.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { messageOf } from '../system/message-of.ts';
 import { readPlainFile } from '../system/plain-file.ts';
 import { Slots, SlotsFullError } from '../system/slots.ts';
 import { HostError, patientGet, type StaticHost } from './static-host.ts';

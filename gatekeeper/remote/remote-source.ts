@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
 import {
   CURRENT_LINK,
@@ -19,7 +20,6 @@ import { UnreachableFileError } from '../release/read-body.ts';
 import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
 import type { ServiceState, Trouble } from '../state/service-state.ts';
 import { inTime } from '../system/in-time.ts';
-import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { DiskCache, FETCHES_MAX, RemoteFiles } from './remote-files.ts';
 import { HostError, patientGet, type StaticHost, staticHost } from './static-host.ts';

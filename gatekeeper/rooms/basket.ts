@@ -7,6 +7,7 @@ import {
 } from '../../compiler/contract/basket.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 import {
   canonicalRequest,
@@ -26,7 +27,6 @@ import { isRefusal } from '../money/payment.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
 import { mediaTypeOf } from '../offer/shown.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { messageOf } from '../system/message-of.ts';
 
 /** Baskets whose answers are gathered for a payment at the same time; each holds at most BASKET_ANSWERS_BYTES_MAX. */
 const GATHERED_MAX = 16;

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   CHECK_DETAILS_MAX,
   CHECKED_CITATIONS_MAX,
@@ -29,7 +30,6 @@ import { jsonReply, type Reply } from '../http/reply.ts';
 import { findLeaf } from '../release/log-index.ts';
 import { isLogged } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
-import { messageOf } from '../system/message-of.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Record hashes of one body that are looked up in the log. */

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import cluster from 'node:cluster';
 import type { Readable } from 'node:stream';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import type { Log } from '../log/line-log.ts';
-import { messageOf } from '../system/message-of.ts';
 import { workerVariables } from './worker-role.ts';
 
 /**

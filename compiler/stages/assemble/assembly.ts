@@ -47,7 +47,6 @@ import { coreFields, lineageOf, orderedCurrent } from './entity-record.ts';
 
 const SAMPLE_DEFAULT = 'airquality.aqi';
 
-/** Where an assembly puts what the signal jobs made. */
 interface AssemblyOutput {
   readonly catalog: Catalog;
   readonly shards: VerifyShards;
@@ -59,23 +58,20 @@ interface AssemblyOutput {
   readonly listed: Buffer;
 }
 
-/** What bodies that join entities are made of. */
 export interface Material {
   readonly table: LatestTable;
-  /** How many entities each signal has now. */
   readonly entities: ReadonlyMap<string, number>;
-  /** The bytes of a file of the release. */
   readonly read: (path: string) => Uint8Array;
 }
 
 /** Gathers what the signal jobs hand over and writes everything that joins signals and has changed. */
 export class Assembly {
-  /** Number of bundles of each line. */
   readonly bundles: Record<string, number> = {};
   /** Paths of the previous release that these entities no longer have. */
   readonly gone: string[] = [];
+  /** Those of the signals themselves. */
+  readonly files: FileEntry[] = [];
   readonly #output: AssemblyOutput;
-  readonly #files: FileEntry[] = [];
   readonly #catalog: LineEdit[] = [];
   /** Entities with new lines that some joined body reads, by signal; true for those that are new themselves. */
   readonly #joined = new Map<string, Map<string, boolean>>();
@@ -86,22 +82,22 @@ export class Assembly {
     this.#output = output;
   }
 
-  /** Writes the files of a chunk and keeps what joins signals. */
   add(chunk: JobChunk): void {
     const { shards, leaves, writer } = this.#output;
     const { signal_id } = chunk;
     let at = 0;
     for (const entry of chunk.files) {
       writer.store(entry, chunk.bytes.subarray(at, at + entry.size));
-      this.#files.push(entry);
+      this.files.push(entry);
       at += entry.size;
     }
     shards.add(chunk.verify);
     shards.remove(chunk.gone.verify);
     this.gone.push(...chunk.gone.paths);
     leaves.addLines(chunk.leaves);
-    for (const line of chunk.catalog.split('\n')) {
-      if (line !== '') this.#catalog.push({ key: catalogPlace(line), line: `${line}\n` });
+    for (const line of chunk.catalog.split('\n').slice(0, -1)) {
+      const key = place(signal_id, parseCatalogRow(line).entity);
+      this.#catalog.push({ key, line: `${line}\n` });
     }
     const joined = this.#joined.get(signal_id) ?? new Map<string, boolean>();
     for (const [entity, isNew] of chunk.joined) joined.set(entity, isNew);
@@ -110,7 +106,6 @@ export class Assembly {
     if (first === undefined || chunk.first < first) this.#first.set(signal_id, chunk.first);
   }
 
-  /** Writes what joins signals, as far as it has changed. */
   write(press: Press, material: Material): void {
     this.#writeBundles(press, material);
     this.#writeCities(press, material);
@@ -121,16 +116,10 @@ export class Assembly {
     press.file(CATALOG_PATH, this.#catalogBytes());
   }
 
-  /** Entity of the free sample of a signal. */
   sampleOf(signalId: string): string | null {
     const known = this.#output.memory?.state.signals[signalId]?.sample ?? null;
     const fresh = this.#first.get(signalId) ?? null;
     return known !== null && (fresh === null || known < fresh) ? known : fresh;
-  }
-
-  /** The files of the signals themselves. */
-  get files(): readonly FileEntry[] {
-    return this.#files;
   }
 
   /** Signals with new lines, in order. */
@@ -245,9 +234,7 @@ export class Assembly {
   }
 
   #entry(id: string): SignalEntry {
-    const entry = this.#output.catalog.entryById.get(id);
-    if (entry === undefined) throw new RangeError(`Cannot join "${id}": not in the catalogue`);
-    return entry;
+    return defined(this.#output.catalog.entryById.get(id), `the signal "${id}"`);
   }
 
   #legOf(table: LatestTable, signalId: string, entity: string): LegReading | undefined {
@@ -265,16 +252,14 @@ export class Assembly {
 function subjectsOf(line: Line, table: LatestTable): string[] {
   const subjects = new Set(line.entities);
   if (line.open) {
-    for (const id of defined(line.bundle, 'the bundle of the line').legs.flatMap(
-      (leg) => leg.signals,
-    )) {
+    const { legs } = defined(line.bundle, 'the bundle of the line');
+    for (const id of legs.flatMap((leg) => leg.signals)) {
       for (const entity of table.whole(id).keys()) subjects.add(entity);
     }
   }
   return [...subjects].sort();
 }
 
-/** The whole record of a leg, as it is sold. */
 function cityReading(leg: LegReading | undefined, read: Material['read']): CityReading[] {
   if (leg === undefined) return [];
   const { _citation, ...record } = recordAt(read, leg.signal_id, leg.entity);
@@ -283,12 +268,6 @@ function cityReading(leg: LegReading | undefined, read: Material['read']): CityR
 
 function recordAt(read: Material['read'], signalId: string, entity: string): SignalRecord {
   return JSON.parse(Buffer.from(read(recordPath(signalId, entity))).toString('utf8'));
-}
-
-/** Where a line of the catalog belongs. */
-function catalogPlace(line: string): string {
-  const { signal_id, entity } = parseCatalogRow(line);
-  return place(signal_id, entity);
 }
 
 /** `/merkle/spec`: what the retired scheme was, and what took its place. */

@@ -5,7 +5,7 @@ import { filePath, type Values } from '../../contract/path.ts';
 import type { DecisionPoints } from '../../contract/record.ts';
 import { HASH_CORE_VERSION, hashCore } from '../../contract/record-hash.ts';
 import { LEGS_LINEAGE, LEGS_NOTE, NATURE, UNCERTAINTY } from '../../contract/words.ts';
-import { hoursBetween } from '../derive/figures.ts';
+import { disclosures, hoursBetween, measurers } from '../derive/figures.ts';
 import {
   type ArticleDocument,
   type DocumentLeg,
@@ -17,9 +17,7 @@ import {
 import type { Press } from '../publish/press.ts';
 import { jcs } from '../seal/jcs.ts';
 import {
-  disclosureOf,
   type HashedRow,
-  measurers,
   putRowHashes,
   type ReadPart,
   type RowHash,
@@ -93,7 +91,6 @@ function putDocument(press: Press, stored: StoredDocument, others: StoredValues)
   press.put(path, row.params, press.sealer.seal(body, { ...common, fact, ...times }));
 }
 
-/** What of a document is hashed: the article as a whole, or each leg. */
 function hashesOf(press: Press, stored: StoredDocument, file: string | null): RowHash[] {
   const { row, record_hash, batch } = stored;
   if (row.form === 'legs') {
@@ -117,10 +114,8 @@ function fileOf({ row }: StoredDocument): string | null {
 const HASH_NOTE =
   'each leg carries its whole hash core and its record hash; the citation signs the whole document';
 
-/** A leg with the members of its hash core, and its hash. */
 type HashedLeg = ReturnType<typeof hashedLeg>;
 
-/** The legs of a document in causal order, each hashed like a reading. */
 function documentLegs(press: Press, { legs, collected_at }: LegsDocument): HashedLeg[] {
   return legs.map((leg) => hashedLeg(press, leg, collected_at));
 }
@@ -146,7 +141,7 @@ function legsBody(press: Press, row: LegsDocument, others: StoredValues) {
     lineage: lineageOf(row, leg),
   }));
   const members = Object.fromEntries(
-    legs.map((leg, index) => [leg.leg, legMember(leg, { position: index + 1, cadence })]),
+    legs.map((leg, index) => [leg.leg, legMember(leg, index + 1, cadence)]),
   );
   return {
     nature: NATURE,
@@ -164,7 +159,7 @@ function legsBody(press: Press, row: LegsDocument, others: StoredValues) {
       freshness_rule: freshnessRule(legs.length, 'legs'),
     }),
     decision_points: storedDecisions(endpointAt(operation), params, others),
-    ...disclosureOf(row),
+    ...disclosures(row),
     record_hash_verifiable: { mode: 'offline' as const, note: HASH_NOTE },
   };
 }
@@ -181,12 +176,7 @@ function lineageOf(row: LegsDocument, leg: HashedLeg) {
   };
 }
 
-interface LegPlace {
-  readonly position: number;
-  readonly cadence: Cadence;
-}
-
-function legMember({ leg, ...facts }: HashedLeg, { position, cadence }: LegPlace) {
+function legMember({ leg, ...facts }: HashedLeg, position: number, cadence: Cadence) {
   const { observed_at, data_age_hours, ...rest } = facts;
   const head = { leg, position, observed_at, data_age_hours };
   const basis = { freshness_basis: freshnessBasis(cadence) };
@@ -210,13 +200,11 @@ function sentence(
 const ARTICLE_HASH_NOTE =
   'record_hash is recomputed from operation, params, title, text, rows and their source; the citation signs the whole body';
 
-/** The members of an article as they are served and hashed. */
 function articleFacts(row: ArticleDocument) {
   const { operation, params, title, text, rows, observed_at, source_ref, source_tier } = row;
   return { operation, params, title, text, rows, observed_at, source_ref, source_tier };
 }
 
-/** The body of a document of text and rows. */
 function articleBody(stored: HashedRow<ArticleDocument>) {
   const { row, record_hash } = stored;
   const { rows, observed_at, source_ref, source_tier, ...identity } = articleFacts(row);
@@ -234,14 +222,13 @@ function articleBody(stored: HashedRow<ArticleDocument>) {
     hash_core_version: 3,
     record_hash_verifiable: { mode: 'offline', note: ARTICLE_HASH_NOTE },
     provenance: rowProvenance(about, stored),
-    ...disclosureOf(row),
+    ...disclosures(row),
   };
 }
 
 /** Values of each parameter that a document is stored for beside the same other parameters, by paramKey. */
 type StoredValues = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Key of StoredValues: the operation, the parameter, and what the others are. */
 function paramKey(operation: string, param: string, params: Values): string {
   const { [param]: _swapped, ...others } = params;
   return `${operation} ${param} ${jcs(others)}`;

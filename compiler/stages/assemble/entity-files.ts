@@ -1,6 +1,6 @@
 import { defined } from '../../contract/defined.ts';
 import { endpointAt, type TablePath } from '../../contract/endpoints.ts';
-import { filePath, type Values } from '../../contract/path.ts';
+import { knownFilePath, type Values } from '../../contract/path.ts';
 import { readingStatement } from '../../contract/reading-text.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import {
@@ -24,9 +24,8 @@ export interface PublishedFile {
   readonly text?: string;
 }
 
-/** Where the record of a signal and entity stands. */
 export function recordPath(signal_id: string, entity: string): string {
-  return defined(filePath(endpointAt('/gauge'), { signal_id, entity }), 'the path of the record');
+  return knownFilePath(endpointAt('/gauge'), { signal_id, entity });
 }
 
 /** The record of an entity as sold, and every other file that follows from it alone. */
@@ -72,9 +71,7 @@ function at(facts: EntityFacts, path: TablePath, body: object): PublishedFile {
 
 function pathOf(facts: EntityFacts, path: TablePath, variant: Values = {}): string {
   const values = { signal_id: facts.signal.id, entity: facts.latest.entity, ...variant };
-  const file = filePath(endpointAt(path), values);
-  if (file === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
-  return file;
+  return knownFilePath(endpointAt(path), values);
 }
 
 function statementOf({ signal, latest }: EntityFacts, of: { path: TablePath; more?: string }) {

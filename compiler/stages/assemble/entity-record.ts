@@ -5,18 +5,13 @@ import { named, nameOf, positionOf, valueText } from '../../contract/reading-tex
 import type { Provenance, SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
 import { type PercentileTable, pastMembers } from '../../contract/record-views.ts';
-import {
-  GRADE,
-  NATURE,
-  SCOPE,
-  SERVED_FROM,
-  UNCERTAINTY,
-  VALIDATION,
-} from '../../contract/words.ts';
+import { NATURE, SERVED_FROM, UNCERTAINTY, VALIDATION } from '../../contract/words.ts';
 import {
   bandOf,
   dataAgeHours,
+  disclosures,
   isOfficial,
+  measurers,
   snapshotDate,
   sourceAgreement,
   standardRuler,
@@ -28,7 +23,6 @@ import type { Grown } from '../remember/grow-past.ts';
 
 const REVISION_NOTE = 'replaces an earlier value of the same observation';
 
-/** A reading with its record hash. */
 interface HashedReading {
   readonly reading: Reading;
   readonly record_hash: string;
@@ -73,6 +67,7 @@ export function entityFacts(
     ...recent.map(({ reading }) => reading),
   ]);
   const provenance = provenanceOf(signal, latest, lineageOf(entry, latest, record_hash));
+  const older = fact && { reading: fact, record_hash: hashOf(fact) };
   const isRevised = instants.at(-1)?.others.length !== 0;
   return {
     entry,
@@ -85,11 +80,7 @@ export function entityFacts(
     strata: strataOf(signal, latest, season),
     percentile_table: percentileTable(season),
     record_hash,
-    last_fact: lastFact(
-      signal,
-      recent,
-      fact === null ? null : { reading: fact, record_hash: hashOf(fact) },
-    ),
+    last_fact: lastFact(signal, recent, older),
     provenance: isRevised ? { ...provenance, revision_note: REVISION_NOTE } : provenance,
   };
 }
@@ -144,6 +135,7 @@ export function coreFields(signal: Signal, reading: Reading) {
  */
 export function recordBody(facts: EntityFacts): SignalRecord {
   const { signal, latest, ruler, season, record_hash } = facts;
+  const recent = facts.recent.map(({ reading }) => reading);
   const summary_en = summaryEn(signal, latest, { ruler, season });
   return {
     nature: NATURE,
@@ -158,10 +150,7 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     last_looked_at: facts.looked_at,
     data_age_hours: dataAgeHours(latest),
     current: orderedCurrent(signal, latest),
-    ...pastMembers(
-      signal,
-      facts.recent.map(({ reading }) => reading),
-    ),
+    ...pastMembers(signal, recent),
     sources: latest.sources,
     source_agreement_cv: sourceAgreement(latest.sources),
     standard_ruler: ruler,
@@ -191,11 +180,6 @@ export function recordBody(facts: EntityFacts): SignalRecord {
   };
 }
 
-/** Grade and scope as stored, or the service's own. */
-export function disclosures(reading: Reading): { grade: string; scope: string } {
-  return { grade: reading.grade ?? GRADE, scope: reading.scope ?? SCOPE };
-}
-
 function percentText(season: Season): string {
   return `${Math.round(season.percentile * 100)}`;
 }
@@ -204,9 +188,8 @@ function percentText(season: Season): string {
 export function summaryEn(
   signal: Signal,
   reading: Reading,
-  placed: { ruler: StandardRuler | null; season: Season | null },
+  { ruler, season }: { ruler: StandardRuler | null; season: Season | null },
 ): string | undefined {
-  const { ruler, season } = placed;
   if (ruler === null && season === null) return undefined;
   const official = isOfficial(signal, reading);
   const parts = [
@@ -225,9 +208,8 @@ export function summaryEn(
 export function summaryZh(
   signal: Signal,
   reading: Reading,
-  placed: { ruler: StandardRuler | null; season: Season | null },
+  { ruler, season }: { ruler: StandardRuler | null; season: Season | null },
 ): string | null {
-  const { ruler, season } = placed;
   if (ruler === null && season === null) return null;
   const official = isOfficial(signal, reading);
   const parts = [
@@ -240,11 +222,10 @@ export function summaryZh(
 
 /** One reading as a link of the lineage behind a body. */
 export function lineageOf({ signal, line }: SignalEntry, reading: Reading, record_hash: string) {
-  const measurers = reading.sources.map((source) => source.relay_of ?? source.name);
   return {
     signal: signal.id,
     independent_dimension: line.industry,
-    traceable_to: [...new Set(measurers)].join(', ') || null,
+    traceable_to: measurers(reading) || null,
     uncertainty: reading.uncertainty ?? UNCERTAINTY,
     observed_at: reading.observed_at,
     record_hash,

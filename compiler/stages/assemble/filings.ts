@@ -88,10 +88,7 @@ interface PlacedFiling extends KeptFiling {
   readonly line: number;
 }
 
-/**
- * One row for each filing and source: a repeat keeps the first, other facts in a later batch replace it, and other
- * facts in the same batch are a conflict.
- */
+/** One row for each filing and source. */
 function settledFilings(
   group: readonly Stored[],
   all: InputFault[],
@@ -153,22 +150,14 @@ function conflict({ row, file, line }: PlacedFiling): InputFault {
   return { code: 'conflict', file, line, field: 'accession', message };
 }
 
+/** A list whose clock could not be told takes nothing back. */
 function addsNothing(known: StoredFiling, row: StoredFiling): boolean {
-  return hasSameFacts(known, row) || knowsLess(known, row);
+  const disclosure_time = row.disclosure_time ?? known.disclosure_time;
+  return factsOf(known) === factsOf({ ...row, disclosure_time });
 }
 
 function factsOf({ form, items, event_time, filing_date, disclosure_time }: FilingFacts): string {
   return jcs([form, items, event_time, filing_date, disclosure_time]);
-}
-
-function hasSameFacts(a: StoredFiling, b: StoredFiling): boolean {
-  return factsOf(a) === factsOf(b);
-}
-
-/** A list whose clock could not be told takes nothing back. */
-function knowsLess(known: StoredFiling, row: StoredFiling): boolean {
-  const { disclosure_time } = known;
-  return row.disclosure_time === null && hasSameFacts(known, { ...row, disclosure_time });
 }
 
 /** A ticker that moved to another filer belongs to the one whose list is newer, else to the first of them. */
@@ -186,12 +175,6 @@ function onePlaceForEachTicker(filers: readonly Filer[]): Filer[] {
     ...filer,
     tickers: filer.tickers.filter((ticker) => owners.get(ticker) === filer),
   }));
-}
-
-/** The lists of a filer as they were collected, and the older pages that were collected apart. */
-interface FilerListings {
-  readonly listings: readonly StoredListing[];
-  readonly pages: readonly StoredPage[];
 }
 
 /** The list that speaks for a filer: the one collected last, of several of that time the one of the best tier. */
@@ -216,25 +199,23 @@ function orderText(listing: StoredListing): string {
  */
 export function coverageOf(
   newest: StoredListing,
-  { listings, pages }: FilerListings,
+  { listings, pages }: { listings: readonly StoredListing[]; pages: readonly StoredPage[] },
 ): FilingCoverage {
   const { collected_at, source } = newest;
   const own = listings.filter((listing) => listing.source === source).sort(newestCollected);
-  const gaps = gapsOf(newest, { listings: own, pages: pages.filter(isOf(source)) });
+  const gaps = gapsOf(newest, [...own, ...pages.filter((page) => page.source === source)]);
   const from = own.reduce(reachedFrom, newest.from);
   const covered_from = from === null ? null : throughPages(from, newest, pages);
   return { collected_at, covered_from, gaps };
 }
 
-const isOf = (source: string) => (page: StoredPage) => page.source === source;
-
 /** What could not be read: of the newest list, and before it of everything that carries it on. */
-function gapsOf(newest: StoredListing, { listings, pages }: FilerListings): ListGap[] {
+function gapsOf(newest: StoredListing, all: readonly (StoredListing | StoredPage)[]): ListGap[] {
   const { from: begin } = newest;
-  const older = [...listings, ...pages].flatMap(({ gaps = [] }) => gaps);
+  const older = all.flatMap(({ gaps = [] }) => gaps);
   const reached = older.filter(({ from }) => begin !== null && from < begin);
-  const all = new Map([...(newest.gaps ?? []), ...reached].map((gap) => [jcs(gap), gap]));
-  return [...all.values()].sort((a, b) => (jcs(a) < jcs(b) ? -1 : 1));
+  const each = new Map([...(newest.gaps ?? []), ...reached].map((gap) => [jcs(gap), gap]));
+  return [...each.values()].sort((a, b) => (jcs(a) < jcs(b) ? -1 : 1));
 }
 
 /** The day that an older list carries on to, when it was collected after the whole day that the newer one begins on. */
@@ -276,7 +257,6 @@ interface KeptFiling {
   readonly batch: string;
 }
 
-/** A filer with its filings, newest first. */
 interface Filer extends Omit<FilerLine, 'forms'> {
   readonly listing: StoredListing;
   readonly filings: readonly KeptFiling[];
@@ -291,15 +271,13 @@ const ROW_NATURE =
 const FILER_NATURE =
   'What is stored of one filer; describes the collection, never adjudicates an event; no advice';
 
-/** A kept filing with its hash. */
 interface SealedFiling extends KeptFiling {
   readonly hashed: HashedFiling;
 }
 
-/** Writes every filing, what is stored of each filer, the lists, and the previews. */
 function writeFilers(filers: readonly Filer[], press: Press): void {
   const lines = filers.map((filer) => {
-    const filings = filer.filings.map((kept) => sealed(kept));
+    const filings = filer.filings.map(sealed);
     writeFilings(filer, filings, press);
     const listed = filings.map(({ hashed }) => hashed);
     press.file(filingListPath(filer.cik), listed.map(formatFilingLine).join(''));
@@ -323,14 +301,12 @@ function hashOf({ row, batch, hashed }: SealedFiling, file: string | null): RowH
   return { record_hash, signal_id: null, entity, observed_at, batch, file };
 }
 
-/** What its source says of a filing, and when it was first collected as it is. */
 function sealed({ row, batch }: KeptFiling): SealedFiling {
   const snapshot_date = `${row.collected_at.slice(0, 10)}T00:00:00Z`;
   const record_hash = canonicalDigest(filingCore(row.cik, { ...row, snapshot_date }));
   return { row, batch, hashed: { ...row, snapshot_date, record_hash } };
 }
 
-/** Writes the body of a filing and returns its path. */
 function writeFiling(filer: Filer, { row, hashed }: SealedFiling, press: Press): string {
   const core = filingCore(row.cik, hashed);
   const { row: _kind, ...facts } = core;
@@ -345,7 +321,7 @@ function writeFiling(filer: Filer, { row, hashed }: SealedFiling, press: Press):
     _hash_core: core,
   };
   const path = filingPath(filer.cik, row);
-  put(press, { path, entity: filer.cik, signed: press.sealer.seal(body, statementOf(filer, row)) });
+  put(press, { path, entity: filer.cik }, press.sealer.seal(body, statementOf(filer, row)));
   return path;
 }
 
@@ -391,11 +367,10 @@ function writeFiler(filer: Filer, filings: readonly HashedFiling[], press: Press
     retrieved_at: collected_at,
   };
   const path = filerPath(cik);
-  put(press, { path, entity: cik, signed: press.sealer.seal(body, statement) });
+  put(press, { path, entity: cik }, press.sealer.seal(body, statement));
   return { cik, name, tickers, collected_at, covered_from, gaps, forms: storedForms(lists) };
 }
 
-/** What the list of a filer holds, in words. */
 function coversOf({ covered_from, gaps, listing }: Filer): string {
   const whole =
     covered_from === null
@@ -405,15 +380,12 @@ function coversOf({ covered_from, gaps, listing }: Filer): string {
   return whole + spans.join('');
 }
 
-interface SignedFile {
-  readonly path: string;
-  readonly entity: string;
-  readonly signed: FilingBody;
-}
-type FilingBody = { readonly observed_at: string; readonly _citation: FilingRow['_citation'] };
-
 /** A file that no operation spells: its citation is looked up like any other. */
-function put(press: Press, { path, entity, signed }: SignedFile): void {
+function put(
+  press: Press,
+  { path, entity }: { readonly path: string; readonly entity: string },
+  signed: Pick<FilingRow, 'observed_at' | '_citation'>,
+): void {
   press.file(path, JSON.stringify(signed));
   const { record_hash } = signed._citation;
   const entry = { kind: 'citation', state: 'current', file: path, signal_id: null } as const;

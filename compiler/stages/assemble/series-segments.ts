@@ -29,7 +29,6 @@ export interface SourcedRow extends SeriesRow {
   readonly origin: string;
 }
 
-/** A segment of the release. */
 export interface Segment {
   /** The chain in front of its first row. */
   readonly before: ChainState;
@@ -40,7 +39,6 @@ export interface Segment {
   readonly sha256: string;
 }
 
-/** Where the delivered rows begin. */
 interface DeliveredStart {
   readonly before: ChainState;
   /** Snapshot date of the first of them; null where none of the settled rows is delivered. */
@@ -59,11 +57,9 @@ export interface SeriesPast {
   readonly open: readonly string[];
   /** Cuts inside the open rows. */
   readonly cuts: readonly SeriesCut[];
-  /** Origins of the open rows. */
   readonly origins: readonly OriginRun<string>[];
 }
 
-/** The past of a series without a settled row. */
 export const NO_SERIES: SeriesPast = {
   chain: CHAIN_ORIGIN,
   delivered: { before: CHAIN_ORIGIN, snapshot_date: null },
@@ -205,7 +201,6 @@ export function segmentParts(bytes: Buffer) {
   };
 }
 
-/** The open lines that stand in a place, if any do. */
 function linePieces({ start, count }: SegmentPlace, open: OpenLines): Piece[] {
   const from = Math.max(start, open.start);
   const lines = open.lines.slice(from - open.start, start + count - open.start);
@@ -297,7 +292,6 @@ function openBehind(segments: readonly Segment[], open: OpenLines) {
   };
 }
 
-/** Rows with what the chain makes of them. */
 export interface ChainedRows {
   /** Each row as its line stands in a file, without the comma behind it. */
   readonly lines: readonly string[];

@@ -14,10 +14,10 @@ import {
   stateBefore,
 } from '../../contract/series.ts';
 import { NATURE } from '../../contract/words.ts';
-import { bandOf, dataAgeHours, snapshotDate } from '../derive/figures.ts';
+import { bandOf, dataAgeHours, disclosures, snapshotDate } from '../derive/figures.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Sealer } from '../seal/sealer.ts';
-import { coreFields, disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
+import { coreFields, type EntityFacts, orderedCurrent } from './entity-record.ts';
 import {
   type ChainedRows,
   chainRows,
@@ -32,7 +32,6 @@ const VERIFIABLE = {
   note: 'the signed chain proves every row here; each row hash looks up at /gauge/verify, and verifiable=1 adds its pre-image as _hash_core',
 } as const;
 
-/** What the head of a series says of its entity. */
 type SeriesFacts = Pick<EntityFacts, 'signal' | 'latest' | 'record_hash' | 'provenance'>;
 
 /** The rows of a series: what is settled, for the same earliest date, and the tail. */
@@ -99,7 +98,6 @@ function placeLines(past: SeriesPast, chained: ChainedRows, { from, before }: Be
   ];
 }
 
-/** The origins of those rows. */
 function shownOrigins({ openBefore, origins }: SeriesPast, tail: ChainedRows, before: ChainState) {
   const runs = joinRuns([...origins, ...tail.origins]);
   return formatRuns(cutRuns(runs, Math.max(0, before.rows - openBefore.rows)));
@@ -111,7 +109,6 @@ export function sourcedRow(signal: Signal, reading: Reading, record_hash: string
   return { ...seriesRow(signal, reading, record_hash), origin };
 }
 
-/** One reading as a row. */
 export function seriesRow(signal: Signal, reading: Reading, record_hash: string): SeriesRow {
   return {
     snapshot_date: snapshotDate(reading),

@@ -10,6 +10,7 @@ import {
   standingOn,
 } from '../../contract/rulers.ts';
 import { roundDecimal } from '../../contract/units.ts';
+import { GRADE, SCOPE } from '../../contract/words.ts';
 import type { Reading } from '../intake/reading.ts';
 
 /** The official ruler that holds for a reading on its own day, or null when no agency has one. */
@@ -43,10 +44,7 @@ export function officialRuler(
   return signal.rulers?.findLast((ruler) => (ruler.since ?? '') <= day) ?? null;
 }
 
-/**
- * Whether an agency stands behind the classes of a reading: an entity's own thresholds belong to the agency that the
- * reading names, or to none if it names none.
- */
+/** Whether an agency stands for the classes of a reading: an entity's own thresholds are of the agency that it names, if any. */
 export function isOfficial(signal: Signal, { thresholds_agency }: Reading): boolean {
   return signal.ownThresholds === undefined || thresholds_agency != null;
 }
@@ -83,8 +81,7 @@ export function bandOf(signal: Signal, reading: Reading): string | null {
 export function standardRuler(signal: Signal, reading: Reading): StandardRuler | null {
   const ruler = rulerFor(signal, reading);
   const value = ruler === null ? null : positionOn(ruler, reading);
-  if (ruler === null || value === null) return null;
-  return standingOn(ruler, value);
+  return ruler === null || value === null ? null : standingOn(ruler, value);
 }
 
 /**
@@ -104,6 +101,18 @@ export function sourceAgreement(sources: readonly RecordSource[]): number | null
   if (mean === 0) return null;
   const variance = numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length;
   return roundDecimal(Math.sqrt(variance) / Math.abs(mean), 4);
+}
+
+/** Who measured: the sources, or whom they relay. */
+export function measurers({ sources }: Pick<Reading, 'sources'>): string {
+  return [...new Set(sources.map((source) => source.relay_of ?? source.name))].join(', ');
+}
+
+type Disclosed = Partial<Record<'grade' | 'scope', string | null | undefined>>;
+
+/** Grade and scope as stored, or the service's own. */
+export function disclosures({ grade, scope }: Disclosed) {
+  return { grade: grade ?? GRADE, scope: scope ?? SCOPE };
 }
 
 /** UTC day of the collection, at midnight; intake takes no time but UTC. */

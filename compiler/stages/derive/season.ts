@@ -110,7 +110,6 @@ export function seasonOf(
   };
 }
 
-/** The `stat_ruler` member of a record. */
 export function statRuler(season: Season | null) {
   if (season === null) return null;
   const { percentile, label, years, n } = season;

@@ -10,7 +10,6 @@ import {
   filingRowSchema,
   listStretchSchema,
 } from '../../contract/resolve-bodies.ts';
-
 import { withMemberTexts } from './member-texts.ts';
 
 /** JSON Schemas of bodies: one component for each schema, however many operations share it. */
@@ -44,10 +43,8 @@ export function bodySchemas(rows: readonly Endpoint[], catalog: Catalog): BodySc
   };
 }
 
-/** Where a schema stands in the document. */
 const SCHEMA_POINTER = '#/components/schemas/';
 
-/** One JSON Schema for each name. */
 function componentsOf(names: ReadonlyMap<z.ZodType, string>): Record<string, object> {
   const all = schemasNamed(names);
   const used = withReferred([...names.values()], all);
@@ -125,7 +122,7 @@ function redirects(row: Endpoint): string[] {
 }
 
 /** Named after the first operation that answers with it: `/gauge/history-series` is `GaugeHistorySeries`. */
-function componentName(path: string): string {
+export function componentName(path: string): string {
   const words = path.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }

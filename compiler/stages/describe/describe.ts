@@ -74,7 +74,7 @@ export function describe(
   }
   press.pack(KEYS_PATH, formatKeyHistory(keys));
   press.file('well-known/robots.txt', robotsText(issuer));
-  press.file('well-known/security.txt', securityText({ issuer, asOf, contact }));
+  press.file('well-known/security.txt', securityText(issuer, asOf, contact));
   press.file('well-known/favicon.svg', FAVICON);
   press.file('well-known/api-catalog.json', JSON.stringify(apiCatalog(issuer)));
   press.file('well-known/mcp-server-card.json', JSON.stringify(serverCard(issuer)));
@@ -148,7 +148,6 @@ const cardText = (baseUrl: string): string =>
 
 interface CardOptions {
   readonly issuer: Issuer;
-  /** What is for sale. */
   readonly entries: readonly ManifestEntry[];
 }
 
@@ -172,7 +171,6 @@ function agentCard({ issuer, entries }: CardOptions) {
   };
 }
 
-/** One skill for each operation that costs. */
 function skills(entries: readonly ManifestEntry[], baseUrl: string) {
   return entries
     .filter((entry) => entry.price_atomic !== '0')

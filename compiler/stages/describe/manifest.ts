@@ -89,7 +89,6 @@ function range(row: Endpoint, { operations }: Catalog): Pick<ManifestEntry, 'pri
   return isBasket(row) ? { price_range_usd: basketRange(operations) } : {};
 }
 
-/** The row that an entry describes. */
 export function rowOf({ path }: ManifestEntry, { operationByPath }: Catalog): Endpoint {
   return defined(operationByPath.get(path), `the operation "${path}"`);
 }

@@ -10,7 +10,7 @@ import { otherPrices, priceBySignal, priceRange } from '../../contract/price.ts'
 import { describedParams } from '../../contract/route.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
-import { type BodySchemas, bodySchemas } from './body-schemas.ts';
+import { type BodySchemas, bodySchemas, componentName } from './body-schemas.ts';
 import type { ExampleBody } from './examples.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
 import { withMemberTexts } from './member-texts.ts';
@@ -37,9 +37,7 @@ interface OpenApiOptions {
   readonly catalog: Catalog;
   readonly issuer: Issuer;
   readonly contact: string | null;
-  /** What is for sale. */
   readonly entries: readonly ManifestEntry[];
-  /** Example answers by path. */
   readonly bodies: ReadonlyMap<string, ExampleBody>;
 }
 
@@ -99,7 +97,6 @@ const SECURITY_SCHEMES = {
   [QUERY_TOKEN]: { type: 'apiKey', in: 'query', name: 'token' },
 };
 
-/** The schemas of what is answered beside 200. */
 function refusals(...places: readonly object[]): Readonly<Record<string, object>> {
   const schemas = Object.entries(named('schemas', ERROR_SCHEMAS, places));
   return Object.fromEntries(schemas.map(([name, one]) => [name, withMemberTexts(one, name)]));
@@ -192,9 +189,7 @@ function operation(entry: ManifestEntry, parts: SchemaParts): object {
 
 /** `GET /gauge/history-series` is `getGaugeHistorySeries`. */
 function operationId({ method, path }: Endpoint): string {
-  const words = path.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
-  const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-  return method.toLowerCase() + words.map(capital).join('');
+  return method.toLowerCase() + componentName(path);
 }
 
 /** Which question it answers, which it does not, and what it costs. */
@@ -274,7 +269,6 @@ const RPC_BODY = {
   },
 };
 
-/** A basket of what is sold now. */
 function basketBody({ entries, catalog }: SchemaParts): object {
   const sold = entries.filter((entry) => rowOf(entry, catalog).priceUsd !== null);
   const requests = sold.slice(0, 2).map((entry) => entry.input_example_request);

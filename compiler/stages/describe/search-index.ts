@@ -36,7 +36,6 @@ const WEIGHT = {
 /** Words by where they stand; of a word that stands twice the place that says more counts. */
 type Texts = readonly (readonly [weight: number, text: string])[];
 
-/** A document with what is known of it. */
 interface Indexed {
   readonly document: SearchDocument;
   readonly texts: Texts;
@@ -48,31 +47,20 @@ interface IndexedPlace {
   readonly name: string | null;
 }
 
-/** What the index is made from. */
 interface SearchMaterial {
   readonly catalog: Catalog;
-  /** The list of latest readings. */
   readonly table: Uint8Array;
-  /** What is offered now, by operation. */
   readonly entries: readonly ManifestEntry[];
-}
-
-/** What a release can answer, and how it differs from the one before. */
-interface Answerable {
-  /** What is offered now, by operation. */
-  readonly entries: readonly ManifestEntry[];
-  /** False where no entity came, went or got another name. */
-  readonly hasOtherNames: boolean;
 }
 
 /**
  * Writes the index of the search over everything that this release can answer. To make it of 100,000 entities takes a second,
- * so that of the previous release stays where neither names nor operations differ.
+ * so that of the previous release stays where no entity came, went or got another name, and no operation differs.
  */
 export function writeSearchIndex(
   press: Press,
   shelf: Shelf,
-  { entries, hasOtherNames }: Answerable,
+  { entries, hasOtherNames }: { entries: readonly ManifestEntry[]; hasOtherNames: boolean },
 ): void {
   const { catalog } = press;
   if (!hasOtherNames && isSameOffer(shelf, operationTopics(catalog, entries))) return;
@@ -92,7 +80,7 @@ function isSameOffer(shelf: Shelf, operations: readonly Indexed[]): boolean {
   return stored.slice(from, end < 0 ? stored.length : end) === lines;
 }
 
-function documentLine({ document }: Pick<Indexed, 'document'>): string {
+function documentLine({ document }: Indexed): string {
   return `${JSON.stringify(document)}\n`;
 }
 
@@ -101,7 +89,6 @@ export function isSearchIndex(path: string): boolean {
   return path === SEARCH_DOCUMENTS_PATH || path === SEARCH_TERMS_PATH;
 }
 
-/** The files of the index, by path. */
 export function searchIndexFiles(material: SearchMaterial): ReadonlyMap<string, string> {
   const { catalog, table, entries } = material;
   const { stored, places } = storedReadings(table, catalog);

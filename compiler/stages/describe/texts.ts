@@ -75,7 +75,6 @@ function parameterLine(name: string, { required, description, enum: legal }: Par
   return `  - \`${name}\`${required ? ', required' : ''}: ${description}${values}`;
 }
 
-/** A heading with its lines; nothing if there are no lines. */
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, ''];
 }
@@ -103,15 +102,8 @@ export function robotsText({ baseUrl }: Issuer): string {
   ].join('\n');
 }
 
-interface SecurityOptions {
-  readonly issuer: Issuer;
-  readonly asOf: string;
-  /** `mailto:` or https address of the operator; null when none was given. */
-  readonly contact: string | null;
-}
-
 /** RFC 9116; without a contact the service's own address stands there. */
-export function securityText({ issuer, asOf, contact }: SecurityOptions): string {
+export function securityText(issuer: Issuer, asOf: string, contact: string | null): string {
   const expires = new Date(Date.parse(asOf) + SECURITY_DAYS * DAY_MS).toISOString();
   return [
     `Contact: ${contact ?? issuer.baseUrl}`,
@@ -224,7 +216,6 @@ type HeaderName = keyof typeof HEADERS;
 const headers = (...names: readonly HeaderName[]): object =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** What a bought 200 carries beside its body. */
 export const RECEIPT_HEADERS = headers('X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE');
 
 const answered = (
@@ -277,12 +268,10 @@ const response = (name: keyof typeof RESPONSES): object => ({
   $ref: `#/components/responses/${name}`,
 });
 
-/** Whether an operation can ask for a payment. */
 export function isCharged(row: Endpoint): boolean {
   return row.priceUsd !== null || isBasket(row);
 }
 
-/** The answers beside 200 that an operation can give. */
 export function errorResponses(row: Endpoint): Record<string, object> {
   if (row.answer === 'rpc') return RPC_RESPONSES;
   const { token, params } = row;

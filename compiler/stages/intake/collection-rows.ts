@@ -18,6 +18,7 @@ import {
   facts,
   mcpServerRowSchema,
   originFields,
+  type Refuse,
   refusals,
   stableCoinRowSchema,
   stablecoinDeathRowSchema,
@@ -73,8 +74,6 @@ const documentRow = z.discriminatedUnion('form', [legsRow, articleRow]);
 export type DocumentRow = z.infer<typeof documentRow>;
 export type LegsDocument = Extract<DocumentRow, { form: 'legs' }>;
 export type ArticleDocument = Extract<DocumentRow, { form: 'article' }>;
-
-type Refuse = (field: string, message: string) => void;
 
 /** The same with what the catalogue says of it. */
 export function documentRowSchema(catalog: Catalog): z.ZodType<DocumentRow> {
@@ -156,7 +155,6 @@ const gaps = z
   .max(1000)
   .optional();
 
-/** What every row of the collection says. */
 const filingFields = {
   /** Ten-digit CIK of the filer. */
   cik: z.string().refine((cik) => cikOf(cik) === cik, 'not a CIK of ten digits'),
@@ -171,7 +169,6 @@ const filingFields = {
   grade: text.nullable().optional(),
 };
 
-/** One filing as a source lists it. */
 const filing = z
   .strictObject({
     ...filingFields,
@@ -227,7 +224,6 @@ const listing = z.strictObject({
   source_ref: address.nullable(),
 });
 
-/** An older page of a filer's list. */
 const page = z.strictObject({
   ...filingFields,
   kind: z.literal('page'),
@@ -236,14 +232,12 @@ const page = z.strictObject({
   acceptance_basis: listBasis,
 });
 
-/** One stored row of `filing.submission`. */
 export const storedFilingRowSchema = z.discriminatedUnion('kind', [filing, listing, page]);
 export type StoredFilingRow = z.infer<typeof storedFilingRowSchema>;
 export type StoredFiling = Extract<StoredFilingRow, { kind: 'filing' }>;
 export type StoredListing = Extract<StoredFilingRow, { kind: 'listing' }>;
 export type StoredPage = Extract<StoredFilingRow, { kind: 'page' }>;
 
-/** The names of all members that a row of any form may have. */
 export function memberNames(row: z.ZodType): string[] {
   return [...new Set(shapesOf(row).flatMap((shape) => Object.keys(shape)))];
 }
@@ -263,7 +257,6 @@ function shapesOf(row: z.ZodType): Readonly<Record<string, z.ZodType>>[] {
   return forms.flatMap((form) => (form instanceof z.ZodObject ? [form.shape] : []));
 }
 
-/** What a row of each collection holds. */
 export const ROW_SCHEMAS: Readonly<Record<CollectionId, z.ZodType<object>>> = {
   'trust.service': trustServiceRowSchema,
   'mcp.server': mcpServerRowSchema,
@@ -286,26 +279,15 @@ export interface StoredRow<Row> {
   readonly line: number;
 }
 
-/** Every row says when it was read. */
-interface Collected {
-  readonly collected_at: string;
-}
-
-interface CollectionRows<Row> {
-  /** Oldest batch first, then as stored. */
-  readonly rows: readonly StoredRow<Row>[];
-  readonly faults: readonly InputFault[];
-}
-
 /**
- * Reads every row of a collection. A first line `{"header": {…}}` gives members that all rows of its file inherit, as
- * in the files of signals. Bad lines are gathered, not thrown, and no share of them is left out: in a roster an absent
- * row means that the subject is gone, and a list of filings claims to be complete.
+ * Reads every row of a collection, oldest batch first, then as stored. A first line `{"header": {…}}` gives members that
+ * all rows of its file inherit, as in the files of signals. Bad lines are gathered, not thrown, and no share of them is left
+ * out: in a roster an absent row means that the subject is gone, and a list of filings claims to be complete.
  */
-export function readCollection<Row extends Collected>(
+export function readCollection<Row extends { readonly collected_at: string }>(
   { files, asOf }: { files: readonly SnapshotFile[]; asOf: string },
   schema: z.ZodType<Row>,
-): CollectionRows<Row> {
+): { readonly rows: readonly StoredRow<Row>[]; readonly faults: readonly InputFault[] } {
   const rows: StoredRow<Row>[] = [];
   const faults: InputFault[] = [];
   for (const file of files) {
@@ -327,7 +309,7 @@ export function readCollection<Row extends Collected>(
   return { rows, faults };
 }
 
-function rowRules<Row extends Collected>(
+function rowRules<Row extends { readonly collected_at: string }>(
   schema: z.ZodType<Row>,
   judgeTime: JudgeTime,
 ): LineRules<Row> {

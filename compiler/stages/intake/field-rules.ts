@@ -30,7 +30,6 @@ export function fitsName(name: string, value: unknown): boolean {
   return typeof value === 'number' || value === null || metricUnit(name).unit === '';
 }
 
-/** Reports every value in a record of named values that should be a number but is not. */
 export function checkFigures(values: Readonly<Record<string, unknown>>, context: z.RefinementCtx) {
   for (const [name, value] of Object.entries(values)) {
     if (fitsName(name, value)) continue;
@@ -47,7 +46,6 @@ const DAY_FIRST = /^(\d{4}-\d{2}-\d{2})(T|$)/;
 export const utcTime = z.iso
   .datetime({ abort: true, error: ({ input }) => timeFault(input) })
   .refine(isOfRealDay, { error: ({ input }) => timeFault(input) });
-/** A day of the calendar. */
 export const day = z.iso
   .date({ abort: true, error: ({ input }) => dayFault(input) })
   .refine(isOfRealDay, { error: ({ input }) => dayFault(input) });
@@ -118,7 +116,6 @@ const ADDRESS = /^https?:\/\/\S+$/i;
 const LINES = 'text';
 const LINE_ENDS = /[\t\n\r]/g;
 
-/** A text that is not stored, by the member it stands at. */
 interface WordFault {
   readonly path: readonly string[];
   readonly message: string;
@@ -137,7 +134,6 @@ export function wordFaults(stored: object): WordFault[] {
 
 interface MemberPlace {
   readonly path: readonly string[];
-  /** Whether a member here may have any name. */
   readonly isFree: boolean;
   /** It names something and says nothing. */
   readonly isId: boolean;
@@ -214,7 +210,6 @@ function unknownMembers(names: readonly string[], known: readonly string[]): str
     : `unknown members ${all.join(', ')}; remove them, or see "signalpress lines"`;
 }
 
-/** The members that the object of an issue may have. */
 function knownMembers({ inst }: z.core.$ZodRawIssue): string[] {
   return inst instanceof z.ZodObject ? Object.keys(inst.shape) : [];
 }
@@ -230,7 +225,6 @@ function badName(name: string, rule = 'not a name that is allowed here'): string
   return snake !== name && SNAKE_CASE.test(snake) ? `${rule}; write "${snake}"` : rule;
 }
 
-/** What is wrong with a line that is not valid JSON. */
 export function jsonFaultText({ code, message }: JsonError): string {
   return code === 'number_not_finite'
     ? 'too large for a number; correct it, or store null'

@@ -20,10 +20,8 @@ export const SCHEMA_NAME = 'catalog.schema.json';
 /** Holds what agencies answered; no part of the format, so nothing of it is read here. */
 export const ARCHIVE_FOLDER = 'archive';
 
-/** Files that may stand beside the batches. */
 const BESIDE = ['README.md', SCHEMA_NAME];
 
-/** One snapshot file of a signal. */
 export interface SnapshotFile {
   /** Its signal or collection. */
   readonly id: string;
@@ -65,7 +63,6 @@ export interface ListedBatch {
 
 /** Batches that an earlier compile read. */
 export interface ClosedBatches {
-  /** Whether a folder is as it was left. */
   has(batch: string, stamp: string): boolean;
   /** Files of collections, which each compile reads. */
   collections(batch: string): readonly SnapshotFile[];
@@ -126,21 +123,18 @@ export function batchOrder(batch: string): string {
   return batch.includes('T') ? batch : `${batch}T00`;
 }
 
-/** Files by signal or collection, oldest batch first. */
 function groupById(files: readonly SnapshotFile[]): ReadonlyMap<string, readonly SnapshotFile[]> {
   const groups = grouped(files, ({ id }) => id);
   for (const group of groups.values()) group.sort(byBatch);
   return groups;
 }
 
-/** Oldest batch first. */
 export function byBatch(a: SnapshotFile, b: SnapshotFile): number {
   const [one, other] = [batchOrder(a.batch), batchOrder(b.batch)];
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
 interface BatchListing {
-  /** Of signals and collections. */
   readonly ids: readonly string[];
   readonly faults: InputFault[];
   readonly closed: ClosedBatches;
@@ -239,7 +233,6 @@ function storedId(name: string, ids: readonly string[]): string | null {
   return ids.includes(id) ? id : null;
 }
 
-/** The name of the file of a signal or collection. */
 export function snapshotName(id: string): string {
   return `${id}${ENDING}`;
 }
@@ -310,7 +303,6 @@ export function futureBatches({ batches }: Pick<Snapshots, 'batches'>, asOf: str
     }));
 }
 
-/** When the day or hour of a batch begins and ends. */
 function spanOf(batch: string) {
   const isHour = batch.includes('T');
   const start = Date.parse(isHour ? batch.replace(/Z$/, ':00:00Z') : `${batch}T00:00:00Z`);

@@ -33,17 +33,17 @@ export interface LoadedCatalog extends WholeCatalog {
   readonly files: readonly NamedFile<CatalogFile>[];
 }
 
-/**
- * The catalogue of a folder of snapshots: its files in `catalog/`, else the built-in one. Throws a CompileError that names
- * everything that is wrong with the files.
- */
+/** The catalogue of a folder of snapshots: its files in `catalog/`, else the built-in one; throws a CompileError. */
 export function loadCatalog(snapshots: string): LoadedCatalog {
   const folder = join(snapshots, CATALOG_FOLDER);
   if (!existsSync(folder)) return { ...builtinCatalog(), files: [] };
   const faults: InputFault[] = [];
   const names = catalogNames(folder, faults);
   const files = names.flatMap((name) => readFile(folder, name, faults));
-  if (names.length === 0 && faults.length === 0) faults.push(nothingIn());
+  if (names.length === 0 && faults.length === 0) {
+    const message = 'the folder holds no file; write one such as tides.json, or remove the folder';
+    faults.push({ code: 'bad_catalog', file: CATALOG_FOLDER, message });
+  }
   refuse(faults);
   return wholeOf(files);
 }
@@ -52,15 +52,14 @@ export function loadCatalog(snapshots: string): LoadedCatalog {
 function wholeOf(files: readonly NamedFile<CatalogFile>[]): LoadedCatalog {
   const own = files.map(({ value }) => value);
   // What one file alone says cannot be joined with what another one adds to the built-in catalogue.
-  refuse(catalogFaults(files).filter(differsInExtends).map(catalogFault));
+  const apart = catalogFaults(files).filter(({ pointer }) => pointer === '/extends');
+  refuse(apart.map(catalogFault));
   refuse(catalogFaults([...builtinFor(own), ...files]).map(catalogFault));
   const file = wholeFile(own);
   const catalog = catalogOf([file]);
   refuse(changedSignals(files, catalog).map(catalogFault));
   return { catalog, file, files };
 }
-
-const differsInExtends = ({ pointer }: CatalogFault): boolean => pointer === '/extends';
 
 /** The rows that own files refer to without repeating them. */
 function builtinFor(own: readonly CatalogFile[]): NamedFile<CatalogFile>[] {
@@ -76,12 +75,9 @@ function catalogNames(folder: string, faults: InputFault[]): string[] {
   const entries = readdirSync(folder, { withFileTypes: true });
   const stored = entries.filter((entry) => !isBeside(entry));
   for (const { name } of stored.filter((entry) => !isCatalogFile(entry))) {
-    faults.push({
-      code: 'bad_name',
-      file: `${CATALOG_FOLDER}/${name}`,
-      message:
-        'not a file of a catalogue; name a plain file with lower-case letters, such as tides.json',
-    });
+    const message =
+      'not a file of a catalogue; name a plain file with lower-case letters, such as tides.json';
+    faults.push({ code: 'bad_name', file: `${CATALOG_FOLDER}/${name}`, message });
   }
   return stored
     .filter(isCatalogFile)
@@ -115,24 +111,14 @@ function readFile(folder: string, name: string, faults: InputFault[]): NamedFile
   }
 }
 
-/** The line of a file that a parser stopped in. */
 function lineOf(error: unknown, text: string): Pick<InputFault, 'line'> {
   if (!(error instanceof JsonError) || error.at < 0) return {};
   return { line: text.slice(0, error.at).split('\n').length };
 }
 
-/** A fault of a catalogue among the faults of a compile. */
 export function catalogFault({ file, pointer, reason }: CatalogFault): InputFault {
   const field = pointer === '' ? {} : { field: pointer };
   return { code: 'bad_catalog', file, ...field, message: reason };
-}
-
-function nothingIn(): InputFault {
-  return {
-    code: 'bad_catalog',
-    file: CATALOG_FOLDER,
-    message: 'the folder holds no file; write one such as tides.json, or remove the folder',
-  };
 }
 
 /** Signals that keep an id of the built-in catalogue and mean something else: who has one body alone would misread it. */

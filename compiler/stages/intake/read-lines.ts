@@ -9,7 +9,7 @@ import {
 } from '../../contract/strict-json.ts';
 import { openPlain } from '../../verify/plain-file.ts';
 import { jsonFaultText, SECOND_HEADER } from './field-rules.ts';
-import type { LineFault } from './reading.ts';
+import type { LineFault, Outcome } from './reading.ts';
 
 /** Longest line that is read; a longer one is reported and skipped, never held in memory. */
 export const LINE_BYTES_MAX = 1_048_576;
@@ -25,7 +25,6 @@ export interface TextLine {
   readonly at: number;
 }
 
-/** How lines are read. */
 interface ReadLinesOptions {
   readonly bytesMax?: number;
   /** Is given every byte of the file in order. */
@@ -112,16 +111,10 @@ class LineSplitter {
 }
 
 /** Where a line is no JSON, and why. */
-interface UnparsedLine {
-  readonly field: string;
-  readonly message: string;
-}
-
-/** The JSON value of a line that is to hold a reading or a row. */
 function parseLine(
   { bytes }: TextLine,
   stored: 'reading' | 'row',
-): { readonly ok: JsonValue } | UnparsedLine {
+): { readonly ok: JsonValue } | { readonly field: string; readonly message: string } {
   if (bytes === null) {
     const message = `longer than ${LINE_BYTES_MAX} bytes; store one ${stored} per line`;
     return { field: 'line', message };
@@ -150,7 +143,6 @@ const NOT_AFTER: ReadonlyMap<string, string> = new Map([
 /** Members that all lines of a file inherit. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a line says about its whole file. */
 type HeaderRead = { readonly members: Members } | { readonly fault: LineFault };
 
 /** The header in a line; null if the line is not a header. Only the first line of a file may be one. */
@@ -170,10 +162,7 @@ export function headerIn(value: unknown, isFirst: boolean): HeaderRead | null {
   return isObject(members) ? { members } : fault(NAME, 'not an object; write {"header":{…}}');
 }
 
-/**
- * What is wrong with a file whose first line is not JSON, so that its other lines cannot be judged; null if only that
- * line is bad.
- */
+/** Why no line can be judged of a file whose first line is not JSON; null if only that line is bad. */
 function unreadableFile({ bytes }: TextLine): LineFault | null {
   if (bytes === null) return null;
   const shape = fileShape(bytes);
@@ -243,7 +232,6 @@ export class HeaderFaults {
 interface LineShape {
   readonly bytes?: (first: Uint8Array) => boolean;
   readonly text?: (first: string) => boolean;
-  /** What it is, and what to do. */
   readonly fault: string;
 }
 
@@ -291,14 +279,11 @@ export function fileShape(first: Uint8Array): string | null {
 /** For a first line that is a whole JSON array. */
 const ARRAY_SHAPE = "a JSON array; write one object per line, for example with jq -c '.[]'";
 
-/** A line that does not hold what it should. */
 export interface BadLine {
   readonly faults: readonly LineFault[];
   /** Why it stops the compile even if bad lines may be left out; null for a line that may be left out. */
   readonly stops: string | null;
 }
-
-type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
 
 /** What the lines of a file hold, and how they are judged. */
 export interface LineRules<Value> {

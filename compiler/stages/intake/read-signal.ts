@@ -37,7 +37,6 @@ interface ReadOutcome {
 
 /** What a compile asks of the lines that it reads. */
 export interface IntakeRules {
-  /** The signal that is read, as the catalogue has it. */
   readonly entry: SignalEntry;
   /** Which bad lines may be left out; null for none. */
   readonly rejects: RejectRule | null;
@@ -167,7 +166,6 @@ interface RejectRule {
   readonly folder: string;
 }
 
-/** What was left out of some files. */
 export interface Rejects {
   readonly count: number;
   /** sha256 of each file that holds rejected lines, hex, by the name of the snapshot file. */
@@ -245,19 +243,14 @@ function rowText(file: string, { number, bytes }: TextLine, faults: readonly Lin
   const shown = faults.slice(0, REJECT_FAULTS_MAX).map(({ field = 'line', code, message }) => {
     return { field: cut(field), code, reason: cut(message) };
   });
-  const raw = bytes === null ? null : beginning(bytes);
+  // Bytes that are not UTF-8 show as replacement characters.
+  const raw = bytes && Buffer.from(bytes.subarray(0, REJECT_RAW_BYTES_MAX)).toString('utf8');
   return `${JSON.stringify({ file, line: number, faults: shown, raw, bytes: bytes?.length ?? null })}\n`;
-}
-
-/** Bytes that are not UTF-8 show as replacement characters. */
-function beginning(bytes: Uint8Array): string {
-  return Buffer.from(bytes.subarray(0, REJECT_RAW_BYTES_MAX)).toString('utf8');
 }
 
 /** Which entities of a signal one job takes; what names no entity, such as a broken line, belongs to the first share. */
 export interface Share {
   readonly index: number;
-  /** How many shares there are. */
   readonly of: number;
 }
 

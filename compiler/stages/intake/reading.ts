@@ -30,9 +30,9 @@ export const address = z
     (text) => HTTP_ADDRESS.test(text) && URL.canParse(text),
     'not an address such as https://…, or null',
   );
-const label = z.string().min(1).max(TEXT_CHARS_MAX);
+export const label = z.string().min(1).max(TEXT_CHARS_MAX);
 const metricName = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case');
-const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
+export const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
 const metricValue = z.union([scalar, z.array(scalar).max(64)], {
   error: 'a metric is a number, text, true, false, null or a flat list',
 });
@@ -75,7 +75,6 @@ export const fieldsSchema = z.strictObject({
     )
     .nullable(),
   thresholds: z.record(z.string(), z.number()),
-  /** Who published the thresholds. */
   thresholds_agency: label.nullable(),
   lifecycle: z.strictObject({
     state: label,
@@ -114,7 +113,7 @@ export type Reading = Pick<Fields, (typeof REQUIRED)[number]> &
 
 /** What went wrong with one line, without its place; only what is wrong elsewhere names a line. */
 export type LineFault = Omit<InputFault, 'file'>;
-type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
+export type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
 
 /** Reads the members of the optional first line `{"header": {…}}`. */
 export function parseHeader(header: unknown): Outcome<PartFields> {
@@ -177,9 +176,8 @@ function entityFaults(reading: Reading, entry: SignalEntry): LineFault[] {
     return [{ code: 'bad_field', field: 'entity', message }];
   }
   if (entry.line.upperCase && reading.entity !== reading.entity.toUpperCase()) {
-    return [
-      { code: 'bad_field', field: 'entity', message: `"${reading.entity}" is not upper case` },
-    ];
+    const message = `"${reading.entity}" is not upper case`;
+    return [{ code: 'bad_field', field: 'entity', message }];
   }
   if (legal === 'open' || legal.includes(reading.entity)) return [];
   const message = `"${reading.entity}" is ${unknownEntity(reading.entity, legal, entry.signal.id)}`;
@@ -211,11 +209,8 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
       faults.push({ code: 'foreign_unit', field, message });
     }
     if (RESERVED_METRICS.includes(name)) {
-      faults.push({
-        code: 'bad_field',
-        field,
-        message: 'reserved name; choose another metric name',
-      });
+      const message = 'reserved name; choose another metric name';
+      faults.push({ code: 'bad_field', field, message });
     }
   }
   const main = signal.metrics[0];

@@ -3,7 +3,7 @@ import { DEMAND_FIELDS, DEMAND_MODEL_SINCE, trustModel } from '../../contract/co
 import { fitsSegment } from '../../contract/path.ts';
 import { DEMAND_CLASSES, DEMAND_DEPTHS } from '../../contract/roster-bodies.ts';
 import { checkFigures, day, figureFault, isNumberText, utcTime } from './field-rules.ts';
-import { address, fieldsSchema, isAfter } from './reading.ts';
+import { address, fieldsSchema, isAfter, label, scalar } from './reading.ts';
 
 /** Where and when a stored row was read: the same members as of a reading, spelled the same. */
 export const originFields = {
@@ -21,12 +21,11 @@ export const originFields = {
 const originSchema = z.strictObject(originFields);
 export type RowOrigin = z.infer<typeof originSchema>;
 
-const TEXT_CHARS_MAX = 2000;
 const FACTS_MAX = 64;
 /** Words that say something about a body wherever they stand. */
 const RESERVED = ['provenance', 'record_hash', 'hash_core_version', '_citation', '_hash_core'];
 
-export const text = z.string().min(1).max(TEXT_CHARS_MAX);
+export const text = label;
 /** An id that is safe in a query and in a file name, and easy to read. */
 export const rowId = z
   .string()
@@ -35,7 +34,6 @@ export const rowId = z
   .refine(fitsSegment, 'does not fit a file name; shorten it');
 const wholeNumber = z.int().min(0).nullable();
 
-const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
 const factName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name is lower snake case')
@@ -55,16 +53,17 @@ const captureFields = {
   imported: z.boolean().optional(),
   /** How the row came here, for people. */
   source_note: text.optional(),
-  /** Which payload it was imported from. */
   evidence: fieldsSchema.shape.evidence.optional(),
 };
 const captureSchema = z.strictObject(captureFields);
 export type CaptureRow = z.infer<typeof captureSchema>;
 
+export type Refuse = (field: string, message: string) => void;
+
 /** Times that cannot be: nothing is observed or captured after it was collected. */
 export function checkTimes(
   row: { observed_at: string; collected_at: string; capture_date?: string },
-  refuse: (field: string, message: string) => void,
+  refuse: Refuse,
 ): void {
   if (isAfter(row.observed_at, row.collected_at)) {
     refuse('observed_at', `"${row.observed_at}" is after collected_at; correct one of the two`);
@@ -79,7 +78,7 @@ export function checkTimes(
 }
 
 /** Reports what a check of a whole row finds, at the member that it names. */
-export function refusals(context: z.RefinementCtx): (field: string, message: string) => void {
+export function refusals(context: z.RefinementCtx): Refuse {
   return (field, message) =>
     context.addIssue({ code: 'custom', path: field === '' ? [] : [field], message });
 }
@@ -109,8 +108,6 @@ const trustService = z.strictObject({
   endpoint_payers: z.array(endpoint).max(10_000).optional(),
 });
 export type TrustServiceRow = z.infer<typeof trustService>;
-
-type Refuse = (field: string, message: string) => void;
 
 /** One x402 service on one capture day. */
 export const trustServiceRowSchema = trustService.superRefine((row, context) => {
@@ -248,7 +245,6 @@ const stablecoinDeath = z.strictObject({
 });
 export type StablecoinDeathRow = z.infer<typeof stablecoinDeath>;
 
-/** One stablecoin that died. */
 export const stablecoinDeathRowSchema = stablecoinDeath.superRefine((row, context) => {
   const refuse = refusals(context);
   checkTimes(row, refuse);

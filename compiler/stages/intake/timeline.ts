@@ -8,7 +8,6 @@ import type { Reading } from './reading.ts';
 /** Most readings that one entity of one signal may have. */
 export const ENTITY_READINGS_MAX = 200_000;
 
-/** A reading with the name of the batch that it came with. */
 export interface Batched {
   readonly reading: Reading;
   readonly batch: string;
@@ -117,7 +116,6 @@ export function withoutEvidence(reading: Reading): Reading {
   return rest;
 }
 
-/** When an instant was observed, in milliseconds. */
 export function timeOf({ kept }: Instant): number {
   return Date.parse(kept.reading.observed_at);
 }

@@ -9,14 +9,10 @@ const SIGNAL_AT = 2;
 const BETWEEN = '","'.length;
 const SEPARATOR = 0x0a;
 
-/**
- * What became of the latest reading of an entity. `newer` and `older` are other readings by their time; `revised` is the same
- * time with another content.
- */
+/** What became of the latest reading of an entity: `newer` and `older` by its time, `revised` at the same time. */
 export const CHANGE_KINDS = ['new', 'newer', 'revised', 'older', 'gone'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** An entity whose latest reading is not the one that it was. */
 export interface CatalogChange {
   readonly kind: ChangeKind;
   readonly row: CatalogRow;

@@ -19,7 +19,6 @@ export interface StoreWriter extends FileWriter {
 }
 
 interface Store {
-  /** The data folder. */
   readonly data: string;
   /** A file that is only this compile's, for bytes that are to replace others. */
   readonly spare: string;

@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Endpoint, EndpointPath } from '../../contract/endpoints.ts';
-import { filePath, type Values } from '../../contract/path.ts';
+import { knownFilePath, type Values } from '../../contract/path.ts';
 import {
   CODINGS,
   type Coding,
@@ -36,7 +36,6 @@ export interface Press {
   leaf(leaf: Leaf): void;
 }
 
-/** A press with what it wrote. */
 export interface CountedPress extends Press {
   readonly files: readonly FileEntry[];
   /** Look-up lines, each with the file whose citation it is about, '' for any other. */
@@ -89,8 +88,7 @@ export function makePress(parts: PressParts): CountedPress {
       const row = catalog.operationByPath.get(path);
       // What has no price is not offered, so nothing stands there.
       if (row === undefined) return;
-      const place = filePath(row, values);
-      if (place === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
+      const place = knownFilePath(row, values);
       (isForAll(row) ? pack : write)(place, JSON.stringify(body));
       const citation = citationEntry(place, subjectOf(row, values), body);
       if (citation !== null) lookUp(citation);
@@ -147,19 +145,11 @@ const BROTLI_QUALITY = 5;
 
 /** Bytes under a coding, the same on every system. A higher quality, up to 11, makes brotli smaller and slower. */
 export function packedBytes(bytes: Uint8Array, coding: Coding, quality = BROTLI_QUALITY): Buffer {
-  return coding === 'br' ? brotli(bytes, quality) : gzip(bytes);
-}
-
-function brotli(bytes: Uint8Array, quality: number): Buffer {
-  return brotliCompressSync(bytes, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: quality,
-      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-    },
-  });
-}
-
-function gzip(bytes: Uint8Array): Buffer {
+  if (coding === 'br') {
+    const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
+    const params = { [BROTLI_PARAM_QUALITY]: quality, [BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    return brotliCompressSync(bytes, { params });
+  }
   const packed = gzipSync(bytes);
   packed[SYSTEM_AT] = SYSTEM_UNKNOWN;
   return packed;

@@ -55,7 +55,6 @@ const PARTS_LOOK_UPS = 'parts-look-ups';
 
 /** What a release is to say, and how it is published. */
 export interface PublishOptions {
-  /** Folder of releases. */
   readonly data: string;
   /** The time that the release describes, ISO-8601 UTC; the compile knows no other clock. */
   readonly asOf: string;
@@ -76,7 +75,6 @@ export interface PublishOptions {
   readonly progress?: (step: Progress) => void;
 }
 
-/** Progress of a compile. */
 export interface Progress {
   readonly stage: 'read' | 'join' | 'publish';
   readonly done: number;
@@ -84,7 +82,6 @@ export interface Progress {
   readonly label: string;
 }
 
-/** What was published. */
 export interface PublishSummary {
   readonly release: Release;
   readonly folder: string;
@@ -100,8 +97,8 @@ export interface PublishSummary {
   readonly cleanupFailures: readonly unknown[];
 }
 
-/** Inputs and outputs of one compile. */
-export interface Run {
+/** What holds for the whole of one compile. */
+export interface RunTerms {
   readonly catalog: Catalog;
   /** The same as the text of the one file that the release carries. */
   readonly catalogText: string;
@@ -113,8 +110,14 @@ export interface Run {
   readonly issuerKey: KeyObject;
   /** The other key of an overlap, which signs checkpoints of the log too; null for none. */
   readonly overlapKey: KeyObject | null;
-  /** Every key of the issuer. */
   readonly keys: KeyHistory;
+  /** Digest of the tables, and of everything else that bodies follow from. */
+  readonly tableDigest: string;
+  readonly stateKey: string;
+}
+
+/** Inputs and outputs of one compile. */
+export interface Run extends RunTerms {
   readonly assembly: Assembly;
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
@@ -122,9 +125,6 @@ export interface Run {
   readonly parts: readonly CollectionPart[];
   readonly notes: Notes;
   readonly entities: EntityNotes;
-  /** Digest of the tables, and of everything else that bodies follow from. */
-  readonly tableDigest: string;
-  readonly stateKey: string;
   readonly stored: Snapshots;
   /** The batches as the previous compile remembers them, whether or not this one goes on from it. */
   readonly known: KnownBatches;
@@ -134,18 +134,12 @@ export interface Run {
   readonly memory: Memory | null;
 }
 
-/** What was read. */
-interface ReadSignals {
-  readonly signals: ReadonlyMap<string, KnownSignal>;
-  /** sha256 of every file that was read, hex, by its name. */
-  readonly digests: ReadonlyMap<string, string>;
-}
-
-/** Writes what follows from all signals together, then the head, then switches. */
+/** Writes what follows from all signals together, then the head, then switches. `digests`: sha256 in hex, by file name. */
 export async function publishRun(
   options: PublishOptions,
   run: Run,
-  { signals, digests }: ReadSignals,
+  signals: ReadonlyMap<string, KnownSignal>,
+  digests: ReadonlyMap<string, string>,
 ): Promise<PublishSummary> {
   const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
@@ -182,29 +176,20 @@ export async function publishRun(
     release: hash('sha256', readPlain(join(staging.root, RELEASE_NAME), HEAD_BYTES_MAX), 'hex'),
     since: staging.openedMs,
     unsure_until: unsureUntil(options, memory, log),
-    signals: Object.fromEntries(withSamples(signals, run.assembly)),
+    signals: Object.fromEntries(
+      [...signals].map(([id, known]) => [id, { ...known, sample: sampleOf(id) }]),
+    ),
     bundles: run.assembly.bundles,
     bytes,
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
   const changes = news?.counts ?? null;
-  const { folder, cleanupFailures } = await switchTo(options, run, {
-    release,
-    list,
-    checkpoint,
-  });
+  const written = { release, list, checkpoint };
+  const { folder, cleanupFailures } = await switchTo(options, run, written);
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(options.data, STATE_FOLDER, REJECTS_FOLDER) : null;
   const isIncremental = memory !== null;
   return { release, folder, files: count, bytes, rejects, isIncremental, changes, cleanupFailures };
-}
-
-/** A release whose files are all written. */
-interface WholeRelease {
-  readonly release: Release;
-  readonly list: ReleaseList;
-  /** Signed note of the log with the head in it. */
-  readonly checkpoint: string;
 }
 
 /** What the page for people asks for, as far as it differs from what the previous release says. */
@@ -229,7 +214,7 @@ function writeSitePieces(
 async function switchTo(
   options: PublishOptions,
   { staging, catalog }: Pick<Run, 'staging' | 'catalog'>,
-  { release, list, checkpoint }: WholeRelease,
+  { release, list, checkpoint }: { release: Release; list: ReleaseList; checkpoint: string },
 ): Promise<Published> {
   const { root, data } = staging;
   const { issuer_did: issuerDid, as_of: asOf } = release;
@@ -315,7 +300,9 @@ function writeParts(
   const { contact = null, subscriptions = true } = options;
   describe(press, { shelf, contact, subscriptions, keys: run.keys, site });
   list.add(press.files);
-  const written = press.files.filter(({ path }) => !isOfLog(path) && !isSearchIndex(path));
+  const written = press.files.filter(
+    ({ path }) => !path.startsWith(`${LOG_FOLDER}/`) && !isSearchIndex(path),
+  );
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));
   notes.write(PARTS_LOOK_UPS, press.lookUps.map(([, line]) => line).join(''));
   return log;
@@ -372,8 +359,6 @@ function unsureUntil(
   return hasOrphans ? isoTime(Date.parse(asOf) + DAY_MS).slice(0, 'YYYY-MM-DD'.length) : null;
 }
 
-const isOfLog = (path: string): boolean => path.startsWith(`${LOG_FOLDER}/`);
-
 /** What is stored so far, as the descriptions look at it. */
 function shelfOf(data: string, list: ReleaseList): Shelf {
   return {
@@ -385,12 +370,6 @@ function shelfOf(data: string, list: ReleaseList): Shelf {
       return readStored(data, entry);
     },
   };
-}
-
-function withSamples(signals: ReadonlyMap<string, KnownSignal>, assembly: Assembly) {
-  return [...signals].map(
-    ([id, known]) => [id, { ...known, sample: assembly.sampleOf(id) }] as const,
-  );
 }
 
 function validUntil(

@@ -19,7 +19,6 @@ const FILES_SAMPLED = 500;
 const BODIES_SAMPLED = 20;
 
 interface Written {
-  /** The data folder. */
   readonly data: string;
   /** Folder that is to become the release. */
   readonly root: string;
@@ -76,7 +75,10 @@ function deliverSamples({ data, entries, asOf, catalog }: Written): void {
     if (schema === null) continue;
     const body = JSON.parse(reread(data, entry).toString('utf8'));
     const fault = deliveredFault(withRequestTime(body, Date.parse(asOf)), schema);
-    if (fault !== null) throw undelivered(data, `${entry.path}: ${fault}`);
+    if (fault === null) continue;
+    const what = 'what would be delivered does not fit its schema, so it is not published';
+    const message = `${what}: ${entry.path}: ${fault}; report this`;
+    throw new CompileError([{ code: 'cannot_publish', file: data, message }]);
   }
 }
 
@@ -86,11 +88,6 @@ function schemaAt(path: string, catalog: Catalog) {
   const isAnswer = path.endsWith('.json') && endpoint?.file?.startsWith('well-known/') === false;
   if (endpoint === undefined || !isAnswer) return null;
   return path.startsWith('thin/') ? variantSchemaOf(endpoint, 'thin') : bodySchemaOf(endpoint);
-}
-
-function undelivered(file: string, what: string): CompileError {
-  const message = `what would be delivered does not fit its schema, so it is not published: ${what}; report this`;
-  return new CompileError([{ code: 'cannot_publish', file, message }]);
 }
 
 function reread(data: string, entry: FileEntry): Buffer {

@@ -29,7 +29,6 @@ const DIFFERENCES_MAX = 1000;
 
 const MANIFEST = knownFilePath(endpointAt('/manifest'), { all: '1' });
 
-/** What the current release sells. */
 interface Sold {
   readonly catalog: Catalog;
   /** Entities with a record, by signal. */
@@ -260,20 +259,15 @@ function soldPaths(manifest: Buffer, { operationByPath }: Catalog): ReadonlySet<
 /** A signal that loses more than this share of its entities or readings is taken for a mistake in the input. */
 const SHRINK_SHARE_MAX = 0.2;
 
-type ShrinkCounts = Readonly<Record<'entities' | 'readings', number>>;
-
-/**
- * Refuses to publish when a signal shrinks suspiciously against the previous release: an emptied or cut snapshot must not
- * empty the shop. Throws a CompileError that names every such signal.
- */
+/** Refuses a release in which any signal shrinks suspiciously: an emptied or cut snapshot must not empty the shop. */
 export function refuseShrink(
-  before: { catalog: Buffer; signals: Readonly<Record<string, Pick<ShrinkCounts, 'readings'>>> },
-  now: ReadonlyMap<string, ShrinkCounts>,
+  before: { catalog: Buffer; signals: Readonly<Record<string, { readonly readings: number }>> },
+  now: ReadonlyMap<string, { readonly entities: number; readonly readings: number }>,
 ): void {
   const faults: InputFault[] = [];
   for (const [id, entities] of countBySignal(before.catalog)) {
     const { readings = 0 } = before.signals[id] ?? {};
-    const had: ShrinkCounts = { entities, readings };
+    const had = { entities, readings };
     const has = now.get(id) ?? { entities: 0, readings: 0 };
     const less = (['entities', 'readings'] as const).find(
       (count) => has[count] < had[count] * (1 - SHRINK_SHARE_MAX),
@@ -287,10 +281,7 @@ export function refuseShrink(
   if (faults.length > 0) throw new CompileError(faults);
 }
 
-/**
- * Refuses an empty release: files that are empty or hold only a header usually mean a failed fetch. Throws a
- * CompileError that says what to do.
- */
+/** Refuses an empty release: files that are empty or hold only a header usually mean a failed fetch. */
 export function refuseNothing(root: string, readings: number, rows: number): void {
   if (readings + rows > 0) return;
   const found = 'no snapshots found except files that are empty or hold only a header';

@@ -45,9 +45,7 @@ export function currentName(data: string): string | null {
   throw new RangeError(`Cannot open "${data}": ${state}; remove it, then ${linkAdvice(data)}`);
 }
 
-/**
- * Throws a RangeError where releases were published but none is current: to start over next to them would be a fork.
- */
+/** Throws a RangeError where releases were published but none is current: to start over next to them would be a fork. */
 export function refuseLostCurrent(data: string): void {
   const names = releaseNames(data);
   // One alone, without a checkpoint, is what a first compile leaves that was killed before its switch.
@@ -192,10 +190,7 @@ export function nextPlace(
   };
 }
 
-/**
- * Why a release may not be published at this time after the current one, and what to do; null if it may. Time never
- * goes back, unless the operator says so and the current release is of the future.
- */
+/** Why a release may not be published at this time: it never goes back, unless the operator says that a clock ran ahead. */
 export function timeFault(
   previous: Release | null,
   { asOf, acceptClock = false }: PublicationTime,

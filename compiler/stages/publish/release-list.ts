@@ -39,7 +39,6 @@ interface ListEdit {
   readonly entry: FileEntry | null;
 }
 
-/** What a list came to that was written. */
 interface WrittenList {
   /** Of the file, in hex. */
   readonly sha256: string;
@@ -148,7 +147,6 @@ function* linesOf(edits: readonly ListEdit[]): Generator<LineEdit> {
   }
 }
 
-/** Paths that are listed of a stretch of edits. */
 function* pathsIn(edits: readonly ListEdit[], from: number, to: number): Generator<string> {
   for (let at = from; at < to; at += 1) {
     const edit = edits[at];
@@ -156,7 +154,6 @@ function* pathsIn(edits: readonly ListEdit[], from: number, to: number): Generat
   }
 }
 
-/** Where the edit of a path stands, or would. */
 function placeOf(edits: readonly ListEdit[], path: string): number {
   return firstWhere(edits.length, (at) => defined(edits[at], 'the edit').path >= path);
 }
@@ -189,7 +186,6 @@ function pathOrder(bytes: Buffer, start: number, path: string): number {
   return textOrder(bytes, at + 1, path);
 }
 
-/** The size that the line from a place on states. */
 function sizeAt(bytes: Buffer, start: number): number {
   let size = 0;
   for (let at = start + SIZE_AT; at < bytes.length && bytes[at] !== SPACE; at += 1) {
@@ -230,6 +226,15 @@ export function readStored(data: string, { path, size, sha256 }: FileEntry): Buf
   const bytes = readPlain(join(data, storedPath(path, sha256)), size);
   if (hash('sha256', bytes, 'hex') === sha256) return bytes;
   throw new Error(`Cannot read "${path}": its bytes are not the listed ones; compile with --full`);
+}
+
+/** The same of a release that this compile goes on from; throws a ForgottenError instead. */
+export function readRemembered(data: string, entry: FileEntry): Buffer {
+  try {
+    return readStored(data, entry);
+  } catch (cause) {
+    throw new ForgottenError(`Cannot go on from "${entry.path}"`, { cause });
+  }
 }
 
 /** The catalog of a release; null where it is not listed, or is damaged or gone. */
@@ -381,17 +386,12 @@ export type UnsignedHead = Omit<
   'files_sha256' | 'files_count' | 'public_files' | 'signature'
 >;
 
-/** What was written of a release. */
-interface WrittenHead extends Omit<WrittenList, 'sha256' | 'publicFiles'> {
-  readonly release: Release;
-}
-
 /** Writes the list of files and the signed head into the folder of a release. */
 export function writeHead(
   root: string,
   { list, head }: { list: ReleaseList; head: UnsignedHead },
   sealer: Sealer,
-): WrittenHead {
+) {
   const { sha256, count, bytesAdded, publicFiles } = list.write(join(root, FILES_NAME));
   const unsigned = {
     ...head,

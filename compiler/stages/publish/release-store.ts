@@ -64,7 +64,6 @@ export function errorsOf(steps: readonly (() => void)[]): unknown[] {
 
 /** A release being written: nothing of it is visible before it is published. */
 export interface Staging {
-  /** The data folder. */
   readonly data: string;
   /** Folder that becomes the release. */
   readonly root: string;
@@ -175,13 +174,8 @@ function publishFolder(data: string, root: string, name: string): string {
   const releases = join(data, RELEASES_FOLDER);
   const target = join(releases, name);
   if (currentName(data) === name) {
-    throw new CompileError([
-      {
-        code: 'cannot_publish',
-        file: data,
-        message: `release "${name}" is already the current one`,
-      },
-    ]);
+    const message = `release "${name}" is already the current one`;
+    throw new CompileError([{ code: 'cannot_publish', file: data, message }]);
   }
   try {
     // What a killed compile left under this name was never served.

@@ -1,10 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/**
- * Replaces a file in one durable step: a reader sees the old content or the new, also after a power cut. The new content
- * is written into `fresh` first, which is on the same disk.
- */
+/** Replaces a file in one step, which a power cut does not halve, by way of `fresh` on the same disk. */
 export function replaceFile(
   path: string,
   content: string | Uint8Array,

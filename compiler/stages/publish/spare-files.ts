@@ -53,7 +53,6 @@ export class SpareFiles {
     return true;
   }
 
-  /** Removes those that are left. */
   remove(): void {
     for (const places of this.#places().values()) for (const place of places) removeFile(place);
     this.#left = new Map();

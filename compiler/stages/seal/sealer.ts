@@ -48,7 +48,6 @@ export function signingKey(seed: Uint8Array): KeyObject {
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
 }
 
-/** The issuer's DID of a signing key. */
 export function issuerDid(key: KeyObject): string {
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
   return didKey(new Uint8Array(spki.subarray(-32)));

@@ -10,9 +10,9 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
+import { messageOf } from '../../../compiler/contract/errors.ts';
 import { shownPlace } from '../../config/postgres-url.ts';
 import type { Trouble } from '../../state/service-state.ts';
-import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
 import { lostJournal } from '../journal-file.ts';
 import {

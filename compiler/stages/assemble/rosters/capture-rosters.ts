@@ -12,7 +12,7 @@ import { grouped } from '../../../contract/lists.ts';
 import { filePath } from '../../../contract/path.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import { NATURE } from '../../../contract/words.ts';
-import { hoursBetween } from '../../derive/figures.ts';
+import { disclosures, hoursBetween } from '../../derive/figures.ts';
 import { readCollection, type StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
 import {
@@ -24,7 +24,6 @@ import {
 } from '../../intake/roster-rows.ts';
 import type { Press } from '../../publish/press.ts';
 import {
-  disclosureOf,
   type HashedRow,
   type IsStored,
   noteOf,
@@ -39,7 +38,6 @@ import {
   verifiableFile,
 } from './settle-rows.ts';
 
-/** A subject with everything that was captured of it. */
 export interface Subject<Row extends CaptureRow> {
   readonly id: string;
   /** One row a capture day, oldest first. */
@@ -51,7 +49,6 @@ export interface Subject<Row extends CaptureRow> {
   readonly absences: readonly string[];
 }
 
-/** A collection of rows by subject and capture day. */
 interface CaptureRoster<Row extends CaptureRow> extends SettledRoster<Row> {
   /** Days on which anything was captured, oldest first. */
   readonly days: readonly string[];
@@ -59,10 +56,8 @@ interface CaptureRoster<Row extends CaptureRow> extends SettledRoster<Row> {
   readonly subjects: readonly Subject<Row>[];
 }
 
-/** What the citation of a subject's body says. */
 type SubjectText = Pick<Statement, 'claim' | 'fact'>;
 
-/** What the bodies of a collection say, made of all its subjects. */
 interface CaptureViews<Row extends CaptureRow> {
   /** What the body of a subject says before and after the members that every subject has. */
   membersOf(subject: Subject<Row>): readonly [before: object, after: object];
@@ -75,7 +70,6 @@ interface CaptureViews<Row extends CaptureRow> {
   askedBy?(subject: Subject<Row>): string | null;
   /** Order of the lists that are ranked. */
   byRank?(a: Subject<Row>, b: Subject<Row>): number;
-  /** How many subjects of each kind there are, for the preview. */
   readonly counts: object;
 }
 
@@ -86,7 +80,6 @@ interface CaptureTable<Row extends CaptureRow> {
   idOf(row: Row): string;
   /** The members of a row as they are served, among them all of its core. */
   factsOf(row: Row): Readonly<Record<string, unknown>>;
-  /** What is wrong with the collection as a whole. */
   faultsOf?(roster: CaptureRoster<Row>): readonly InputFault[];
   views(roster: CaptureRoster<Row>, isStored: IsStored): CaptureViews<Row>;
   /** How bodies spell the version of the hash core. */
@@ -109,7 +102,6 @@ export function capturePart<Row extends CaptureRow>(capture: CaptureTable<Row>):
   };
 }
 
-/** A subject with its body, unsigned. */
 interface SubjectBody<Row extends CaptureRow> {
   readonly subject: Subject<Row>;
   readonly body: object;
@@ -130,7 +122,8 @@ function writeCaptured<Row extends CaptureRow>(
   });
   for (const each of described)
     putSubject(press, of, { ...each, text: views.textOf(each.subject) });
-  putLists(press, of, { days: roster.days, described, views });
+  const lastDay = roster.days.at(-1);
+  if (lastDay !== undefined) putLists(press, of, described, { ...views, lastDay });
   const counts = { ...views.counts, ...captureCounts(roster) };
   const values = described.flatMap(({ value }) => value ?? []).sort();
   const preview = { ...previewHead(press, of, counts), ...previewValues(of.subject.path, values) };
@@ -155,7 +148,7 @@ function subjectBody<Row extends CaptureRow>(
     hash_core_version: record_hash === null ? null : version,
     ...after,
     provenance: rowProvenance(of, subject.newest),
-    ...disclosureOf(row),
+    ...disclosures(row),
   };
 }
 
@@ -171,18 +164,12 @@ function putSubject<Row extends CaptureRow>(
   press.put(path, { [param]: value }, sealed);
 }
 
-interface Lists<Row extends CaptureRow> extends Pick<CaptureRoster<Row>, 'days'> {
-  readonly described: readonly SubjectBody<Row>[];
-  readonly views: CaptureViews<Row>;
-}
-
 function putLists<Row extends CaptureRow>(
   press: Press,
   of: CapturedCollection,
-  { days, described, views: { byRank, listedOf } }: Lists<Row>,
+  described: readonly SubjectBody<Row>[],
+  { lastDay, byRank, listedOf }: CaptureViews<Row> & { readonly lastDay: string },
 ): void {
-  const lastDay = days.at(-1);
-  if (lastDay === undefined) return;
   const ranked =
     byRank === undefined ? described : [...described].sort((a, b) => byRank(a.subject, b.subject));
   for (const list of of.lists) {
@@ -228,7 +215,6 @@ function presenceOf({ first_seen, last_seen, absences }: Subject<CaptureRow>) {
   return { state, first_seen, last_seen, end_at };
 }
 
-/** Says which members that clients know are absent. */
 function unavailable(unavailable_fields: readonly string[]) {
   const unavailable_reason = 'no source of these is stored; they are left out, not guessed';
   return { unavailable_fields, unavailable_reason };
@@ -259,7 +245,6 @@ function capturedHashes<Row extends CaptureRow>(
   ];
 }
 
-/** How many subjects and days there are, for a preview. */
 function captureCounts({ subjects, days }: CaptureRoster<CaptureRow>) {
   return {
     capture_days: days.length,
@@ -337,7 +322,6 @@ function notesOf(row: TrustServiceRow): object {
   return { source_note: noteOf(row), note: LEGACY_NOTE };
 }
 
-/** Members that clients know and that nothing is stored of. */
 const SERVERS_UNAVAILABLE = ['prominence', 'maturity', 'stars', 'downloads'];
 
 /** Everything about MCP servers: server, census, graveyard and their preview. */

@@ -102,16 +102,13 @@ function putPreview(press: Press, { kept }: Deaths): void {
     deaths: kept.length,
     with_hash: kept.filter(({ record_hash }) => record_hash !== null).length,
   };
-  press.put(
-    preview,
-    {},
-    {
-      ...previewHead(press, STABLECOIN_DEATHS, counts),
-      example_request: first === undefined ? null : LIST.path,
-      death_types: [...new Set(kept.map(({ row }) => row.death_type))].sort(),
-      example: first === undefined ? null : shortRecord(first.row),
-    },
-  );
+  const body = {
+    ...previewHead(press, STABLECOIN_DEATHS, counts),
+    example_request: first === undefined ? null : LIST.path,
+    death_types: [...new Set(kept.map(({ row }) => row.death_type))].sort(),
+    example: first === undefined ? null : shortRecord(first.row),
+  };
+  press.put(preview, {}, body);
 }
 
 function shortRecord({ symbol, name, death_type, confirmed_dead_at }: StablecoinDeathRow) {

@@ -17,8 +17,8 @@ import type { Evidence, Provenance } from '../../../contract/record.ts';
 import type { Leaf } from '../../../contract/release.ts';
 import { type RosterRow, rosterBody, rosterStatement } from '../../../contract/roster-views.ts';
 import { canonicalTarget } from '../../../contract/route.ts';
-import { GRADE, NATURE, SCOPE, UNCERTAINTY } from '../../../contract/words.ts';
-import { hoursBetween } from '../../derive/figures.ts';
+import { NATURE, UNCERTAINTY } from '../../../contract/words.ts';
+import { disclosures, hoursBetween, measurers } from '../../derive/figures.ts';
 import type { StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
 import type { Snapshots } from '../../intake/list-snapshots.ts';
@@ -39,7 +39,6 @@ export interface HashedRow<Row extends OriginRow = OriginRow> extends StoredRow<
   readonly record_hash: string | null;
 }
 
-/** How rows of one kind are told apart and hashed. */
 interface Identity<Row> {
   readonly kind: RosterKind;
   /** Rows of the same key are repeats or revisions of each other. */
@@ -56,15 +55,7 @@ export interface SettledRoster<Row extends OriginRow> {
   readonly faults: readonly InputFault[];
 }
 
-/** What is known of a key so far: the item that counts, and the latest one, even if it is a repeat. */
-interface Known<Item> {
-  readonly kept: Item;
-  readonly latest: Item;
-}
-
-/** How items of one kind follow each other. */
 interface Succession<Item> {
-  /** Items of the same key are repeats or revisions of each other. */
   keyOf(item: Item): string;
   /** Whether two items of one batch may stand beside each other. */
   isSame(latest: Item, found: Item): boolean;
@@ -72,22 +63,17 @@ interface Succession<Item> {
   repeated(kept: Item, found: Item): Item | null;
 }
 
-/** Items by key, those that others have taken the place of, and pairs of one batch that contradict each other. */
-interface Succeeded<Item> {
-  readonly kept: ReadonlyMap<string, Item>;
-  readonly revised: readonly Item[];
-  readonly conflicts: readonly (readonly [known: Item, found: Item])[];
-}
-
 /**
  * One item for each key: a repeat keeps the first collection, a later batch revises, and two items of one batch that
- * differ are a conflict, whatever was stored before. `items` is oldest batch first.
+ * differ are a conflict, whatever was stored before. `items` is oldest batch first. Returns items by key, those that
+ * others have taken the place of, and pairs of one batch that contradict each other.
  */
 export function succeed<Item extends { readonly batch: string }>(
   items: readonly Item[],
   { keyOf, isSame, repeated }: Succession<Item>,
-): Succeeded<Item> {
-  const byKey = new Map<string, Known<Item>>();
+) {
+  /** The item that counts, and the latest one, even if it is a repeat. */
+  const byKey = new Map<string, { kept: Item; latest: Item }>();
   const revised: Item[] = [];
   const conflicts: (readonly [Item, Item])[] = [];
   for (const found of items) {
@@ -151,25 +137,23 @@ function conflict([known, found]: readonly [StoredRow<unknown>, StoredRow<unknow
   return { code: 'conflict', file: found.file, line: found.line, message };
 }
 
-/** A row as a roster shows it. */
 interface ShownRow {
   readonly shown: object;
   readonly from: HashedRow;
 }
 
-interface RosterPage {
-  readonly list: RosterList;
-  /** A noun phrase for the citation. */
-  readonly claim: string;
-  readonly rows: readonly ShownRow[];
-}
-
-/** Writes a roster in its usual form and with the pre-image of each row; an empty one is not for sale. */
-export function putRoster(press: Press, about: RosterSubject, page: RosterPage): void {
-  if (page.rows.length === 0) return;
-  const { claim } = page;
-  const { path, member } = page.list;
-  const rows = page.rows.map((row) => rosterRow(about, row));
+/**
+ * Writes a roster in its usual form and with the pre-image of each row; an empty one is not for sale. `claim` is a noun
+ * phrase for the citation.
+ */
+export function putRoster(
+  press: Press,
+  about: RosterSubject,
+  { list, claim, rows: shown }: { list: RosterList; claim: string; rows: readonly ShownRow[] },
+): void {
+  if (shown.length === 0) return;
+  const { path, member } = list;
+  const rows = shown.map((row) => rosterRow(about, row));
   for (const verifiable of [false, true]) {
     const target = path + (verifiable ? '?verifiable=1' : '');
     const statement = rosterStatement({ member, claim, target }, rows);
@@ -187,18 +171,13 @@ function rosterRow(about: RosterSubject, { shown, from }: ShownRow): RosterRow {
     record_hash,
     collected_at: row.collected_at,
     source_note: row.source_note,
-    ...disclosureOf(row),
+    ...disclosures(row),
   };
 }
 
 /** The file whose rows carry their pre-images. */
 export function verifiableFile(path: TablePath): string | null {
   return filePath(endpointAt(path), { verifiable: '1' });
-}
-
-/** What a body says about its own limits. */
-export function disclosureOf({ grade, scope }: OriginRow): { grade: string; scope: string } {
-  return { grade: grade ?? GRADE, scope: scope ?? SCOPE };
 }
 
 /** A row that has a hash, with the file that it can be recomputed from; null for one that another has taken the place of. */
@@ -223,12 +202,14 @@ export function putHashes(press: Press, signal_id: string, places: readonly Hash
 /** Legal values that a preview lists; the answer of the operation itself tells about the others. */
 const PREVIEW_VALUES_MAX = 500;
 
-type PreviewOf = ListedCollection & Partial<Pick<CapturedCollection, 'subject'>>;
-
 /** What a preview says whatever it is about: what is stored, what an answer costs, what a row's hash covers. */
-export function previewHead({ asOf, catalog }: Press, of: PreviewOf, counts: object) {
+export function previewHead(
+  { asOf, catalog }: Press,
+  of: ListedCollection | CapturedCollection,
+  counts: object,
+) {
   const paths = [
-    ...(of.subject === undefined ? [] : [of.subject.path]),
+    ...('subject' in of ? [of.subject.path] : []),
     ...of.lists.map(({ path }) => path),
   ];
   const hash_core = rosterCoreFields(of.id);
@@ -257,28 +238,24 @@ export function previewValues(path: TablePath, values: readonly string[]) {
   };
 }
 
-/** What the rows of a collection are about. */
 interface RosterSubject {
-  /** Id of the collection. */
   readonly id: string;
   readonly dimension: string;
   readonly cadence: Cadence;
 }
 
-/** A row as a part of a body that joins rows. */
 function rosterPart(about: RosterSubject, { row, record_hash }: HashedRow): LineagePart {
-  const { observed_at, collected_at, source_ref, uncertainty, validation_status } = row;
-  const { evidence } = row;
+  const { observed_at, collected_at, source_ref, evidence } = row;
   return {
     cadence: about.cadence,
     observed_at,
     data_age_hours: hoursBetween(observed_at, collected_at),
-    validation_status: validation_status ?? null,
+    validation_status: row.validation_status ?? null,
     lineage: {
       signal: about.id,
       independent_dimension: about.dimension,
       traceable_to: measurers(row),
-      uncertainty: uncertainty ?? UNCERTAINTY,
+      uncertainty: row.uncertainty ?? UNCERTAINTY,
       observed_at,
       record_hash,
       source_ref,
@@ -287,14 +264,8 @@ function rosterPart(about: RosterSubject, { row, record_hash }: HashedRow): Line
   };
 }
 
-/** Provenance of a body about one row. */
 export function rowProvenance(about: RosterSubject, row: HashedRow): Provenance {
   return joinedProvenance([rosterPart(about, row)], {});
-}
-
-/** Who measured a row: its sources, or whom they relay. */
-export function measurers({ sources }: Pick<HashedRow['row'], 'sources'>): string {
-  return [...new Set(sources.map((source) => source.relay_of ?? source.name))].join(', ');
 }
 
 /** How a captured row came here, for people. */
@@ -327,7 +298,6 @@ export type IsStored = (path: string) => boolean;
 /** A part of a release that comes from collections: all of them are read before any of them is written. */
 export interface CollectionPart {
   readonly faults: readonly InputFault[];
-  /** How many rows were read. */
   readonly rows: number;
   /** `isStored` knows the files of the release that come from signals, so that no body names what is not there. */
   write(press: Press, isStored: IsStored): void;

@@ -27,7 +27,8 @@ export const stablePart = capturePart<StableCoinRow>({
     return { coin_id, symbol, name, capture_date, current, observed_at, source_ref, source_tier };
   },
   views({ subjects }, isStored) {
-    const bySymbol = groupBySymbol([...subjects].sort(byMarketCap));
+    // Symbols are not unique: the coin with the largest market cap answers for one, the others are named beside it.
+    const bySymbol = grouped([...subjects].sort(byMarketCap), ({ newest }) => newest.row.symbol);
     const states = subjects.map((coin) => coinState(coin).state);
     return {
       membersOf: (coin) => [{}, referencesOf(coin, bySymbol, isStored)],
@@ -53,11 +54,6 @@ function byMarketCap(a: Coin, b: Coin): number {
   const [capA, capB] = [a, b].map(({ newest }) => coinFigures(newest.row).market_cap_usd ?? -1);
   if (capA !== capB) return (capB ?? -1) - (capA ?? -1);
   return a.id < b.id ? -1 : 1;
-}
-
-/** Symbols are not unique: the coin with the largest market cap answers for one, the others are named beside it. */
-function groupBySymbol(ranked: readonly Coin[]): BySymbol {
-  return grouped(ranked, ({ newest }) => newest.row.symbol);
 }
 
 function lifeOf(coin: Coin) {
@@ -93,16 +89,9 @@ function textOf({ id, newest: { row } }: Coin) {
 
 interface CoinState {
   readonly state: (typeof COIN_STATES)[number];
-  readonly terminated: boolean;
   readonly depegged: boolean;
   /** Day on which it was first below the price or persistently absent; null while it is neither. */
   readonly died_on: string | null;
-}
-
-/** A captured row that has a price, as the state reads it. */
-interface Priced {
-  readonly price: number;
-  readonly day: string;
 }
 
 /**
@@ -114,21 +103,20 @@ function coinState(coin: Subject<StableCoinRow>): CoinState {
   const price = priced.at(-1)?.price ?? null;
   const depegged = price !== null && (price < ON_PEG.from || price > ON_PEG.to);
   const end = terminatedOn(priced);
-  const flags = { terminated: end !== null, depegged };
-  if (end !== null) return { state: 'dead', ...flags, died_on: end };
+  if (end !== null) return { state: 'dead', depegged, died_on: end };
   const confirmed = coin.absences[PERSISTENT_ABSENCES - 1];
-  if (confirmed !== undefined) return { state: 'absent', ...flags, died_on: confirmed };
-  if (coin.absences.length > 0) return { state: 'missing', ...flags, died_on: null };
-  return { state: depegged ? 'at_risk' : 'operating', ...flags, died_on: null };
+  if (confirmed !== undefined) return { state: 'absent', depegged, died_on: confirmed };
+  if (coin.absences.length > 0) return { state: 'missing', depegged, died_on: null };
+  return { state: depegged ? 'at_risk' : 'operating', depegged, died_on: null };
 }
 
-function pricedRow({ row }: { readonly row: StableCoinRow }): Priced[] {
+function pricedRow({ row }: { readonly row: StableCoinRow }) {
   const { price_in_peg: price } = coinFigures(row);
   return price === null ? [] : [{ price, day: row.capture_date }];
 }
 
 /** First day of the run below the price that lasts until now; null for none. */
-function terminatedOn(priced: readonly Priced[]): string | null {
+function terminatedOn(priced: ReturnType<typeof pricedRow>): string | null {
   const alive = priced.findLastIndex(({ price }) => price >= TERMINATED_BELOW);
   return priced[alive + 1]?.day ?? null;
 }

@@ -37,11 +37,9 @@ import type { Press } from '../../publish/press.ts';
 import type { Issuer } from '../../seal/sealer.ts';
 import type { Shelf } from '../examples.ts';
 import { type ManifestEntry, rowOf } from '../manifest.ts';
-import { ogImage } from './og-image.ts';
-import { indexPage, type LogFacts, siteAssets } from './pages.ts';
+import { indexPage, type LogFacts, readPicture, siteAssets } from './pages.ts';
 import { CatalogView, listPath, mapPath } from './write-pieces.ts';
 
-/** Entries of the feed. */
 const FEED_MAX = 100;
 
 export interface SiteMaterial extends ShopMaterial {
@@ -62,12 +60,12 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   const example = entries.find(({ path }) => path === '/gauge')?.input_example_request ?? '/gauge';
   const page = { issuer, asOf, shop, assets, catalog: view, keys, log: logFacts(shelf), example };
   press.pack(SITE_INDEX_PATH, indexPage(page));
-  const { baseUrl, name } = issuer;
+  const { baseUrl } = issuer;
   const changes = siteChanges(material.news, { asOf, baseUrl });
   press.pack(SITE_CHANGES_PATH, `${JSON.stringify(changes)}\n`);
   press.pack(SITE_FEED_PATH, changesFeed(changes, issuer, material.catalog));
   press.pack(`${SITE_FOLDER}/sitemap.xml`, sitemap(baseUrl));
-  press.file(`${SITE_FOLDER}/og.png`, ogImage(name));
+  press.file(`${SITE_FOLDER}/og.png`, readPicture());
 }
 
 /** Batches of the log that are looked at for a time stamp, from the newest back. */
@@ -148,7 +146,6 @@ ${entries}</feed>
 `.toString();
 }
 
-/** Pages for search engines. */
 function sitemap(baseUrl: string): string {
   const pages = ['/', '/docs'].map((path) => html`<url><loc>${baseUrl + path}</loc></url>\n`);
   return html`<?xml version="1.0" encoding="utf-8"?>
@@ -157,19 +154,14 @@ ${pages}</urlset>
 `.toString();
 }
 
-/** What the page is made from. */
 interface ShopMaterial {
   readonly catalog: Catalog;
   readonly shelf: Shelf;
-  /** Every operation of the manifest. */
   readonly entries: readonly ManifestEntry[];
-  /** How many entities each signal has. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Entity of the free sample of a signal. */
   readonly sampleOf: (signalId: string) => string | null;
 }
 
-/** Everything that is sold now, as the page shows it. */
 function siteSignals(material: ShopMaterial): SiteSignals {
   const { catalog, entries, counts } = material;
   const priced = entries.filter(
@@ -243,24 +235,18 @@ function isStocked(
   return false;
 }
 
-function bundleOf({ id, title, bundle, entityOf }: Line, { shelf, catalog }: ShopMaterial) {
+function bundleOf(
+  { id, title, bundle, entityOf }: Line,
+  { shelf, catalog }: ShopMaterial,
+): SiteBundle[] {
   const operation = bundle && catalog.operationByPath.get(bundle.path);
   if (bundle === undefined || operation === undefined) return [];
   const subjects = subjectsUnder(`bundle/${id}/`, shelf);
   if (subjects.length === 0) return [];
   const { path, param, legs } = bundle;
   const price_usd = priceOf(operation);
-  const made: SiteBundle = {
-    line: id,
-    title,
-    path,
-    param,
-    price_usd,
-    legs,
-    entity_of: entityOf ?? {},
-    subjects,
-  };
-  return [made];
+  const sold = { path, param, price_usd, legs };
+  return [{ line: id, title, ...sold, entity_of: entityOf ?? {}, subjects }];
 }
 
 function subjectsUnder(folder: string, { under }: Shelf): string[] {

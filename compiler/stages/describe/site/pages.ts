@@ -15,10 +15,8 @@ import { readPlain, STORED_BYTES_MAX } from '../../../verify/plain-file.ts';
 import type { Issuer } from '../../seal/sealer.ts';
 import type { CatalogView } from './write-pieces.ts';
 
-/** Time stamps that the index shows. */
 const SHOWN_ANCHORS = 5;
 
-/** What the index is made from. */
 interface IndexMaterial {
   readonly issuer: Issuer;
   readonly asOf: string;
@@ -196,7 +194,6 @@ ${
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Legal values that a parameter shows. */
 const ENUM_SHOWN = 12;
 /** How deep the members of a schema are told apart. */
 const DEPTH_MAX = 6;
@@ -381,6 +378,11 @@ interface Assets {
   readonly styles: readonly string[];
 }
 
+/** The picture of a shared link, beside the sources of the page. It names no operator. */
+export function readPicture(): Buffer {
+  return readPlain(join(PACKAGE_FOLDER, 'compiler', 'site', 'og.png'), STORED_BYTES_MAX);
+}
+
 const BUILT = join(PACKAGE_FOLDER, 'build', 'compiler', 'site');
 
 let known: Assets | null = null;
@@ -402,10 +404,8 @@ function readAssets(folder: string): Assets {
   };
   const names = readdirSync(join(folder, 'assets')).sort();
   const files = names.map((name): [string, Buffer] => {
-    return [
-      `${SITE_FOLDER}/assets/${name}`,
-      readPlain(join(folder, 'assets', name), STORED_BYTES_MAX),
-    ];
+    const bytes = readPlain(join(folder, 'assets', name), STORED_BYTES_MAX);
+    return [`${SITE_FOLDER}/assets/${name}`, bytes];
   });
   const url = (name: string): string => `/${SITE_FOLDER}/${name}`;
   return { files, script: url(script), styles: styles.map(url) };

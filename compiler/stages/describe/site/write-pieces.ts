@@ -41,11 +41,9 @@ const PIECE_ROWS_MAX = 1000;
 /** Longest beginning of a word that is told apart. */
 const KEY_CHARS_MAX = 12;
 
-/** What the pieces are made from, and what is there of them already. */
 interface PieceMaterial {
   readonly shelf: Shelf;
   readonly catalog: Catalog;
-  /** The newest readings of the release. */
   readonly view: CatalogView;
   /** Signals that may have changed. */
   readonly changed: readonly string[];
@@ -87,33 +85,20 @@ function writeFolder(
   const before = new Set(shelf.under(folder));
   for (const [path, body] of files) {
     there.add(path);
-    if (body === null) {
-      addAll(there, packedPaths(path));
-      continue;
+    const packed = CODINGS.map((coding) => packedPath(path, coding));
+    const bytes = body === null ? null : Buffer.from(JSON.stringify(body), 'utf8');
+    const isLong = bytes === null || isPacked(bytes);
+    for (const each of packed) {
+      if (isLong) there.add(each);
+      // A list that was cut into pieces is short now.
+      else if (find(each) !== null) before.add(each);
     }
-    const bytes = Buffer.from(JSON.stringify(body), 'utf8');
-    const packed = packedPaths(path);
-    if (isPacked(bytes)) addAll(there, packed);
-    // A list that was cut into pieces is short now.
-    else
-      addAll(
-        before,
-        packed.filter((each) => find(each) !== null),
-      );
+    if (bytes === null) continue;
     if (find(path)?.sha256 !== fileEntry(path, bytes).sha256) press.pack(path, bytes);
   }
   return [...before].filter((path) => !there.has(path));
 }
 
-function packedPaths(path: string): string[] {
-  return CODINGS.map((coding) => packedPath(path, coding));
-}
-
-function addAll(set: Set<string>, paths: readonly string[]): void {
-  for (const path of paths) set.add(path);
-}
-
-/** The free preview of a series, as far as the map shows it. */
 interface StoredPreview {
   readonly entity_name: string | null;
   readonly rows: readonly {
@@ -155,7 +140,6 @@ function rowOf(
   return [entity, preview.entity_name ?? name, latitude, longitude, points];
 }
 
-/** A word with the entity that it finds. */
 type WordEntry = readonly [word: string, row: CatalogRow];
 
 /** Every word of every entity, in pieces by how it begins. */
@@ -206,7 +190,6 @@ function found(key: string, entries: readonly WordEntry[]): SiteFound {
 
 /** Entities of a piece on average. */
 const PIECE_ROWS = 256;
-/** Hex digits of a piece's name. */
 const NAME_DIGITS = 16;
 
 /** A file of the page by its path; null for a body that is as the release before has it. */
@@ -214,7 +197,6 @@ export type SiteFile = readonly [path: string, body: object | null];
 
 /** What is known of the release before: which entities have another line now, and which files it has. */
 interface PreviousPieces {
-  /** In order. */
   readonly touched: readonly string[];
   readonly has: (path: string) => boolean;
 }
@@ -310,7 +292,6 @@ export class CatalogView {
     return parseCatalogRow(this.#bytes.toString('utf8', from, to));
   }
 
-  /** Rows of one signal in the order of the list. */
   *rows(signalId: string): Generator<CatalogRow> {
     for (const line of this.lines(signalId)) yield this.rowAt(line);
   }
@@ -342,12 +323,10 @@ export class CatalogView {
   }
 }
 
-/** Where the entities of a signal are listed. */
 export function listPath(signalId: string): string {
   return `${SITE_DATA}/entities/${encodeSegment(signalId)}.json`;
 }
 
-/** Folder of the pieces of a long list. */
 function piecesFolder(signalId: string): string {
   return `${SITE_DATA}/entities/${encodeSegment(signalId)}/`;
 }
