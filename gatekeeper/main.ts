@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { isCode } from '../compiler/contract/errors.ts';
 import { type Config, settlementOf, settlementWarnings } from './config/config.ts';
 import {
   CONFIG_NAME,
@@ -25,13 +26,9 @@ import { type WorkerRole, workerRole } from './workers/worker-role.ts';
 /** Each asks for an orderly stop; a terminal that closes must not cut off a payment. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Longest settings file that is read. */
 const CONFIG_BYTES_MAX = 1_048_576;
 
-/**
- * By how many percent what is in use may grow before V8 collects old garbage. By default it may grow fourfold, and each
- * dead buffer holds its bytes until then.
- */
+/** How much the heap may grow, in percent, before V8 collects: by default fourfold, and dead buffers hold bytes until then. */
 const HEAP_GROWING_PERCENT = 40;
 
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
@@ -59,8 +56,7 @@ function written() {
   try {
     return { env, fileText: readOwnFile(CONFIG_NAME, CONFIG_BYTES_MAX).bytes.toString('utf8') };
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
-      return { env, fileText: null };
+    if (isCode(cause, 'ENOENT')) return { env, fileText: null };
     const why = `${messageOf(cause)}; make it a readable file, or remove it`;
     throw new StartError(`Cannot read "${CONFIG_NAME}": ${why}`, { cause });
   }
@@ -153,7 +149,6 @@ function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
   return { signatures };
 }
 
-/** Serves in this process, which may be one of several. */
 async function serve(
   config: Config,
   { log, output }: Logging,

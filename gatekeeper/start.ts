@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { codeOf } from '../compiler/contract/errors.ts';
 import { rootDid } from '../compiler/contract/key-history.ts';
 import { isStale } from '../compiler/contract/release.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
@@ -66,7 +67,6 @@ export function packageVersion(): string {
   return String(JSON.parse(bytes.toString('utf8')).version);
 }
 
-/** What a gatekeeper gets besides its settings. */
 export interface StartOptions
   extends ServiceOptions,
     Omit<PaymentServiceOptions, 'state'>,
@@ -91,7 +91,6 @@ interface Setting {
   readonly metrics: OpenMetrics | null;
 }
 
-/** A gatekeeper that listens. */
 export interface Gatekeeper {
   readonly url: string;
   /** What keeps the facilitator from settling for us, once it has been asked; null when nothing does. */
@@ -135,10 +134,7 @@ export async function startGatekeeper(config: Config, given: StartOptions): Prom
   }
 }
 
-/**
- * The newest release; where the source gives no good one, the one that was served last, and where the newest one is
- * damaged, the newest whole one.
- */
+/** The newest release, or the last one served, or, where the newest one is damaged, the newest whole one. */
 async function firstRelease(
   config: Config,
   { state, meters }: Setting['by'],
@@ -256,7 +252,6 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   };
 }
 
-/** Listens: who is let in, and who is told of it. */
 async function openServer(
   { config, by, metrics }: Setting,
   { purchases, challenger, baseUrl }: FirstService,
@@ -273,8 +268,7 @@ async function openServer(
     openMs: drainSeconds * 1000,
     ...(fd === null ? {} : { fd }),
     times,
-    limits: openLimits({
-      perSecond,
+    limits: openLimits(perSecond, {
       proxies,
       isPublic: !isLoopback(new URL(baseUrl).hostname),
       isRepeat: (arrival, client) => isRepeat(arrival, client, purchases, challenger.catalog()),
@@ -292,7 +286,7 @@ async function openServer(
           },
     ...(meters === undefined ? {} : { refused: (limit) => meters.refused(limit) }),
   }).catch((cause: unknown) => {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : messageOf(cause);
+    const code = codeOf(cause) ?? messageOf(cause);
     const state =
       code === 'EADDRINUSE'
         ? 'taken by another process; stop it, or set SIGNALPRESS_PORT'

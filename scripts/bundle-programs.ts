@@ -101,13 +101,7 @@ async function bundle(program: Program): Promise<void> {
         output: {
           entryFileNames: '[name].js',
           chunkFileNames: join(program.parts, '[name]-[hash].js'),
-          ...(program.shared === undefined
-            ? {}
-            : {
-                codeSplitting: {
-                  groups: [START, { name: 'shared', minShareCount: program.shared }],
-                },
-              }),
+          ...(program.shared === undefined ? {} : { codeSplitting: splitBy(program.shared) }),
         },
       },
     },
@@ -119,19 +113,21 @@ async function bundle(program: Program): Promise<void> {
   });
   const names = new Set(chunks.map(({ fileName }) => fileName));
   const imported = chunks.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]);
-  imported
-    .filter((id) => !names.has(id))
-    .forEach((id) => {
-      const isInstalled = DEPENDENCIES.some((name) => id === name || id.startsWith(`${name}/`));
-      if (isInstalled || isBuiltin(id)) return;
-      throw new RangeError(`Cannot bundle: a program would import "${id}", which users lack`);
-    });
+  for (const id of imported) {
+    const isInstalled = DEPENDENCIES.some((name) => id === name || id.startsWith(`${name}/`));
+    if (names.has(id) || isInstalled || isBuiltin(id)) continue;
+    throw new RangeError(`Cannot bundle: a program would import "${id}", which users lack`);
+  }
   const sources = chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource));
   const below = chunks.filter(({ fileName }) => fileName.includes('/'));
   below.flatMap(({ moduleIds }) => moduleIds.flatMap(ownSource)).forEach(refuseOwnPlace);
   sources.filter((path) => !program.placed.includes(path)).forEach(refuseOwnPlace);
   const made = chunks.map(({ fileName, code }) => store(join(program.output, fileName), code));
   noteBuilt(notesOf(program), [], [...SETTINGS, ...sources, ...made]);
+}
+
+function splitBy(minShareCount: number) {
+  return { groups: [START, { name: 'shared', minShareCount }] };
 }
 
 /** A source that looks for files beside itself finds others beside the bundle. */

@@ -24,6 +24,7 @@ import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { messageOf } from '../gatekeeper/system/message-of.ts';
 import {
   demoSettings,
+  FEED,
   issuerOf,
   prepareData,
   QUICK_START,
@@ -47,8 +48,6 @@ const PURCHASES = [
   { title: 'one bundle', path: '/gauge/earthquake-region?entity=california-san-andreas' },
 ] as const;
 
-/** The feed that the quick start imports; the development dependency vega-datasets ships it unchanged. */
-const FEED = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
 const SOURCE = 'usgs-earthquakes';
 
 const TEST_ONLY = dim('(TEST ONLY: payments are pretended, and no money moves)');
@@ -129,7 +128,6 @@ async function demonstrate({ url, issuer }: { url: string; issuer: string }): Pr
   await judge(record.body.replace(before, after), issuer, 1);
 }
 
-/** An answer that was paid for, with the request that paid. */
 interface Bought {
   readonly body: string;
   readonly transaction: string;
@@ -264,11 +262,8 @@ async function leadBack(body: string, issuer: string) {
   try {
     const archive = new Archive(folder);
     const options = { source: SOURCE, file: FEED, out: folder };
-    const { source, payload_day, sha256 } = await keepPayload(
-      archive,
-      SOURCE,
-      givenPayload(options, importDisk),
-    );
+    const payload = givenPayload(options, importDisk);
+    const { source, payload_day, sha256 } = await keepPayload(archive, SOURCE, payload);
     const tried = async (title: string, known: KnownSources = sourceOf) => {
       const { exitCode, text } = await runVerifyEvidence('-', {
         issuer: [issuer],

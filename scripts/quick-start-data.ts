@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type CompileSummary, compile } from '../compiler/compile.ts';
+import { compile } from '../compiler/compile.ts';
 import { KEYS_URL } from '../compiler/contract/static-files.ts';
 import {
   importDisk,
@@ -38,15 +38,13 @@ interface QuickStart {
   readonly now: Date;
   /** Plays an operator with the data key that the line `grid-reliability` needs. */
   readonly isKeyed?: boolean;
-  readonly workers?: number;
 }
 
 /**
  * Generates the sample up to this hour, imports the genuine feed and the examples beside it, and compiles all of it; what
  * was imported, in words.
  */
-export async function prepareData(start: QuickStart) {
-  const { root, baseUrl, now, isKeyed = false, workers = 2 } = start;
+export async function prepareData({ root, baseUrl, now, isKeyed = false }: QuickStart) {
   const snapshots = join(root, 'snapshots');
   const asOf = sampleClock(now);
   const hour = sampleHour(asOf);
@@ -68,11 +66,11 @@ export async function prepareData(start: QuickStart) {
     issuerName: ISSUER_NAME,
     baseUrl,
     seed: readIssuerKey(file),
-    workers,
+    workers: 2,
     // generated again at each start: without the key, or from a newer program, some of it is no longer there
     allowShrink: true,
   });
-  return { imported, summary } satisfies { imported: string; summary: CompileSummary };
+  return { imported, summary };
 }
 
 const dataFolder = (root: string): string => join(root, 'dist-data');
@@ -95,14 +93,15 @@ export function withSubscriptions(settings: Config, root: string): Config {
 }
 
 /** The feed of the USGS that the development dependency vega-datasets ships unchanged. */
+export const FEED = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
+
 function importFeed(out: string): string {
-  const file = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
-  if (!existsSync(file)) {
+  if (!existsSync(FEED)) {
     throw new Error(
-      `Cannot import "${file}": not there; run "npm ci" with development dependencies, in the top folder of the repository`,
+      `Cannot import "${FEED}": not there; run "npm ci" with development dependencies, in the top folder of the repository`,
     );
   }
-  return importSummaryText(runImport({ source: 'usgs-earthquakes', file, out }, importDisk));
+  return importSummaryText(runImport({ source: 'usgs-earthquakes', file: FEED, out }, importDisk));
 }
 
 /** Settings of a gatekeeper that pretends payments; everything wrong with the address is said at once. */
@@ -135,7 +134,6 @@ export function playsKey(env: Readonly<Record<string, string | undefined>>): boo
   throw new Error(`Cannot read ${GRID} "${text}": neither 0 nor 1; set it to 1, or leave it out`);
 }
 
-/** Variables that the quick start reads. */
 const USED: readonly string[] = [
   'SIGNALPRESS_PORT',
   'SIGNALPRESS_BASE_URL',
@@ -174,11 +172,8 @@ const EXAMPLE_LABEL = 'example of our own making: generated, not observed';
 
 /** Imports a payload of our own making with the importer of its agency, and names ourselves as its source; in words. */
 function importExample({ source, bytes, note }: ExamplePayload, out: string): string {
-  const { readings, rows, ...rest } = readPayload(sourceOf(source), {
-    bytes,
-    note,
-    subject: `example of ${source}`,
-  });
+  const payload = { bytes, note, subject: `example of ${source}` };
+  const { readings, rows, ...rest } = readPayload(sourceOf(source), payload);
   const labelled = {
     ...rest,
     readings: mapValues(readings, (reading) => labelledReading(reading, source)),
@@ -241,21 +236,7 @@ const keysSchema = z.object({ keys: z.array(z.object({ did: z.string() })) });
  * Looks for the shop of an issuer at a port of this machine. Throws where a shop takes real payments, or cannot sell at
  * this moment: a demo beside it would hide that.
  */
-export async function runningShop(
-  port: number,
-  issuer: string | null,
-  patienceMs = PATIENCE_MS,
-): Promise<
-  | {
-      url: string;
-      /** Who signs what it sells, as it was asked for. */
-      issuer: string;
-      /** Sequence and time of the release that it serves. */
-      sequence: number;
-      asOf: string;
-    }
-  | { absent: string }
-> {
+export async function runningShop(port: number, issuer: string | null, patienceMs = PATIENCE_MS) {
   if (port === 0) return { absent: 'SIGNALPRESS_PORT is 0, which is no port to look at' };
   const url = `http://127.0.0.1:${port}`;
   const health = await answerOf(url + HEALTH_PATH, healthSchema, patienceMs);
@@ -266,11 +247,8 @@ export async function runningShop(
     throw cannotBuy(url, port, state);
   }
   const listed = await answerOf(url + KEYS_URL, keysSchema, patienceMs);
-  if (
-    issuer === null ||
-    typeof listed === 'string' ||
-    !listed.keys.some((key) => key.did === issuer)
-  ) {
+  const dids = typeof listed === 'string' ? [] : listed.keys.map(({ did }) => did);
+  if (issuer === null || !dids.includes(issuer)) {
     return { absent: `Port ${port} serves the files of another issuer` };
   }
   if (health.status !== 'ready') {
@@ -293,10 +271,8 @@ async function answerOf<T>(
   patienceMs: number,
 ): Promise<T | 'nobody' | 'stranger'> {
   try {
-    const response = await fetch(url, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(patienceMs),
-    });
+    const signal = AbortSignal.timeout(patienceMs);
+    const response = await fetch(url, { redirect: 'error', signal });
     const answer = schema.safeParse(await response.json());
     return answer.success ? answer.data : 'stranger';
   } catch (error) {

@@ -61,11 +61,7 @@ async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> 
   const gatekeeper = await startGatekeeper(withSubscriptions(settings, QUICK_START), by);
   const menu = (await (await fetch(`${gatekeeper.url}/gauge/preview`)).json()) as {
     counts: { paid_endpoints: number };
-    prices: readonly {
-      path: string;
-      price_usd: string;
-      summary: string;
-    }[];
+    prices: readonly { path: string; price_usd: string; summary: string }[];
   };
   const usual = demoSettings(QUICK_START, { port: undefined }).port;
   const shown = SHOWN.flatMap((path) => menu.prices.find((row) => row.path === path) ?? []);

@@ -19,7 +19,6 @@ interface AnchorFlags {
   readonly blockHeader?: readonly string[];
 }
 
-/** Defines `anchor stamp` and `anchor upgrade`. */
 export function defineAnchor(anchor: Command, settings: CommandSettings): void {
   const { now, print, exit } = settings;
   anchor
@@ -45,7 +44,6 @@ export function defineAnchor(anchor: Command, settings: CommandSettings): void {
     .action(async (flags: AnchorFlags) => print(upgradeText(await runUpgrade(flags))));
 }
 
-/** Stamps what the current release of a data folder has not stamped yet. */
 export async function runStamp(flags: AnchorFlags, now: string): Promise<StampSummary> {
   const calendars = (flags.calendar ?? SUBMIT_CALENDARS).map(calendarUrl);
   const release = releaseOf(flags.data);
@@ -53,7 +51,6 @@ export async function runStamp(flags: AnchorFlags, now: string): Promise<StampSu
   return withClient((client) => stampRoots({ release, anchors, client, calendars, now }));
 }
 
-/** Upgrades the timestamps of the current release of a data folder. */
 export async function runUpgrade(flags: AnchorFlags): Promise<UpgradeSummary> {
   const calendars = (flags.calendar ?? UPGRADE_CALENDARS).map(calendarUrl);
   const headers = (flags.blockHeader ?? []).map((file) => blockHeader(readHeader(file)));
@@ -92,7 +89,6 @@ async function withClient<T>(use: (client: CalendarClient) => Promise<T>): Promi
   }
 }
 
-/** The result of a stamping, as text for a person. */
 export function stampText({ stamped, answered, failed }: StampSummary): string {
   const asked = answered.length + failed.length;
   if (asked === 0) return 'Nothing to stamp: every root has a timestamp already';
@@ -107,7 +103,6 @@ export function stampText({ stamped, answered, failed }: StampSummary): string {
   ].join('\n');
 }
 
-/** The result of an upgrade, as text for a person. */
 export function upgradeText(summary: UpgradeSummary): string {
   const { confirmed, checked, pending, unstamped, failed, unknown } = summary;
   return [

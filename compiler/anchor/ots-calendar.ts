@@ -1,8 +1,8 @@
 import { Agent, request } from 'undici';
+import { messageOf } from '../contract/errors.ts';
 import { networkFault } from '../contract/network-fault.ts';
 import { CALENDAR_BYTES_MAX, parseTimestamp, type Timestamp } from '../contract/ots-proof.ts';
 
-/** How long to wait for one calendar. */
 const CALENDAR_TIMEOUT_MS = 10_000;
 const ACCEPT = 'application/vnd.opentimestamps.v1';
 
@@ -14,7 +14,6 @@ export type CalendarAnswer =
 
 /** Asks calendars; trusts nothing of what they answer. */
 export interface CalendarClient {
-  /** Submits a digest. */
   submit(url: string, digest: Uint8Array): Promise<CalendarAnswer>;
   /** Asks what has become of a message that the calendar promised to anchor. */
   complete(url: string, message: Uint8Array): Promise<CalendarAnswer>;
@@ -27,8 +26,7 @@ export function calendarClient(timeoutMs = CALENDAR_TIMEOUT_MS): CalendarClient 
     try {
       return await answerOf(call, message, { dispatcher, timeoutMs });
     } catch (error) {
-      const reason =
-        networkFault(error)?.words ?? (error instanceof Error ? error.message : String(error));
+      const reason = networkFault(error)?.words ?? messageOf(error);
       return { kind: 'failed', reason };
     }
   };
@@ -48,15 +46,10 @@ interface CalendarRequest {
   readonly body: Uint8Array | null;
 }
 
-interface CalendarCall {
-  readonly dispatcher: Agent;
-  readonly timeoutMs: number;
-}
-
 async function answerOf(
   { url, method, body }: CalendarRequest,
   message: Uint8Array,
-  { dispatcher, timeoutMs }: CalendarCall,
+  { dispatcher, timeoutMs }: { dispatcher: Agent; timeoutMs: number },
 ): Promise<CalendarAnswer> {
   const answer = await request(url, {
     method,

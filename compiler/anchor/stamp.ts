@@ -15,13 +15,11 @@ interface StampParts {
   readonly release: PreviousRelease;
   readonly anchors: AnchorStore;
   readonly client: CalendarClient;
-  /** Addresses of calendars. */
   readonly calendars: readonly string[];
   /** The time of the submission, ISO-8601 UTC. */
   readonly now: string;
 }
 
-/** The result of a stamping. */
 export interface StampSummary {
   /** Roots that now have a promise. */
   readonly stamped: number;
@@ -31,7 +29,7 @@ export interface StampSummary {
 
 /** Submits the roots of all batches without a timestamp to every calendar, as one digest. */
 export async function stampRoots(parts: StampParts): Promise<StampSummary> {
-  const roots = unstampedRoots(parts);
+  const roots = signedRoots(parts.release).filter((root) => parts.anchors.read(root) === null);
   if (roots.length === 0) return { stamped: 0, answered: [], failed: [] };
   const whole = aggregate(roots.map((root) => new Uint8Array(Buffer.from(root, 'hex'))));
   const answers = await Promise.all(
@@ -59,11 +57,6 @@ export async function stampRoots(parts: StampParts): Promise<StampSummary> {
   return { stamped: roots.length, answered, failed };
 }
 
-/** Roots of the current release that nothing vouches for, oldest first. */
-function unstampedRoots({ release, anchors }: StampParts): string[] {
-  return signedRoots(release).filter((root) => anchors.read(root) === null);
-}
-
 /** What a calendar answers to a submission is a promise, whatever it claims: a block takes time. */
 function keep(root: string, timestamp: Timestamp, { anchors, now }: StampParts): void {
   const proof = formatProof(timestamp);
@@ -79,13 +72,6 @@ function keep(root: string, timestamp: Timestamp, { anchors, now }: StampParts):
 
 type StampStep = Pick<Step, 'tag' | 'operand'>;
 
-/** Several digests as one: `tip` is what calendars are given, `complete` leads each digest there. */
-interface Aggregate {
-  readonly tip: Uint8Array;
-  /** The timestamp of the digest at a position, ending in that of the tip. */
-  complete(position: number, ofTip: Timestamp): Timestamp;
-}
-
 interface DigestGroup {
   readonly message: Uint8Array;
   readonly members: readonly number[];
@@ -93,8 +79,11 @@ interface DigestGroup {
 
 const HASH: StampStep = { tag: OTS_OPS.sha256, operand: new Uint8Array(0) };
 
-/** Joins digests two by two, so that one submission stamps them all; throws a RangeError for none. */
-function aggregate(digests: readonly Uint8Array[]): Aggregate {
+/**
+ * Joins digests two by two, so that one submission stamps them all: `tip` is what calendars are given, `complete` leads each
+ * digest there. Throws a RangeError for none.
+ */
+function aggregate(digests: readonly Uint8Array[]) {
   const paths: StampStep[][] = digests.map(() => []);
   let groups: DigestGroup[] = digests.map((message, position) => ({
     message,
@@ -105,7 +94,7 @@ function aggregate(digests: readonly Uint8Array[]): Aggregate {
   if (top === undefined) throw new RangeError('Cannot stamp nothing: no digest is given');
   return {
     tip: top.message,
-    complete(position, ofTip) {
+    complete(position: number, ofTip: Timestamp): Timestamp {
       const [digest, path] = [digests[position], paths[position]];
       if (digest === undefined || path === undefined) {
         throw new RangeError(`Cannot complete digest ${position}: none`);

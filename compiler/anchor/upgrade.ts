@@ -1,3 +1,4 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { AnchorState } from '../contract/log-batch.ts';
 import { OtsError } from '../contract/ots-bytes.ts';
 import {
@@ -19,11 +20,9 @@ interface UpgradeParts {
   readonly client: CalendarClient;
   /** The only addresses that are asked, whatever a proof names. */
   readonly calendars: readonly string[];
-  /** Headers to check Bitcoin attestations against. */
   readonly headers: readonly BlockHeader[];
 }
 
-/** The result of an upgrade. */
 export interface UpgradeSummary {
   readonly confirmed: number;
   /** Confirmed roots whose block header was checked, now or before. */
@@ -31,7 +30,6 @@ export interface UpgradeSummary {
   readonly pending: number;
   readonly unstamped: number;
   readonly failed: readonly { readonly calendar: string; readonly reason: string }[];
-  /** Addresses in proofs that were not asked. */
   readonly unknown: readonly string[];
 }
 
@@ -86,7 +84,7 @@ async function askAll(
     for (const { message, attestation } of attestationsOf(timestamp)) {
       if (attestation.kind !== 'pending') continue;
       const uri = attestation.uri.replace(/\/+$/, '');
-      promises.set(`${uri} ${hexOf(message)}`, { uri, message });
+      promises.set(`${uri} ${bytesToHex(message)}`, { uri, message });
     }
   }
   const known = [...promises.values()].filter(({ uri }) => parts.calendars.includes(uri));
@@ -107,9 +105,12 @@ function sorted(
   for (const { uri, message, answer } of answers) {
     if (answer.kind === 'failed') failed.push({ calendar: uri, reason: answer.reason });
     if (answer.kind !== 'timestamp') continue;
-    const known = found.get(hexOf(message));
+    const known = found.get(bytesToHex(message));
     const { timestamp } = answer;
-    found.set(hexOf(message), known === undefined ? timestamp : mergeTimestamps(known, timestamp));
+    found.set(
+      bytesToHex(message),
+      known === undefined ? timestamp : mergeTimestamps(known, timestamp),
+    );
   }
   return { found, failed };
 }
@@ -122,7 +123,7 @@ function graft(timestamp: Timestamp, found: ReadonlyMap<string, Timestamp>): Tim
   });
   const isSame = steps.every((step, at) => step === timestamp.steps[at]);
   const grown = isSame ? timestamp : { ...timestamp, steps };
-  const more = found.get(hexOf(timestamp.message));
+  const more = found.get(bytesToHex(timestamp.message));
   return more === undefined ? grown : mergeTimestamps(grown, more);
 }
 
@@ -143,7 +144,7 @@ function stateOf(
 ): AnchorState {
   for (const { message, attestation } of attestationsOf(timestamp)) {
     if (attestation.kind !== 'bitcoin') continue;
-    const header = headers.find(({ merkleRoot }) => hexOf(merkleRoot) === hexOf(message));
+    const header = headers.find(({ merkleRoot }) => bytesToHex(merkleRoot) === bytesToHex(message));
     if (header === undefined) continue;
     const bitcoin_height = attestation.height;
     return { ...state, ots_state: 'confirmed', bitcoin_height, bitcoin_block: header.hash };
@@ -156,8 +157,4 @@ function stateOf(
 
 function isSameState(a: AnchorState, b: AnchorState): boolean {
   return a.bitcoin_height === b.bitcoin_height && a.bitcoin_block === b.bitcoin_block;
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

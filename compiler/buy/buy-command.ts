@@ -84,7 +84,11 @@ async function bought(url: string, flags: BuyFlags, now: () => number): Promise<
 function keeping(url: string, file: string | undefined) {
   if (file === undefined) return { kept: null, onSigned: () => undefined };
   const kept = readPayment(file);
-  if (kept !== null) requireSameRequest(kept, url, file);
+  if (kept !== null && spelled(kept.url) !== spelled(url)) {
+    throw new RangeError(
+      `Cannot send the payment of "${file}" for "${url}": it is for "${kept.url}"; name another file`,
+    );
+  }
   return {
     kept,
     onSigned: (payment: PendingPayment) => {
@@ -138,7 +142,6 @@ function withoutAdvice(message: string): string {
   return message.replace(/; (redeliver|keep) this error's .*$/s, '').replace(/\.$/, '');
 }
 
-/** Address of the shop, operation and parameters of what is to be bought. */
 function partsOf(text: string) {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
@@ -173,7 +176,6 @@ const kept = z.strictObject({
     .exactOptional(),
 });
 
-/** The payment that a file keeps; null where there is no file yet. Throws for a file that holds none. */
 function readPayment(file: string): PendingPayment | null {
   if (!existsSync(file)) return null;
   try {
@@ -184,14 +186,6 @@ function readPayment(file: string): PendingPayment | null {
       { cause },
     );
   }
-}
-
-/** Throws where a kept payment is for something else than the address that is to be bought. */
-function requireSameRequest(payment: PendingPayment, url: string, file: string): void {
-  if (spelled(payment.url) === spelled(url)) return;
-  throw new RangeError(
-    `Cannot send the payment of "${file}" for "${url}": it is for "${payment.url}"; name another file`,
-  );
 }
 
 /** One spelling of an address, whatever the order of its parameters. */
@@ -250,14 +244,6 @@ export function accountOf(file: string | undefined): BuyerAccount {
   throw new RangeError(`Cannot pay from "${file}": not a key of 64 hex digits; name another file`);
 }
 
-interface WalletOptions {
-  readonly account: BuyerAccount;
-  /** In milliseconds. */
-  readonly now: () => number;
-  /** CAIP-2 names of the networks on which the account may pay. */
-  readonly networks: readonly string[];
-}
-
 /** CAIP-2 names of the networks that a buyer named in either form, of all without a name; throws a RangeError for an unknown one. */
 export function networksNamed(names: readonly string[] | undefined): string[] {
   if (names === undefined) return [...PAID_IN.keys()];
@@ -271,14 +257,21 @@ export function networksNamed(names: readonly string[] | undefined): string[] {
 }
 
 /** Pays a challenge with an account, once: the first entry in USDC on one of its networks. */
-export function wallet(options: WalletOptions): PayingFetch {
+export function wallet({
+  account,
+  now,
+  networks,
+}: {
+  readonly account: BuyerAccount;
+  readonly now: () => number;
+  readonly networks: readonly string[];
+}): PayingFetch {
   return (ask) => async (input, init) => {
     const asked = await ask(input, init);
     if (asked.status !== 402) return asked;
     const header = asked.headers.get('payment-required');
     if (header === null)
       throw new Error('Cannot pay: the shop asks for no payment of x402 version 2');
-    const { account, now, networks } = options;
     const { resource, accepts } = challengeIn(header);
     const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
     const payable = readable.filter(

@@ -88,7 +88,6 @@ function chainOf({ value }: PendingPayment): string | null {
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
-/** What a receipt has to agree with. */
 interface ReceiptSale {
   /** The value of `PAYMENT-RESPONSE`; null without one. */
   readonly header: string | null;

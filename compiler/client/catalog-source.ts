@@ -1,6 +1,7 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
+import { messageOf } from '../contract/errors.ts';
 import { networkFault } from '../contract/network-fault.ts';
 import { HEAD_BYTES_MAX, isStale } from '../contract/release.ts';
 import { CATALOG_URL, RELEASE_URL } from '../contract/static-files.ts';
@@ -46,8 +47,11 @@ export function catalogOfService(address: CatalogAddress, now: () => number): Ca
     return asked;
   };
   const current = ({ catalog, head }: ProvenCatalog): Catalog => {
-    if (isStale(head, now())) throw stale(address.root, head.valid_until);
-    return catalog;
+    if (!isStale(head, now())) return catalog;
+    throw new ClientError(
+      `Cannot buy by the catalogue of "${address.root}": its release was valid until ${head.valid_until}; ask when the service has a newer one`,
+      { code: 'failed' },
+    );
   };
   return {
     known: async () => (newest ?? (await asking())).catalog,
@@ -57,13 +61,6 @@ export function catalogOfService(address: CatalogAddress, now: () => number): Ca
     },
     newest: async () => current(await asking()),
   };
-}
-
-function stale(root: string, until: string | undefined): ClientError {
-  return new ClientError(
-    `Cannot buy by the catalogue of "${root}": its release was valid until ${until}; ask when the service has a newer one`,
-    { code: 'failed' },
-  );
 }
 
 /** A release may change between the two files. */
@@ -88,7 +85,7 @@ export async function servedCatalog(source: CatalogAddress): Promise<ProvenCatal
       cause = error;
     }
   }
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   throw new ClientError(`Cannot rely on the catalogue of "${source.root}": ${why}`, {
     code: 'failed',
     cause,

@@ -74,22 +74,17 @@ export function judgePurchase(
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
 }
 
-/** A purchase, and why it cannot be relied on. */
-interface JudgedPurchase {
-  readonly made: PurchasedBody;
-  readonly fault: string | null;
-}
 type PaidText = Pick<PurchasedBody, 'text' | 'receipt' | 'signedReceipt' | 'payment'>;
 
 /** A series as CSV carries no signature. */
-function tableOf(sold: PaidText, { values }: Route): JudgedPurchase {
+function tableOf(sold: PaidText, { values }: Route) {
   const columns = values.verifiable === undefined ? SERIES_COLUMNS : CORE_COLUMNS;
   const isSeries = sold.text.startsWith(csvLine(columns));
   const made = { ...sold, body: null, report: null };
   return { made, fault: isSeries ? null : 'the table does not have the columns of a series' };
 }
 
-function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget): JudgedPurchase {
+function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget) {
   const { trusted, now, catalog, isSoldNow } = asked;
   const isTableToo =
     question !== null &&
@@ -112,10 +107,8 @@ function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget): Jud
     const fault = reportFault(report, question) ?? basketFault(body, basket, catalog);
     return { made, fault };
   }
-  return {
-    made,
-    fault: reportFault(report, question) ?? answerFault(question, withoutProof(body).body, catalog),
-  };
+  const fault = reportFault(report, question);
+  return { made, fault: fault ?? answerFault(question, withoutProof(body).body, catalog) };
 }
 
 /** By which catalogue the requests in the answer to a question are read, and whether it has to bring a proof. */
@@ -125,11 +118,7 @@ function demandsOf(
 ): Pick<BodyTrust, 'catalog' | 'proof' | 'policy'> {
   const brings = question !== null && bringsProof(question.endpoint);
   if (!brings || question.values.proof === '0') return { catalog };
-  return {
-    catalog,
-    ...(demandsProof === true ? { proof: 'demanded' } : {}),
-    policy,
-  };
+  return { catalog, ...(demandsProof === true ? { proof: 'demanded' } : {}), policy };
 }
 
 /** Why a report is not enough to rely on. A token is made at the request by a service that holds no signing key. */

@@ -20,7 +20,6 @@ export interface TripOptions {
   readonly wait: (ms: number) => Promise<void>;
   /** Told before a payment is sent, so that a program that dies in between can redeliver it. */
   readonly onSigned: (payment: PendingPayment) => void | Promise<void>;
-  /** Longest wait for one answer. */
   readonly timeoutMs: number;
   /** Names of the networks on which money may move; null for any. */
   readonly networks: readonly string[] | null;
@@ -146,19 +145,12 @@ export async function deliver(payment: PendingPayment, options: TripOptions): Pr
   }
 }
 
-interface LastAnswer {
-  readonly response: Response | null;
-  /** The words of a service that knows the payment and wants to see who paid. */
-  readonly question: string | null;
-  readonly cause: unknown;
-}
-
 /** The whole answer: one that is cut off in its body is as lost as one that never came. */
 async function answerOf(
   payment: PendingPayment,
   { fetch, timeoutMs }: TripOptions,
   signIn: SignIn | null,
-): Promise<LastAnswer> {
+) {
   const { url, header, value, identifier, body } = payment;
   const headers = new Headers({ [header]: value, accept: '*/*' });
   if (identifier !== undefined) headers.set('payment-identifier', identifier);
@@ -186,6 +178,7 @@ async function messageOf(signIn: SignIn, payment: PendingPayment): Promise<strin
 
 const questionSchema = z.object({ code: z.literal('sign_in_to_redeliver'), error: z.string() });
 
+/** The words of a service that knows the payment and wants to see who paid. */
 async function questionIn(response: Response): Promise<string | null> {
   if (response.status !== 402) return null;
   const json = response.clone().json();
@@ -194,12 +187,12 @@ async function questionIn(response: Response): Promise<string | null> {
 
 function givenUp(
   payment: PendingPayment,
-  { response: last, question, cause }: LastAnswer,
+  { response, question, cause }: Awaited<ReturnType<typeof answerOf>>,
 ): ClientError {
-  if (last === null) {
+  if (response === null) {
     return unsettled(payment, networkFault(cause)?.words ?? 'no answer arrived', { cause });
   }
-  const { status } = last;
+  const { status } = response;
   const asks = question === null ? null : `the service wants to see who paid: ${question}`;
   return unsettled(payment, asks ?? `the service answered ${status}`, { cause, status });
 }
@@ -214,7 +207,6 @@ export function unsettled(
   return new ClientError(message, { code: 'unsettled', payment, ...facts });
 }
 
-/** What was sold cannot be read. */
 export function unreadable(payment: PendingPayment, state: string, cause: unknown): ClientError {
   const message = `Cannot read what "${payment.url}" sold: ${state}; redeliver this error's payment`;
   return new ClientError(message, { code: 'unverified', payment, cause });
@@ -251,18 +243,13 @@ async function paymentOf(request: Request): Promise<PendingPayment | null> {
 }
 
 /** What a payment header moves, in atomic units, and where; throws for one that does not say. */
-export function signedTransfer(header: string): {
-  readonly amount: bigint;
-  readonly network: string;
-} {
+export function signedTransfer(header: string): { amount: bigint; network: string } {
   try {
     const { payload, network, accepted } = JSON.parse(atob(header));
     const amount = BigInt(payload.authorization.value);
     return { amount, network: String(network ?? accepted?.network) };
   } catch (cause) {
-    throw new ClientError('Cannot send a payment: its header names no amount', {
-      code: 'refused',
-      cause,
-    });
+    const message = 'Cannot send a payment: its header names no amount';
+    throw new ClientError(message, { code: 'refused', cause });
   }
 }

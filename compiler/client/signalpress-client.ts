@@ -259,11 +259,8 @@ function freeCalls(
       return { url, priceUsd: usdAmount(String(lowestAtomic(data))), accepts };
     },
     async verify(saved) {
-      return verifyText(
-        saved,
-        { ...trusted, catalog: await known(), now: clock() },
-        { demandsProof },
-      );
+      const trust = { ...trusted, catalog: await known(), now: clock() };
+      return verifyText(saved, trust, { demandsProof });
     },
     watch(items, watching) {
       requireInterval(watching.everyMs);
@@ -370,21 +367,12 @@ async function freeAnswer(
   }
 }
 
-interface TripResult {
-  readonly response: Response;
-  readonly payment: PendingPayment | null;
-}
-
 interface Asked {
   readonly url: string;
   readonly body?: string;
 }
 
-async function bought(
-  { url, body }: Asked,
-  pay: PayingFetch,
-  trip: PaymentTrip,
-): Promise<TripResult> {
+async function bought({ url, body }: Asked, pay: PayingFetch, trip: PaymentTrip) {
   try {
     const paying = pay(trip.fetch, trip.maxAtomic);
     const response = await (body === undefined
@@ -411,7 +399,10 @@ async function bought(
   }
 }
 
-async function paidAnswer({ response, payment }: TripResult): Promise<PaidAnswer> {
+async function paidAnswer({
+  response,
+  payment,
+}: Awaited<ReturnType<typeof bought>>): Promise<PaidAnswer> {
   const bytes = await answerBytes(response);
   if (response.status !== 200 || payment === null) {
     throw refusal(response.status, new TextDecoder().decode(bytes), payment);
@@ -507,12 +498,9 @@ type Readings = ReadonlyMap<string, WatchedReading>;
 
 /** An error that may be over at the next look; throws any other. */
 function passing(error: unknown): ClientError {
-  if (error instanceof ClientError && isPassing(error)) return error;
+  if (!(error instanceof ClientError)) throw error;
+  if (error.code === 'failed' || error.facts.status === 429) return error;
   throw error;
-}
-
-function isPassing({ code, facts }: ClientError): boolean {
-  return code === 'failed' || facts.status === 429;
 }
 
 /** Only what is there now is kept, so that the memory is that of one answer. */

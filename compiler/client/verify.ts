@@ -2,8 +2,10 @@
  * `signalpress/verify`: judges a delivered body where it was saved, in a browser as in Node. It opens no socket and
  * holds no key. The judge is that of `signalpress verify`, so the page and the command always agree.
  */
+
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
+import { messageOf } from '../contract/errors.ts';
 import { readKeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
@@ -14,7 +16,6 @@ import {
   type BodyReport,
   type CheckStatus,
   checkAt,
-  reason,
 } from '../verify/body-check.ts';
 import {
   type Demands,
@@ -69,12 +70,7 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
   const trust = catalog === undefined ? own : { ...own, catalog };
   const { expect, maxAgeMs, demandsProof, freshProof } = options;
   // What a request means is for the catalogue of the reader to say, whoever signed the body.
-  const demands = {
-    expect,
-    maxAgeMs,
-    now: trust.now,
-    catalog: catalog ?? BUILTIN,
-  };
+  const demands = { expect, maxAgeMs, now: trust.now, catalog: catalog ?? BUILTIN };
   const read = readText(saved);
   if ('body' in read && freshProof !== undefined) read.body = withFreshProof(read.body, freshProof);
   return verified(read, { trust, demands, expectsProof: demandsProof === undefined });
@@ -113,7 +109,7 @@ function readText(saved: string | Uint8Array): ReadText {
     if (text.startsWith(SERIES_CSV_HEADER)) return { report: UNSIGNED_TABLE };
     return { body: bodyOfText(text) };
   } catch (error) {
-    const checks = [checkAt('json', '').fail(reason(error))];
+    const checks = [checkAt('json', '').fail(messageOf(error))];
     return { report: { verdict: 'failed', issuer: null, checks } };
   }
 }

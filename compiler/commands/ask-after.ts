@@ -24,14 +24,7 @@ const ASK_NOBODY: AskAfter = { ask: async () => undefined, askAgain: async () =>
 
 /** Prepares what asks; a bad policy is refused now, before anything is done. */
 export function askAfter(
-  {
-    data,
-    witnesses,
-  }: {
-    data: string;
-    /** File of a policy that names witnesses and where they are asked. */
-    witnesses?: string;
-  },
+  { data, witnesses }: { data: string; witnesses?: string },
   { now, print }: Pick<CommandSettings, 'now' | 'print'>,
 ): AskAfter {
   if (witnesses === undefined) return ASK_NOBODY;

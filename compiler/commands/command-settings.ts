@@ -6,7 +6,6 @@ export interface CommandSettings {
   readonly env: (name: string) => string | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Writes a line for the reader. */
   readonly print: (text: string) => void;
   readonly screen: Screen;
   readonly exit: (code: number) => void;

@@ -96,7 +96,6 @@ export function withCompileOptions(
     .option(...KEEP_DAYS);
 }
 
-/** What the flags ask for; throws a RangeError that names the option that is wrong. */
 export function compileOptions(
   flags: CompileFlags,
   { env, now }: Pick<CommandSettings, 'env' | 'now'>,
@@ -294,7 +293,6 @@ export function retentionOf({ keepLast, keepDays }: RetentionFlags): Retention {
   return { last, days };
 }
 
-/** Throws a RangeError that names the option. */
 export function seriesDaysOf(text: string): number {
   return countOf('--series-days', text, SERIES_DAYS_MAX);
 }

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
 
-/** What the codes of the operating system mean, and what to do about it. */
 const STATES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder; correct the path',
   EACCES: 'no permission; change its owner or mode, or name another place',
@@ -33,9 +32,9 @@ export function errorText(error: unknown): string {
 
 /** A reader that has seen enough (`| head`) ends the text, not the command, whose work and exit code stand. */
 export function outliveReader(...outputs: readonly Writable[]): void {
-  for (const output of outputs) output.on('error', throwUnlessGone);
-}
-
-function throwUnlessGone(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+  for (const output of outputs) {
+    output.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
 }

@@ -11,7 +11,6 @@ import { signingKey } from '../stages/seal/sealer.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import type { CommandSettings } from './command-settings.ts';
 
-/** Default lifetime of a receipt in seconds. */
 const RECEIPT_SECONDS = 900;
 const ID_BYTES = 16;
 
@@ -39,7 +38,6 @@ export function defineReceipt(receipt: Command, { now, print }: CommandSettings)
  * path that is not sold, parameters that buy nothing, or an invalid lifetime.
  */
 export function issueReceipt(options: {
-  /** What is sold, and at which price. */
   catalog: Catalog;
   /** Path and query of the request, in any spelling that the gatekeeper takes. */
   target: string;

@@ -90,7 +90,6 @@ function entitiesText(entry: SignalEntry): string {
   return rest > 0 ? `${shown}, and ${rest} more` : shown;
 }
 
-/** The required members, then the optional ones with a question mark. */
 function readingMembers(): string {
   const needed: readonly string[] = REQUIRED;
   const others = Object.keys(fieldsSchema.shape).filter((name) => !needed.includes(name));

@@ -124,13 +124,11 @@ export function changesText(changes: ChangeCounts): string {
   return parts.length === 0 ? 'no record' : parts.join(', ');
 }
 
-/** What buyers lose, as it was accepted. */
 function acceptedText(changes: readonly string[]): string[] {
   if (changes.length === 0) return [];
   return ['Accepted: the catalogue changes what was sold', ...changes.map((text) => `  ${text}`)];
 }
 
-/** A warning about snapshot files that are no longer what an earlier compile read. */
 function changedText(changed: readonly string[]): string[] {
   if (changed.length === 0) return [];
   const names = changed.slice(0, NAMES_SHOWN_MAX).map((name) => `"${name}"`);
@@ -141,7 +139,6 @@ function changedText(changed: readonly string[]): string[] {
   ];
 }
 
-/** Warnings after a release that was published anyway. */
 export function cleanupFailuresText(cleanupFailures: readonly unknown[]): string[] {
   return cleanupFailures.map(
     (error) =>

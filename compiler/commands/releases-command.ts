@@ -55,12 +55,7 @@ import {
   readStored,
   writeHead,
 } from '../stages/publish/release-list.ts';
-import {
-  errorsOf,
-  openStaging,
-  type Published,
-  type Staging,
-} from '../stages/publish/release-store.ts';
+import { errorsOf, openStaging, type Staging } from '../stages/publish/release-store.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { canonicalDigest } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
@@ -125,11 +120,7 @@ interface Rollback extends PublicationTime {
  * for an old release that an attacker slipped in. Throws a RangeError when that release is not there, is damaged or was
  * signed by another key, and a KeyError when the key may not sign now.
  */
-export async function rollBack(rollback: Rollback): Promise<
-  Pick<Published, 'cleanupFailures'> & {
-    release: Release;
-  }
-> {
+export async function rollBack(rollback: Rollback) {
   // Only a compile knows how many releases are to stay.
   const staging = openStaging(rollback.data, { retention: null });
   try {
@@ -145,10 +136,7 @@ export async function rollBack(rollback: Rollback): Promise<
 }
 
 /** Writes the release again, behind the current one and with its log; with the signed note of the log that it is in. */
-function writeAgain(
-  staging: Staging,
-  rollback: Rollback,
-): { release: Release; checkpoint: string } {
+function writeAgain(staging: Staging, rollback: Rollback) {
   const { data, name, asOf, validUntil, seed } = rollback;
   const files = filesOf(data, name);
   const head = signedHead(data, name);
@@ -172,7 +160,7 @@ function writeAgain(
   };
   const signer = { issuer, sealer: makeSealer(issuer, key) };
   const list = new ReleaseList(files, files_count);
-  const log = goOn(staging, { ...signer, current, files, list });
+  const log = goOn(staging, signer, { current, files, list });
   // Files that the current release does not list may have decayed unnoticed, so they are read before they are served
   // again.
   const unread = onlyIn(files.bytes, current.bytes);
@@ -204,15 +192,11 @@ function signedHead(data: string, name: string): Release {
   );
 }
 
-interface Return extends PublicationTime, Pick<Rollback, 'name'> {
-  /** Of the release to go back to. */
-  head: Release;
-  files: Pick<FileListBytes, 'find'>;
-  key: KeyObject;
-}
-
-/** The current release, where this key may sign the older one behind it. */
-function continued({ data, previous }: Staging, back: Return): Release {
+/** The current release, where this key may sign the older one, with this head and these files, after it. */
+function continued(
+  { data, previous }: Staging,
+  back: Rollback & { head: Release; files: FileListBytes; key: KeyObject },
+): Release {
   const { name, head, files, asOf, key } = back;
   const current = previous?.head;
   const { issuer_did } = head;
@@ -258,15 +242,12 @@ function hasServedTables(data: string, head: Release, files: Pick<FileListBytes,
   }
 }
 
-interface GoingOn extends Pick<Press, 'issuer' | 'sealer'> {
-  /** The files of the current release, and of the one to go back to. */
-  current: FileListBytes;
-  files: FileListBytes;
-  list: ReleaseList;
-}
-
 /** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
-function goOn(staging: Staging, { current, files, list, ...signer }: GoingOn): WrittenLog {
+function goOn(
+  staging: Staging,
+  signer: Pick<Press, 'issuer' | 'sealer'>,
+  { current, files, list }: { current: FileListBytes; files: FileListBytes; list: ReleaseList },
+): WrittenLog {
   const { log, written } = continuedLog(staging, signer);
   const gone = new Set(log.gone);
   const logOf = (of: FileListBytes): string[] => [...of.under(`${LOG_FOLDER}/`)];
@@ -279,10 +260,7 @@ function goOn(staging: Staging, { current, files, list, ...signer }: GoingOn): W
 }
 
 /** The log of the current release with the leaf of that release, and the files that were written for it. */
-function continuedLog(
-  staging: Staging,
-  signer: Pick<Press, 'issuer' | 'sealer'>,
-): { log: WrittenLog; written: readonly FileEntry[] } {
+function continuedLog(staging: Staging, signer: Pick<Press, 'issuer' | 'sealer'>) {
   const leaves = leafStore(join(staging.scratch, 'leaves'));
   const from = (resumeSince: number | null) => {
     const written: FileEntry[] = [];
@@ -334,21 +312,10 @@ export function defineReleases(releases: Command, settings: CommandSettings): vo
   });
   add('diff <one> <other>', 'show how the readings of two releases differ')
     .option('--files', 'show how their lists of files differ instead')
-    .action(
-      (
-        one: string,
-        other: string,
-        {
-          data,
-          files,
-        }: DataFlag & {
-          files?: boolean;
-        },
-      ) => {
-        const text = files === true ? filesDiffText : readingsDiffText;
-        print(text(data, [one, other]));
-      },
-    );
+    .action((one: string, other: string, { data, files }: DataFlag & { files?: boolean }) => {
+      const text = files === true ? filesDiffText : readingsDiffText;
+      print(text(data, [one, other]));
+    });
   add('prune', 'remove releases that are no longer kept, and their files')
     .option(...KEEP_LAST)
     .option(...KEEP_DAYS)
@@ -368,11 +335,7 @@ export function defineReleases(releases: Command, settings: CommandSettings): vo
           key,
           validUntil,
           ...flags
-        }: DataFlag &
-          Pick<TimeFlags, 'acceptClock'> & {
-            key?: string;
-            validUntil?: string;
-          },
+        }: DataFlag & Pick<TimeFlags, 'acceptClock'> & { key?: string; validUntil?: string },
       ) => {
         const seed = readIssuerKey(key ?? env('SIGNALPRESS_ISSUER_KEY'));
         const time = publicationTime(flags, settings.now());
@@ -447,15 +410,10 @@ function changeLine(
   return `  ${subject} ${readingText(was)} -> ${now}${REMARKS[kind] ?? ''}`;
 }
 
-interface MainReading {
-  metric: string;
-  value: string;
-}
-
 const withCurrent = z.object({ current: z.record(z.string(), z.unknown()).nullable() });
 
 /** Null where the record cannot be read. */
-function mainReading({ data, files }: ReleaseFiles, row: CatalogRow): MainReading | null {
+function mainReading({ data, files }: ReleaseFiles, row: CatalogRow) {
   const { signal_id, entity } = row;
   const path = filePath(endpointAt('/gauge'), { signal_id, entity });
   const entry = path === null ? null : files.find(path);
@@ -469,7 +427,7 @@ function mainReading({ data, files }: ReleaseFiles, row: CatalogRow): MainReadin
   }
 }
 
-function readingText(reading: MainReading | null): string {
+function readingText(reading: ReturnType<typeof mainReading>): string {
   return reading === null ? 'unreadable' : `${reading.metric} ${reading.value}`;
 }
 

@@ -92,7 +92,8 @@ function* filesBelow(data: string, folder: string): Generator<SizedFile> {
 }
 
 /** Two tables: sizes by kind, and what came with the newest releases. */
-export function figuresText({ kinds, arrivals, bytesPerDay }: Figures): string[] {
+export function figuresText(figures: ReturnType<typeof figuresOf>): string[] {
+  const { kinds, arrivals, bytesPerDay } = figures;
   const sum = (amounts: readonly Amount[]): Amount => amounts.reduce(plus, { files: 0, bytes: 0 });
   const sizes = [
     ['', 'current files', 'bytes', 'all files', 'bytes'],
@@ -159,18 +160,6 @@ export interface Measured {
   readonly arrivals: readonly AddedFiles[];
 }
 
-interface Figures {
-  /** By kind, in a fixed order; only of what there is. */
-  kinds: readonly {
-    kind: string;
-    current: Amount;
-    all: Amount;
-  }[];
-  arrivals: readonly (Omit<AddedFiles, 'added'> & { amount: Amount })[];
-  /** Bytes that come in a day on average; null where the releases span no time. */
-  bytesPerDay: number | null;
-}
-
 /** Kinds of files by the folder that they stand in, below that of all stored files or below the data folder. */
 const KINDS = new Map<string, string>([
   ['record', 'records'],
@@ -194,7 +183,8 @@ const KINDS = new Map<string, string>([
 const OTHER = 'other';
 const KINDS_IN_ORDER: readonly string[] = [...new Set(KINDS.values()), OTHER];
 
-export function figuresOf({ current, stored, arrivals }: Measured): Figures {
+/** Sizes by kind, in a fixed order and only of what there is, and what came with each release. */
+export function figuresOf({ current, stored, arrivals }: Measured) {
   const [now, all] = [amountsByKind(current), amountsByKind(stored)];
   const kinds = KINDS_IN_ORDER.flatMap((kind) => {
     const [here, everywhere] = [now.get(kind) ?? NOTHING, all.get(kind) ?? NOTHING];
@@ -204,8 +194,8 @@ export function figuresOf({ current, stored, arrivals }: Measured): Figures {
   return { kinds, arrivals: came, bytesPerDay: bytesPerDay(came) };
 }
 
-/** A release whose clock was set right says nothing of the time that passed. */
-function bytesPerDay(arrivals: Figures['arrivals']): number | null {
+/** Null where the releases span no time; one whose clock was set right says nothing of the time that passed. */
+function bytesPerDay(arrivals: readonly { spanMs: number; amount: Amount }[]): number | null {
   const timed = arrivals.filter(({ spanMs }) => spanMs >= 0);
   const days = timed.reduce((sum, { spanMs }) => sum + spanMs, 0) / DAY_MS;
   const bytes = timed.reduce((sum, { amount }) => sum + amount.bytes, 0);
@@ -233,7 +223,6 @@ function amountsByKind(files: Iterable<SizedFile>): ReadonlyMap<string, Amount> 
   return amounts;
 }
 
-/** The catalogue of a release, in the folder of stored files. */
 const STORED_CATALOG = /^files\/catalog\.[^/]+$/;
 
 /** A form of a file, like `thin/bundle/…`, is of the kind of the file. */

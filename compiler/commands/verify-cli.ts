@@ -146,14 +146,8 @@ async function verified(
   if (!ADDRESS.test(target)) return runVerify(target, options);
   const { verifyAddress } = await import('../mirror/mirror-release.ts');
   const clock = systemClock(now, Math.random);
-  return verifyAddress(target, {
-    ...options,
-    mirror,
-    memoryAt: memoryFile,
-    fetch,
-    clock,
-    onStop,
-  });
+  const address = { mirror, memoryAt: memoryFile, fetch, clock, onStop };
+  return verifyAddress(target, { ...options, ...address });
 }
 
 function refuseMisuse(target: string, flags: VerifyFlags): void {
@@ -170,10 +164,12 @@ function refuseMisuse(target: string, flags: VerifyFlags): void {
       'Cannot use --log with an address: pass --mirror FOLDER, then verify --log FOLDER',
     );
   }
-  refuseOfLog(flags);
+  const given = NOT_OF_LOGS.find(([name]) => flags[name] !== undefined);
+  if (given === undefined) return;
+  const [, option, why] = given;
+  throw new RangeError(`Cannot use ${option} with --log: ${why}; leave --log out`);
 }
 
-/** What concerns no log, and what it concerns. */
 const NOT_OF_LOGS = [
   ['remember', '--remember', 'it concerns releases'],
   ['archive', '--archive', 'it is about one body'],
@@ -186,13 +182,6 @@ const NOT_OF_LOGS = [
   ['freshProof', '--fresh-proof', 'it is about one body'],
   ['writeProof', '--write-proof', 'it is about one body'],
 ] as const;
-
-function refuseOfLog(flags: VerifyFlags): void {
-  const given = NOT_OF_LOGS.find(([name]) => flags[name] !== undefined);
-  if (given === undefined) return;
-  const [, option, why] = given;
-  throw new RangeError(`Cannot use ${option} with --log: ${why}; leave --log out`);
-}
 
 /** The file that `verify --remember` reads and replaces; throws a RangeError for an unusable path. */
 export function memoryFile(path: string): MemoryFile {

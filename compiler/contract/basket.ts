@@ -22,10 +22,7 @@ export function isBasket({ answer }: Pick<Endpoint, 'answer'>): boolean {
 }
 
 /** Lowest and highest decimal USD of a basket: one request of the cheapest operation, the most of the dearest one. */
-export function basketRange(operations: readonly Endpoint[]): {
-  readonly min: string;
-  readonly max: string;
-} {
+export function basketRange(operations: readonly Endpoint[]) {
   const prices = operations
     .filter((row) => row.priceUsd !== null && row.answer !== 'mint')
     .flatMap((row) => Object.values(priceRange(row)))
@@ -66,7 +63,6 @@ const partSchema = z.union([
   unsoldSchema,
 ]);
 
-/** One request in the quote of a basket: its price, or why it is not sold. */
 const quotedSchema = z.union([z.strictObject({ request, price_usd: usd }), unsoldSchema]);
 export type QuotedPart = z.infer<typeof quotedSchema>;
 

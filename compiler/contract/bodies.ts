@@ -70,7 +70,6 @@ export function bodySchemaOf(endpoint: Endpoint): z.ZodType | null {
   return endpoint.file?.startsWith('bundle/') ? record.bundleSchema : null;
 }
 
-/** Schema of `/manifest?platform=` by platform, and of short forms by operation. */
 const VARIANT_BODIES: Readonly<Record<string, z.ZodType>> = {
   mcp: free.toolListSchema,
   a2a: free.agentCardSchema,

@@ -46,8 +46,7 @@ export function bundleBody(
   const readings = legReadings(placed);
   if (readings.length === 0 || line.bundle === undefined) return null;
   const legs = legMembers(placed);
-  // The same for a bundle: another of the subjects that have one, or the thin form.
-  const { path, param } = line.bundle ?? { path: '', param: 'entity' };
+  const { path, param } = line.bundle;
   const call = (other: string): string => `GET ${path}?${param}=${encodeURIComponent(other)}`;
   return {
     nature: NATURE,
@@ -83,7 +82,6 @@ export function bundleBody(
   };
 }
 
-/** What a bundle with a degraded leg says of it, and the last official reading beside it. */
 function availability(
   placed: readonly PlacedLeg[],
 ): Pick<Bundle, 'leg_availability' | 'last_fact'> {
@@ -144,7 +142,6 @@ export function placeLegs(
   );
 }
 
-/** Legs by name. */
 function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
   const legs: Bundle['legs'] = {};
   for (const { leg, position, signal_id, reading } of placed) {
@@ -183,7 +180,6 @@ function degradedLegs(placed: readonly PlacedLeg[]) {
   });
 }
 
-/** Describes each leg in causal order; nothing is concluded from them. */
 function narrative(placed: readonly PlacedLeg[]): string {
   const sentences = placed.map(({ leg, position, reading, signal_id }) => {
     if (reading === undefined)

@@ -73,14 +73,8 @@ export function verifierKey(name: string, publicKey: Uint8Array, sha256: Sha256)
   return formatVerifierKey({ name, type: NOTE_KEY.log, publicKey }, sha256);
 }
 
-/** A signed checkpoint, opened; who signed it is for the caller to check. */
-interface OpenedNote {
-  readonly note: SignedNote;
-  readonly checkpoint: Checkpoint;
-}
-
-/** Opens the signed note of a checkpoint; null for any other text. */
-export function openNote(text: string): OpenedNote | null {
+/** Opens the signed note of a checkpoint, whose signers are for the caller to check; null for any other text. */
+export function openNote(text: string) {
   const note = parseNote(text);
   const checkpoint = note === null ? null : parseCheckpoint(note.text);
   return note === null || checkpoint === null ? null : { note, checkpoint };
@@ -137,9 +131,6 @@ export function linesOf(
   name: string,
   keyHash: Uint8Array,
 ): NoteSignature[] {
-  return signatures.filter((line) => line.name === name && isSameHash(line.keyHash, keyHash));
-}
-
-function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
-  return one.every((byte, at) => byte === other[at]);
+  const isOf = (hash: Uint8Array): boolean => hash.every((byte, at) => byte === keyHash[at]);
+  return signatures.filter((line) => line.name === name && isOf(line.keyHash));
 }

@@ -1,4 +1,3 @@
-/** An IPv6 address has eight groups of 16 bits. */
 const GROUPS = 8;
 
 /** Who a client is to a limit. One customer holds a whole IPv6 /64, so its addresses count as one. */

@@ -28,7 +28,6 @@ export type RosterKind =
   | 'stable.coin'
   | 'document';
 
-/** A collection whose rows are hashed. */
 interface HashedCollection extends Collection {
   readonly id: RosterKind;
   /** Members of the hash core of a row, after `hash_core_version` (the number 3). */
@@ -40,14 +39,12 @@ interface HashedCollection extends Collection {
 /** A list that a collection is sold as. */
 export interface RosterList {
   readonly path: TablePath;
-  /** Name of the list in the body. */
   readonly member: RosterMember;
 }
 
 /** A collection that is sold as lists of its rows. */
 export interface ListedCollection extends HashedCollection {
   readonly dimension: string;
-  /** How often a row is expected. */
   readonly cadence: Cadence;
   readonly preview: TablePath;
   readonly lists: readonly RosterList[];
@@ -245,7 +242,6 @@ export function rosterCore(kind: RosterKind, row: CoreRow): RosterCore {
   return core;
 }
 
-/** The collections whose rows have a core of the table. */
 const HASHED: ReadonlyMap<string, HashedCollection> = new Map(
   COLLECTIONS.flatMap((row) => ('core' in row ? [[row.id, row] as const] : [])),
 );

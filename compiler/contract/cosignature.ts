@@ -9,14 +9,6 @@ const SIGNATURE_BYTES = 64;
 /** The last second of the year 9999: times beyond have no ISO-8601 form. */
 const SECONDS_MAX = 253_402_300_799;
 
-/** The statement of one witness about one checkpoint. */
-interface Cosignature {
-  /** Seconds since 1970, at least 1. */
-  readonly seconds: number;
-  /** Ed25519, 64 bytes, over cosignedBytes. */
-  readonly signature: Uint8Array;
-}
-
 /** What a witness signs: when, and the text of the checkpoint; throws a RangeError for a time that cannot be stated. */
 export function cosignedBytes(checkpointText: string, seconds: number): Uint8Array {
   if (!isStatedTime(seconds)) {
@@ -27,12 +19,15 @@ export function cosignedBytes(checkpointText: string, seconds: number): Uint8Arr
   return new TextEncoder().encode(`cosignature/v1\ntime ${seconds}\n${checkpointText}`);
 }
 
-/** The cosignatures that stand under the key of a witness in a note, as they stand; null for each that is malformed. No signature is checked yet. */
+/**
+ * The cosignatures that stand under the key of a witness in a note, as they stand, each with its seconds since 1970; null for
+ * each that is malformed. No signature is checked yet.
+ */
 export function cosignaturesOf(
   note: Pick<SignedNote, 'signatures'>,
   witness: VerifierKey,
   sha256: Sha256,
-): (Cosignature | null)[] {
+) {
   const lines = linesOf(note, witness.name, keyHashOf(witness, sha256));
   return lines.map(({ signature }) => {
     if (signature.length !== TIME_BYTES + SIGNATURE_BYTES) return null;

@@ -1,3 +1,4 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import { bytesOfOctets, octetsOf } from './base64.ts';
 
@@ -24,7 +25,7 @@ const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
 
 /** The `did:key` of a 32-byte Ed25519 public key; throws a TypeError for a key that no one may trust. */
 export function didKey(publicKey: Uint8Array): string {
-  const subject = hex(publicKey);
+  const subject = bytesToHex(publicKey);
   if (publicKey.length !== PUBLIC_KEY_BYTES) refuseKey(subject, 'not 32 bytes');
   refuseWeakKey(publicKey, subject);
   return `${DID_KEY}z${encodeBase58(Uint8Array.from([...ED25519_CODEC, ...publicKey]))}`;
@@ -50,17 +51,13 @@ export function refuseWeakKey(publicKey: Uint8Array, subject: string): void {
   const isReduced =
     y[31] !== 0x7f || (y[0] ?? 0) < 0xed || y.subarray(1, 31).some((b) => b !== 0xff);
   if (!isReduced) refuseKey(subject, 'a non-canonical point');
-  if (SMALL_ORDER_Y.has(hex(y))) refuseKey(subject, 'a point of small order');
+  if (SMALL_ORDER_Y.has(bytesToHex(y))) refuseKey(subject, 'a point of small order');
 }
 
 function refuseKey(subject: string, state: string): never {
   throw new TypeError(
     `Cannot use key "${subject.slice(0, 80)}": ${state}; pass a did:key:z6Mk… of an Ed25519 key`,
   );
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** Base58btc without the multibase prefix; throws a RangeError beyond 128 bytes. */

@@ -26,7 +26,6 @@ export function documentForm({ tag }: Pick<TableRow, 'tag'>): 'legs' | 'article'
   return tag === '[3-LEG]' ? 'legs' : 'article';
 }
 
-/** A leg of a document: a reading of its own, with its whole hash core. */
 const legSchema = z.strictObject({
   ...legHeadSchema,
   measures: z.string(),

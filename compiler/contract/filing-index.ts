@@ -1,4 +1,4 @@
-import type { FilingFacts, HashedFiling } from './filing.ts';
+import { FILED_FIELDS, type FilingFacts, type HashedFiling, SOURCE_FIELDS } from './filing.ts';
 import { encodeSegment } from './path.ts';
 import type { FilingCoverage, ListGap } from './settle-filings.ts';
 
@@ -12,7 +12,6 @@ export interface FilerLine extends FilingCoverage {
   readonly cik: string;
   readonly name: string;
   readonly tickers: readonly string[];
-  /** Form types that are stored of it. */
   readonly forms: readonly string[];
 }
 
@@ -57,17 +56,8 @@ export function parseFilerLine(line: string): FilerLine {
 
 /** Members of a line of a filer's list, in their order; the rest of a hash core follows from them and the filer. */
 const LIST_COLUMNS = [
-  'accession',
-  'form',
-  'items',
-  'event_time',
-  'filing_date',
-  'disclosure_time',
-  'acceptance_basis',
-  'snapshot_date',
-  'source',
-  'source_ref',
-  'source_tier',
+  ...FILED_FIELDS,
+  ...SOURCE_FIELDS,
   'record_hash',
 ] as const satisfies readonly (keyof HashedFiling)[];
 

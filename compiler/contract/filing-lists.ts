@@ -2,6 +2,7 @@
 // The filer's signed statement holds the root of every list, so that neighbouring filings prove what lies between them,
 // and a list that is not named was never stored.
 
+import { bytesToHex } from '@noble/hashes/utils.js';
 import {
   type FilingFacts,
   formFamily,
@@ -18,7 +19,7 @@ import {
   type Sha256,
   stretchRoot,
 } from './merkle.ts';
-import { fromHex, toHex } from './ots-bytes.ts';
+import { fromHex } from './ots-bytes.ts';
 import {
   ACCEPTANCE_LEAD_DAYS,
   byAccession,
@@ -43,7 +44,6 @@ export interface FilingList<Filing> extends ListName {
 /** What the filer's statement says of a list. */
 export interface ListHead extends ListName {
   readonly count: number;
-  /** How many of them are amendments. */
   readonly amendments: number;
   /** No filing of the list was accepted more days than this before its filing day began. */
   readonly lead_days: number;
@@ -77,7 +77,6 @@ export function filingLists<Filing extends FilingFacts>(
     }));
 }
 
-/** The lists that a filing stands in, each with the best of its listings that say so. */
 function placesOf<Filing extends FilingFacts>(listings: readonly Filing[]) {
   const places = new Map<string, { readonly name: ListName; readonly first: Filing }>();
   for (const first of listings) {
@@ -122,7 +121,7 @@ export function provenList<Filing extends HashedFiling>(
     count: filings.length,
     amendments: filings.filter(([first]) => isAmendment(first.form)).length,
     lead_days: filings.reduce((most, [first]) => Math.max(most, leadDays(first)), 0),
-    root: toHex(rangeHash({ start: 0, end: filings.length }, levels, sha256)),
+    root: bytesToHex(rangeHash({ start: 0, end: filings.length }, levels, sha256)),
   };
   return { ...list, head, levels };
 }
@@ -142,7 +141,7 @@ export function besideHashes<Filing>(
 ): string[] {
   const stretch = { start: index, end: index + filings.length };
   const ranges = besideRanges(stretch, head.count);
-  return ranges.map((range) => toHex(rangeHash(range, levels, sha256)));
+  return ranges.map((range) => bytesToHex(rangeHash(range, levels, sha256)));
 }
 
 /** Whether filings stand where they say in the list of this head. */
@@ -160,7 +159,7 @@ export function standsInList(
   const leaves = filings.map((listings) => listingsHash(listings, sha256));
   const stretch = { size: count, start: index, leaves, beside: beside.map(fromHex) };
   const hash = stretchRoot(stretch, sha256);
-  return hash !== null && toHex(hash) === root;
+  return hash !== null && bytesToHex(hash) === root;
 }
 
 /** The leaf of a filing: the record hashes of its listings in their order, one space between them. */

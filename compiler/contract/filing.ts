@@ -57,11 +57,8 @@ export function filingCore(cik: string, filing: Omit<HashedFiling, 'record_hash'
   } as const;
 }
 
-/** Names of the members of a filing's hash core, in that order. */
-export const FILING_CORE_FIELDS = [
-  'hash_core_version',
-  'row',
-  'entity',
+/** Members of a filing that its hash core repeats: what was filed, and when. */
+export const FILED_FIELDS = [
   'accession',
   'form',
   'items',
@@ -69,11 +66,19 @@ export const FILING_CORE_FIELDS = [
   'filing_date',
   'disclosure_time',
   'acceptance_basis',
+] as const;
+
+/** And when and of whom it was collected. */
+export const SOURCE_FIELDS = ['snapshot_date', 'source', 'source_ref', 'source_tier'] as const;
+
+/** Names of the members of a filing's hash core, in that order. */
+export const FILING_CORE_FIELDS = [
+  'hash_core_version',
+  'row',
+  'entity',
+  ...FILED_FIELDS,
   'observed_at',
-  'snapshot_date',
-  'source',
-  'source_ref',
-  'source_tier',
+  ...SOURCE_FIELDS,
 ] as const satisfies readonly (keyof ReturnType<typeof filingCore>)[];
 
 /** How form types are spelled. */
@@ -85,8 +90,8 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ['SCHEDULE 13G', 'SC 13G'],
 ]);
 
-/** Forms that are questions even where a filer never filed one. */
-const WELL_KNOWN = [
+/** Form types that may be asked for whatever is stored, even where a filer never filed one. */
+export const WELL_KNOWN_FORMS: readonly string[] = [
   '10-K',
   '10-Q',
   '8-K',
@@ -111,10 +116,7 @@ const WELL_KNOWN = [
   '11-K',
   '25',
   '15-12G',
-] as const;
-
-/** Form types that may be asked for whatever is stored. */
-export const WELL_KNOWN_FORMS: readonly string[] = WELL_KNOWN;
+];
 
 const AMENDMENT = /\/A$/;
 

@@ -22,32 +22,21 @@ export const sampleSchema = z.strictObject({
 
 /** `/gauge/raw`: the bare record, unsigned, without rulers and statistics. */
 export const rawSchema = recordSchema
-  .pick({
-    nature: true,
-    update_status: true,
-    signal_id: true,
-    entity: true,
-    entity_name: true,
-    latitude: true,
-    longitude: true,
-    snapshot_date: true,
-    observed_at: true,
-    official_cadence: true,
-    last_looked_at: true,
-    data_age_hours: true,
-    current: true,
-    previous: true,
-    change: true,
-    trend_7d: true,
-    sources: true,
-    grade: true,
-    scope: true,
-    lifecycle: true,
-    hash_core_version: true,
-    provenance: true,
-    source_ref: true,
-    source_tier: true,
-    record_hash: true,
+  .omit({
+    tier: true,
+    source_agreement_cv: true,
+    standard_ruler: true,
+    stat_ruler: true,
+    strata: true,
+    decision_points: true,
+    summary_en: true,
+    summary_zh: true,
+    record_hash_verifiable: true,
+    ots_status: true,
+    last_fact: true,
+    unverified: true,
+    _proof: true,
+    _citation: true,
   })
   .strict();
 
@@ -252,7 +241,6 @@ export const lifecycleBodySchema = z.strictObject({
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const digits = z.string().regex(/^sha256:[0-9a-f]{8,64}$/);
 
-/** What is known of the timestamp of a tree. */
 const words = {
   ots_state: z.enum(['unstamped', 'pending', 'confirmed']),
   bitcoin_height: count.nullable(),
@@ -386,7 +374,6 @@ export const manifestSchema = z.strictObject({
   count: z.int(),
   note: z.string(),
   entries: z.array(z.strictObject({ ...described, ...shown })),
-  /** What a reader needs to check what was bought. */
   files: z.array(z.strictObject({ path, summary: z.string() })),
 });
 

@@ -188,7 +188,6 @@ export function knownOf(publication: Publication) {
     : { state: 'overdue' as const, until: countsUntil };
 }
 
-/** For how long a look at a source counts. */
 function lookHours(cadence: Cadence): number {
   return DUE_HOURS[cadence] ?? LOOK_HOURS_UNSCHEDULED;
 }

@@ -1,20 +1,11 @@
 import { type Html, html } from './html.ts';
 
-/** What a purchase asks for, as programs show it. */
 interface AskedToBuy {
-  /** Public address of the shop. */
   readonly baseUrl: string;
   /** Canonical `path?query`. */
   readonly target: string;
   /** Arguments of the tool call that asks the same price; null where no tool does. */
   readonly pair: { readonly signal_id: string; readonly entity: string } | null;
-}
-
-interface Tab {
-  readonly name: string;
-  /** What it does, and what it needs. */
-  readonly note: string;
-  readonly code: string;
 }
 
 /** The ways to buy as tabs that need no program: radio buttons and styles. */
@@ -80,13 +71,12 @@ function lines(code: string): Html {
 
 const newline = html`\n`;
 
-/** A text inside of single quotes of a shell. */
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** All tools are free: this one says what a record costs and where it is bought. */
-function toolTab({ baseUrl, pair }: AskedToBuy): Tab {
+function toolTab({ baseUrl, pair }: AskedToBuy) {
   const server = { mcpServers: { signalpress: { type: 'http', url: `${baseUrl}/mcp` } } };
   const call = {
     jsonrpc: '2.0',

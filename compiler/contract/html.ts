@@ -56,15 +56,12 @@ export interface SitePage {
   readonly description: string;
   readonly issuerName: string;
   readonly baseUrl: string;
-  /** Path of the page. */
   readonly path: string;
-  /** URL paths of style sheets. */
   readonly styles: readonly string[];
   /** URL path of the program; null where the page has none. */
   readonly script: string | null;
   /** `data-` attributes of the body. */
   readonly facts?: Readonly<Record<string, string>>;
-  /** Whether search engines may list it. */
   readonly isListed: boolean;
   readonly main: Html;
 }
@@ -78,7 +75,6 @@ export const SHOP_STYLES = {
   test: '.test-shop{display:block}\n',
 } as const;
 
-/** Links of the head of every page. */
 const LINKS: readonly (readonly [href: string, text: string])[] = [
   ['/#catalogue', 'Catalogue'],
   ['/#buy', 'How to buy'],
@@ -128,7 +124,6 @@ ${isListed ? listing(page) : html`<meta name="robots" content="noindex">`}
 ${sheets}${script === null ? null : html`<script type="module" src="${script}"><\/script>`}`;
 }
 
-/** What search engines and those who share a link show of a page. */
 function listing({ title, description, baseUrl, path }: SitePage): Html {
   return html`<link rel="canonical" href="${baseUrl + path}">
 <meta property="og:type" content="website">

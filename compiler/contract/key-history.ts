@@ -81,7 +81,6 @@ export type Revocation = z.infer<typeof revocation>;
  * about it. Signed by an issuer key, like a rotation; `until` null for no end.
  */
 export type ReceiptKey = z.infer<typeof receiptKey>;
-/** Whatever an issuer key states about keys. */
 type KeyStatement = Rotation | Revocation | ReceiptKey;
 /**
  * One key; everything but `did` follows from the statements, and under a root from its newest version. The first one has no
@@ -118,7 +117,9 @@ export function historyOf(
       const isSilenced = signer > at && isAtOrAfter(stated_at, revoked[signer] ?? null);
       return subject === dids[at] && signer >= at && !isSilenced;
     });
-    revoked[at] = earliest(counted.map((each) => each.revoked_from));
+    const times = counted.map((each) => each.revoked_from);
+    const [earliest = null] = times.sort((a, b) => Date.parse(a) - Date.parse(b));
+    revoked[at] = earliest;
   }
   const keys = dids.map((each, at): IssuerKey => {
     const statement = at === 0 ? null : (rotations[at - 1] ?? null);
@@ -165,11 +166,6 @@ export function beforeRoots({ keys, revocations, receipt_keys }: KeyHistory): Ke
 export function adoptedKeys({ keys }: KeyHistory): AdoptedKeys {
   const adopter = keys.findLast(({ revoked_from }) => revoked_from === null)?.did ?? null;
   return { dids: keys.map((key) => key.did), adopter };
-}
-
-function earliest(times: readonly string[]): string | null {
-  const [first] = [...times].sort((a, b) => Date.parse(a) - Date.parse(b));
-  return first ?? null;
 }
 
 function isAtOrAfter(time: string, limit: string | null): boolean {

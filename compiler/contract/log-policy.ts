@@ -1,12 +1,12 @@
 // C2SP tlog-policy: which logs a reader knows, which witnesses, and how many of them have to have cosigned a checkpoint.
 
 import { bytesOfOctets } from './base64.ts';
+import { messageOf } from './errors.ts';
 import type { Sha256 } from './merkle.ts';
 import { NOTE_KEY, parseVerifierKey, type VerifierKey } from './verifier-key.ts';
 
 /** Longest policy that is read. */
 export const POLICY_BYTES_MAX = 262_144;
-/** Most logs, and most names of witnesses and groups. */
 const LOGS_MAX = 128;
 const NAMES_MAX = 256;
 
@@ -56,8 +56,7 @@ export function parseLogPolicy(bytes: Uint8Array, sha256: Sha256): LogPolicy {
     try {
       reader.take(line);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw unreadable(`line ${at + 1}: ${why}`, cause);
+      throw unreadable(`line ${at + 1}: ${messageOf(cause)}`, cause);
     }
   }
   return reader.finish();

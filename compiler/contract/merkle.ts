@@ -183,7 +183,6 @@ function isPosition(number: number): boolean {
   return Number.isSafeInteger(number) && number >= 0;
 }
 
-/** What an inclusion proof claims. */
 interface Inclusion {
   readonly index: number;
   readonly size: number;
@@ -206,7 +205,6 @@ export function verifyInclusion(claim: Inclusion, sha256: Sha256): boolean {
   return isEqual(hash, root);
 }
 
-/** What a consistency proof claims. */
 interface Consistency {
   readonly size1: number;
   readonly size2: number;

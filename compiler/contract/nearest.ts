@@ -1,4 +1,3 @@
-/** Longest text that is compared letter by letter. */
 const COMPARED_CHARS_MAX = 64;
 /** Edits by which a misspelling may differ, and of how many letters each of them is the most. */
 const EDITS_MAX = 3;
@@ -16,7 +15,6 @@ const NAMES_MAX = 5000;
 /** Steps that looking for one text inside of another costs. */
 const PIECE_STEPS = 4;
 
-/** An option in the form that it is compared in. */
 interface Name {
   readonly option: string;
   readonly letters: string;

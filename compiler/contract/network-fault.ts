@@ -1,10 +1,8 @@
 // Why another machine was not reached, in the same words wherever it is asked.
 
-/** What kept an answer away, as far as the system or the HTTP client names it. */
 interface NetworkFault {
   /** Of the system, of undici or of TLS, such as `ENOTFOUND`. */
   readonly code: string;
-  /** For people, with the code. */
   readonly words: string;
   /** No request came to the other side. */
   readonly isUnreached: boolean;

@@ -3,7 +3,8 @@
 import { ripemd160, sha1 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { fromHex, isSame, joined, OtsError, OtsReader, toHex, varint } from './ots-bytes.ts';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { fromHex, isSame, joined, OtsError, OtsReader, varint } from './ots-bytes.ts';
 
 /** Longest proof that is looked at, in bytes. */
 export const PROOF_BYTES_MAX = 65_536;
@@ -11,9 +12,7 @@ export const PROOF_BYTES_MAX = 65_536;
 export const CALENDAR_BYTES_MAX = 10_000;
 /** Longest message of any step, and longest operand. */
 const MESSAGE_BYTES_MAX = 4096;
-/** Longest payload of an attestation. */
 const PAYLOAD_BYTES_MAX = 8192;
-/** Longest calendar address in a pending attestation. */
 const URI_BYTES_MAX = 1000;
 /** Most operations between a digest and an attestation. */
 const STEPS_DEEP_MAX = 256;
@@ -32,7 +31,7 @@ const UNARY: Readonly<Record<number, (message: Uint8Array) => Uint8Array>> = {
   [SHA256]: sha256,
   103: keccak_256,
   242: (message) => message.toReversed(),
-  243: (message) => new TextEncoder().encode(toHex(message)),
+  243: (message) => new TextEncoder().encode(bytesToHex(message)),
 };
 const TAG_BYTES = 8;
 const PENDING = '83dfe30d2ef90c8e';
@@ -122,7 +121,7 @@ function applyStep(tag: number, operand: Uint8Array, message: Uint8Array): Uint8
 }
 
 function readAttestation(reader: OtsReader): Attestation {
-  const tag = toHex(reader.take(TAG_BYTES));
+  const tag = bytesToHex(reader.take(TAG_BYTES));
   const payload = reader.bytes(0, PAYLOAD_BYTES_MAX);
   if (tag !== PENDING && tag !== BITCOIN) return { kind: 'other', tag, payload };
   const inner = new OtsReader(payload, PAYLOAD_BYTES_MAX);
@@ -192,7 +191,7 @@ function compareSteps(a: Step, b: Step): number {
 }
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  const [x, y] = [toHex(a), toHex(b)];
+  const [x, y] = [bytesToHex(a), bytesToHex(b)];
   return x === y ? 0 : x < y ? -1 : 1;
 }
 
@@ -216,11 +215,14 @@ export function mergeTimestamps(a: Timestamp, b: Timestamp): Timestamp {
     throw new OtsError('Cannot merge timestamps: they are of two messages');
   }
   const attestations = new Map(
-    [...a.attestations, ...b.attestations].map((each) => [toHex(attestationBytes(each)), each]),
+    [...a.attestations, ...b.attestations].map((each) => [
+      bytesToHex(attestationBytes(each)),
+      each,
+    ]),
   );
   const steps = new Map<string, Step>();
   for (const step of [...a.steps, ...b.steps]) {
-    const key = `${step.tag} ${toHex(step.operand)}`;
+    const key = `${step.tag} ${bytesToHex(step.operand)}`;
     const known = steps.get(key);
     const next = known === undefined ? step.next : mergeTimestamps(known.next, step.next);
     steps.set(key, { ...step, next });

@@ -37,7 +37,6 @@ export function fitsSegment(text: string): boolean {
   }
 }
 
-/** What each byte after the first one of a segment becomes. */
 const ESCAPED = Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   return /[a-z0-9._-]/.test(char) ? char : `~${byte.toString(16).padStart(2, '0')}`;

@@ -1,6 +1,8 @@
 import type { Signal, SignalEntry } from './catalog/line.ts';
 import { pricesOf, SIGNAL_PRODUCTS, type SignalPrices } from './catalog/signal-terms.ts';
 import type { Endpoint } from './endpoints.ts';
+import { encodeSegment } from './path.ts';
+
 /** Signals of the two city add-ons, in the order of their readings. */
 export const CITY_ADD_ONS = {
   air: ['airquality.aqi', 'airquality.pm25'],
@@ -28,7 +30,6 @@ function isProduct(row: Endpoint, entry: SignalEntry): boolean {
 
 type Need = 'scale' | 'season';
 
-/** What an add-on is computed from beside the reading. */
 const NEEDS: Readonly<Record<string, readonly Need[]>> = {
   '/gauge/ruler': ['scale'],
   '/gauge/calibrated': ['scale'],
@@ -36,7 +37,6 @@ const NEEDS: Readonly<Record<string, readonly Need[]>> = {
   '/gauge/history': ['season'],
 };
 
-/** As much of a signal as says what it can have. */
 type Basis = { readonly [Name in 'rulers' | 'ownThresholds' | 'seasonal']?: unknown };
 
 const HAS: Readonly<Record<Need, (signal: Basis) => boolean>> = {
@@ -87,4 +87,11 @@ export function signalPrices(signals: readonly Signal[]): ReadonlyMap<string, Si
 /** Whether an operation sells a subscription token or is opened by one. */
 export function needsTokens({ token, answer }: Endpoint): boolean {
   return token || answer === 'mint';
+}
+
+/** What the paths of an operation's files about one signal begin with; null where its files are not kept by signal. */
+export function stockStart({ file }: Endpoint, signalId: string): string | null {
+  const [folder = '', rest] = file?.split('{signal_id}') ?? [];
+  if (rest === undefined) return null;
+  return folder + encodeSegment(signalId) + rest.slice(0, rest.search(/\{|$/));
 }

@@ -6,7 +6,6 @@ import { decodeUtf8, JsonError, type JsonObject, parseJson } from './strict-json
 
 /** What the fiat channel adds to a price, in per cent. */
 export const RECEIPT_FEE_PERCENT = 2;
-/** Longest receipt that is looked at. */
 const RECEIPT_CHARS_MAX = 12_000;
 const VERSION = 'spr1';
 const PARTS = /^(spr1\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{86})$/;
@@ -39,11 +38,7 @@ export function unsignedReceipt(receipt: Receipt): { text: string; bytes: Uint8A
 }
 
 /** Reads a receipt in its one spelling; null for anything else. Its signature is not checked here. */
-export function parseReceipt(text: string): {
-  receipt: Receipt;
-  signed: Uint8Array;
-  signature: Uint8Array;
-} | null {
+export function parseReceipt(text: string) {
   if (text.length > RECEIPT_CHARS_MAX) return null;
   const [, head = '', payload = '', signature = ''] = PARTS.exec(text) ?? [];
   if (head === '') return null;
@@ -64,7 +59,6 @@ function bytesOf(text: string): Uint8Array {
 
 // What a service signs about its sales (RECEIPTS.md): compact JWS, whose header and payload are canonical JSON.
 
-/** Longest receipt that is looked at. */
 const JWS_CHARS_MAX = 16_384;
 const JWS = /^(([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{86})$/;
 
@@ -93,7 +87,6 @@ export type ReceiptPayload = z.infer<typeof payloadSchema>;
 /** A receipt taken apart; `signed` are the bytes under its signature. */
 export interface ParsedSignedReceipt {
   readonly payload: ReceiptPayload;
-  /** The key that it names. */
   readonly did: string;
   readonly signed: Uint8Array;
   readonly signature: string;

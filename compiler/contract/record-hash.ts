@@ -14,6 +14,7 @@ export const CORE_FIELDS = [
   'sources',
   'lifecycle',
 ] as const;
+type CoreField = (typeof CORE_FIELDS)[number];
 
 /** Members of a source that are hashed; one that is absent stays absent. */
 export const SOURCE_CORE_FIELDS = ['name', 'weight', 'independent', 'relay_of'] as const;
@@ -22,26 +23,15 @@ export const SOURCE_CORE_FIELDS = ['name', 'weight', 'independent', 'relay_of'] 
 export const RECORD_HASH = /^sha256:[0-9a-f]{64}$/;
 
 /** A record as far as its hash is concerned; other members are ignored, a missing one is refused, null is kept. */
-export interface HashedRecord {
-  readonly hash_core_version?: unknown;
-  readonly signal_id: unknown;
-  readonly entity: unknown;
-  readonly snapshot_date: unknown;
-  readonly observed_at: unknown;
-  readonly current: unknown;
-  readonly source_ref: unknown;
-  readonly source_tier: unknown;
-  readonly sources: unknown;
-  readonly lifecycle: unknown;
-}
+export type HashedRecord = Readonly<
+  Record<Exclude<CoreField, 'hash_core_version'>, unknown> & { hash_core_version?: unknown }
+>;
 
 /**
  * The core v3 of a signal record, whose canonical JSON is hashed; throws a TypeError that names a missing member, a malformed source or a
  * `hash_core_version` other than 3 (absent means 3).
  */
-export function hashCore(
-  record: HashedRecord,
-): Readonly<Record<(typeof CORE_FIELDS)[number], unknown>> {
+export function hashCore(record: HashedRecord): Readonly<Record<CoreField, unknown>> {
   const { hash_core_version: version = HASH_CORE_VERSION } = record;
   if (version !== HASH_CORE_VERSION) {
     throw new TypeError(

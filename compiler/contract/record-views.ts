@@ -128,7 +128,6 @@ export function catalogRow(record: SignalRecord): CatalogRow {
   return { signal_id, entity, entity_name, observed_at, band, record_hash, last_looked_at };
 }
 
-/** What a record says of readings before it rests on this much of each. */
 type ValuePoint = Pick<SeriesRow, 'observed_at' | 'current'>;
 
 /** Points of `trend_7d`, the current reading included. */

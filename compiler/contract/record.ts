@@ -3,9 +3,15 @@ import { citationSchema, proofTextSchema } from './citation.ts';
 import { CADENCES, UPDATE_STATES } from './freshness.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
+const sealed = { _proof: proofTextSchema.optional(), _citation: citationSchema.optional() };
 const dateTime = z.iso.datetime();
 const recordHash = z.string().regex(RECORD_HASH);
 const open = z.record(z.string(), z.unknown());
+const subject = {
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+};
 
 /** One measuring body behind a reading; only name, weight, independent and relay_of are hashed. */
 export const sourceSchema = z.strictObject({
@@ -194,9 +200,7 @@ export const recordSchema = z.strictObject({
   nature: z.string(),
   tier: z.enum(['full', 'history-series']).optional(),
   update_status: updateStatusSchema.optional(),
-  signal_id: z.string(),
-  entity: z.string(),
-  entity_name: z.string().nullable(),
+  ...subject,
   ...positionSchema,
   snapshot_date: dateTime,
   observed_at: dateTime,
@@ -227,25 +231,21 @@ export const recordSchema = z.strictObject({
   record_hash: recordHash,
   last_fact: recordLastFact.optional(),
   unverified: z.literal(true).optional(),
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema.optional(),
+  ...sealed,
 });
 export type SignalRecord = z.infer<typeof recordSchema>;
 
 const addOn = {
   nature: z.string(),
   dim: z.string(),
-  signal_id: z.string(),
-  entity: z.string(),
-  entity_name: z.string().nullable(),
+  ...subject,
   observed_at: dateTime,
 };
 const addOnTail = {
   record_hash: recordHash,
   provenance: provenanceSchema,
   ...disclosure,
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema.optional(),
+  ...sealed,
 };
 
 export const rulerBodySchema = z.strictObject({
@@ -265,15 +265,12 @@ export const calibratedBodySchema = z.strictObject({
 /** The short form of a record. */
 export const thinRecordSchema = z.strictObject({
   nature: z.string(),
-  signal_id: z.string(),
-  entity: z.string(),
-  entity_name: z.string().nullable(),
+  ...subject,
   observed_at: dateTime,
   current: open.nullable(),
   band: z.string().nullable(),
   record_hash: recordHash,
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema.optional(),
+  ...sealed,
 });
 /** The short form of the calibrated add-on. */
 export const thinCalibratedSchema = thinRecordSchema
@@ -301,9 +298,7 @@ export const legHeadSchema = {
   data_age_hours: z.number(),
   freshness: freshnessWord.optional(),
   freshness_basis: z.string(),
-  signal_id: z.string(),
-  entity: z.string(),
-  entity_name: z.string().nullable(),
+  ...subject,
   lit,
 };
 
@@ -345,8 +340,7 @@ export const bundleSchema = z.strictObject({
   record_hash_verifiable: verifiableSchema,
   last_fact: bundleLastFact.optional(),
   leg_availability: legAvailability.optional(),
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema.optional(),
+  ...sealed,
 });
 export type Bundle = z.infer<typeof bundleSchema>;
 
@@ -396,9 +390,7 @@ export const thinBundleSchema = bundleSchema
 
 /** One row of a census: the whole hash core of a reading beside its name, age and class. */
 const censusRowSchema = z.strictObject({
-  signal_id: z.string(),
-  entity: z.string(),
-  entity_name: z.string().nullable(),
+  ...subject,
   ...positionSchema,
   snapshot_date: dateTime,
   observed_at: dateTime,
@@ -425,8 +417,7 @@ export const censusBodySchema = z.strictObject({
   record_hash_verifiable: verifiableSchema,
   provenance: provenanceSchema,
   ...disclosure,
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema.optional(),
+  ...sealed,
 });
 export type CensusBody = z.infer<typeof censusBodySchema>;
 
@@ -442,6 +433,5 @@ export const readingsBodySchema = z.strictObject({
   provenance: provenanceSchema,
   decision_points: decisionPointsSchema,
   ...disclosure,
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema.optional(),
+  ...sealed,
 });

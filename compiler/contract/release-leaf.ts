@@ -36,7 +36,6 @@ export function releaseProofFault(
   }: {
     /** Hash of the head, as the next head names it. */
     recordHash: string;
-    /** What the head states. */
     logIndex: number;
     /** What the listed `log/checkpoint` states. */
     log: Checkpoint;

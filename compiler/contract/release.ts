@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Catalog } from './catalog/catalog.ts';
-import type { Endpoint } from './endpoints.ts';
 import type { KeyHistory } from './key-history.ts';
 import type { LeafFacts } from './log-runs.ts';
 import { placeTables } from './reading-text.ts';
@@ -80,12 +79,7 @@ export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_
 }
 
 /** What a catalogue and the fixed words say, as plain data: its digest is in every release. */
-export function tables(catalog: Catalog): {
-  endpoints: readonly Endpoint[];
-  lines: unknown;
-  places: unknown;
-  words: unknown;
-} {
+export function tables(catalog: Catalog) {
   const { operations: endpoints, lines } = catalog;
   return { endpoints, lines, places: placeTables(catalog), words: { ...WORDS } };
 }
@@ -241,12 +235,9 @@ export function unpackedPath(path: string): { path: string; coding: Coding } | n
 // The time of a release never goes back, with one exception that only the issuer can make: a wrong clock once published
 // releases of the future, and the release that came after it was set right says so in its signed head.
 
-/** A release as far as its place in time goes. */
 type PlacedRelease = Pick<Release, 'sequence' | 'as_of'>;
 
-/**
- * Whether a release with a higher sequence claims an earlier time than the one before it, without a valid correction.
- */
+/** Whether a release with a higher sequence claims an earlier time than the one before it, without a valid correction. */
 export function goesBack(
   before: PlacedRelease,
   later: Pick<Release, 'sequence' | 'as_of' | 'issuer_did' | 'clock_corrected'>,
@@ -314,13 +305,10 @@ export function isPublicPath(path: string): boolean {
   return PUBLIC_PREFIXES.some((prefix) => path.startsWith(prefix));
 }
 
-/** From where to where in a list, in its order. */
-type Stretch = readonly [from: number, to: number];
-
 /** Where the public lines of a list stand; `firstFrom` says where its first line begins whose path is not before a text. */
-export function publicStretches(firstFrom: (text: string) => number): Stretch[] {
+export function publicStretches(firstFrom: (text: string) => number) {
   return PUBLIC_PREFIXES.map(
-    (prefix): Stretch => [firstFrom(prefix), firstFrom(prefix + BEHIND_ALL)],
+    (prefix) => [firstFrom(prefix), firstFrom(prefix + BEHIND_ALL)] as const,
   ).filter(([from, to]) => from < to);
 }
 

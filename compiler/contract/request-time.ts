@@ -47,7 +47,11 @@ export function requestTimeMembers(signed: JsonObject, at: number) {
     own: statusOf(signed, at),
     provenance: isObject(provenance) ? freshnessOf(signed, provenance, at) : {},
     legs: isObject(legs)
-      ? Object.fromEntries(legParts(legs).map((leg) => [leg.name, wordOf(leg, at)]))
+      ? Object.fromEntries(
+          legParts(legs).map(({ name, cadence, observed_at }) => {
+            return [name, { freshness: freshness(cadence, observed_at, at).freshness }];
+          }),
+        )
       : {},
   };
 }
@@ -60,10 +64,6 @@ function statusOf({ official_cadence: word, observed_at, last_looked_at }: JsonO
   };
 }
 
-function wordOf({ cadence, observed_at }: AgedPart, at: number) {
-  return { freshness: freshness(cadence, observed_at, at).freshness };
-}
-
 function freshnessOf(signed: JsonObject, provenance: JsonObject, at: number): JsonObject {
   const { freshness_rule: rule, oldest_leg_as_of } = provenance;
   const [own] = agedPart('', provenance, oldest_leg_as_of);
@@ -74,7 +74,6 @@ function freshnessOf(signed: JsonObject, provenance: JsonObject, at: number): Js
   return isWhole ? { ...bodyFreshness(own, parts, at) } : {};
 }
 
-/** The parts that a joined body is as fresh as. */
 function partsOf({ legs, readings }: JsonObject): AgedPart[] {
   if (isObject(legs)) return legParts(legs);
   return (Array.isArray(readings) ? readings : []).flatMap((reading: JsonValue) => {

@@ -83,7 +83,6 @@ export function resolveMembers(
   };
 }
 
-/** What `/resolve/proposer` says of it. */
 function proposerMembers(
   settled: Settled<HashedFiling>,
 ): Pick<

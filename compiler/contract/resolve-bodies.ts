@@ -62,7 +62,6 @@ export const filerCoverageSchema = z.strictObject({
   entity: cik,
   entity_name: z.string(),
   tickers: z.array(z.string()),
-  /** When the list was last collected. */
   observed_at: instant,
   covered_from: day.nullable(),
   /** Filing days of which some filings could not be read. */
@@ -114,7 +113,6 @@ const question = {
   cutoff_basis: z.enum(['filing_date', 'acceptance_time']),
 };
 
-/** What an answer follows from, beside the question. */
 const evidence = {
   /** Null where the filer has no list of the form and item. */
   list: listStretchSchema.nullable(),

@@ -24,7 +24,6 @@ export function refuseKeys(state: string, cause?: unknown): never {
 
 /** Most versions of a root: one a quarter for sixteen years. */
 export const ROOT_VERSIONS_MAX = 64;
-/** Most root keys of a version. */
 const ROOT_KEYS_MAX = 8;
 /** Most issuer keys that one version may name for the first time. */
 const NEW_KEYS_MAX = 8;

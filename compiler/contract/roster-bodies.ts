@@ -23,7 +23,6 @@ const preImage = { _hash_core: core.optional() };
 export const DEMAND_CLASSES = ['REAL', 'SOLO', 'PROBE', 'WASH?', 'WASH', 'DEAD'] as const;
 export const DEMAND_DEPTHS = ['DEPTH', 'BREADTH'] as const;
 
-/** How many rows of a roster carry a hash, and how to check them. */
 const rosterVerifiableSchema = z.strictObject({
   mode: z.enum(['online', 'offline', 'none']),
   with_hash: count,
@@ -39,7 +38,6 @@ const roster = {
   ...seal,
 };
 
-/** Presence of a roster's subject over the capture days. */
 const presence = {
   state: z.enum(['operating', 'absent']),
   first_seen: day,
@@ -225,7 +223,6 @@ const preDeathPayloadSchema = z.strictObject({
   per_chain: payload,
 });
 
-/** One record of `/stablecoin-deaths`. */
 const deathRecordSchema = z.strictObject({
   symbol: z.string(),
   name: z.string(),

@@ -6,7 +6,6 @@ import { NATURE, ROSTER_LINEAGE, ROSTER_NOTES } from './words.ts';
 
 // A roster as a pure function of its rows, and its rows as functions of the bodies of their subjects: `verify` makes both again.
 
-/** Source notes that one roster repeats at most. */
 const NOTES_MAX = 3;
 
 /** A row of a roster: what it shows, what it is hashed over, and what the roster says of all its rows. */
@@ -162,7 +161,6 @@ export function serverRow(server: ServerBody) {
   return { entity: server_id, name, status, missing_streak, lifecycle, record_hash };
 }
 
-/** A stablecoin as lists see it. */
 interface CoinFacts extends Present {
   readonly coin_id: string;
   readonly symbol: string;
@@ -205,7 +203,6 @@ export function coinDeathRow({ coin_id, name, current, lifecycle, record_hash }:
   };
 }
 
-/** Whole days between two capture days. */
 function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }

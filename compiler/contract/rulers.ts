@@ -23,7 +23,6 @@ export interface Ruler {
   /** The class from which the agency advises action; null where it names none. */
   readonly actionBand: string | null;
   readonly steps: readonly RulerStep[];
-  /** Official document that holds the thresholds. */
   readonly provenance: string;
   /** First day of validity, ISO date; readings before it use the ruler before this one. */
   readonly since?: string;

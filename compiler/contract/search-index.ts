@@ -89,9 +89,7 @@ export function parseTermRow(line: string): TermRow {
 
 // How a text becomes the words that the search compares: the compiler does it to names, the gatekeeper to questions.
 
-/** Words of one text that are looked at. */
 const SEARCH_WORDS_MAX = 64;
-/** Letters of one word. */
 const WORD_CHARS_MAX = 40;
 
 const ASCII = /^[ -~]*$/;

@@ -224,11 +224,10 @@ export function parseSegmentPath(
 // What the hash core of a row has and the row does not. Rows of one source mostly share it, so it is stored once for all
 // rows in a sequence that have the same (FORMAT.md, section 8).
 
-/** In the order of the core. */
-const ORIGIN_FIELDS = ['source_ref', 'source_tier', 'sources', 'lifecycle'] as const;
-
 /** Members of a core that a row lacks; each source reduced to what is hashed. */
-export type RowOrigin = Readonly<Record<(typeof ORIGIN_FIELDS)[number], unknown>>;
+export type RowOrigin = Readonly<
+  Record<'source_ref' | 'source_tier' | 'sources' | 'lifecycle', unknown>
+>;
 
 /** So many rows, one behind the other, of one origin. */
 export type OriginRun<Origin = RowOrigin> = readonly [rows: number, origin: Origin];

@@ -76,7 +76,6 @@ function newest(question: SettlementQuestion, selected: FilingFacts): string {
   return `By filing day, the newest ${kindOf(question)} that the stored list holds until ${limitOf(question)} is ${named(selected)}.`;
 }
 
-/** What keeps a filing from being the whole answer. */
 function besideOthers({ question, settlement }: Settled, selected: FilingFacts): string[] {
   const others = settlement.candidates.filter(({ accession }) => accession !== selected.accession);
   const { known, unclear, amendments } = countsOf(others, question);

@@ -59,7 +59,6 @@ export interface SiteBundle {
   readonly line: string;
   readonly title: string;
   readonly path: string;
-  /** Name of the parameter of the subject. */
   readonly param: 'loc' | 'entity';
   readonly price_usd: string;
   /** In causal order. */
@@ -77,7 +76,6 @@ export interface SiteSignals {
   readonly signals: readonly SiteSignal[];
   readonly bundles: readonly SiteBundle[];
   readonly prices: readonly SitePrice[];
-  /** Entities of all signals together. */
   readonly entities: number;
 }
 
@@ -99,7 +97,6 @@ export interface SiteEntities {
 export const SITE_ROWS_MAX = 512;
 /** A piece of a long list: entities in order, from `first` on. */
 export interface SitePieceRef {
-  /** URL path of a SitePiece. */
   readonly url: string;
   readonly first: string;
   readonly entities: number;

@@ -30,7 +30,6 @@ export interface StaticRow {
   readonly rel?: LinkRelation;
 }
 
-/** Relations of a service to what describes it. */
 type LinkRelation = 'service-desc' | 'service-doc' | 'service-meta' | 'api-catalog';
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -42,29 +41,23 @@ const API_CATALOG_TYPE =
   'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 const SERVER_CARD_TYPE = 'application/mcp-server-card+json';
 
-const described = (url: string, path: string, contentType: string): StaticRow => ({
+const file = (url: string, path: string, contentType: string): StaticRow => ({
   url,
-  path: `well-known/${path}`,
-  contentType,
-  cache: 'release',
-});
-
-const named = (summary: string, row: StaticRow): StaticRow => ({ ...row, summary });
-const linked = (rel: LinkRelation, row: StaticRow): StaticRow => ({ ...row, rel });
-const logFile = (url: string): StaticRow => ({
-  url,
-  path: url.slice(1),
-  contentType: TEXT,
-  cache: 'release',
-});
-
-const HTML = 'text/html; charset=utf-8';
-const page = (url: string, path: string, contentType: string): StaticRow => ({
-  url,
-  exact: true,
   path,
   contentType,
   cache: 'release',
+});
+const described = (url: string, path: string, contentType: string): StaticRow =>
+  file(url, `well-known/${path}`, contentType);
+
+const named = (summary: string, row: StaticRow): StaticRow => ({ ...row, summary });
+const linked = (rel: LinkRelation, row: StaticRow): StaticRow => ({ ...row, rel });
+const logFile = (url: string): StaticRow => file(url, url.slice(1), TEXT);
+
+const HTML = 'text/html; charset=utf-8';
+const page = (url: string, path: string, contentType: string): StaticRow => ({
+  ...file(url, path, contentType),
+  exact: true,
   site: true,
 });
 /** What the page loads, by the end of its name. */
@@ -121,35 +114,24 @@ export const STATIC_FILES: readonly StaticRow[] = [
     described('/.well-known/did.json', 'did.json', JSON_TYPE),
   ),
   named('signed history of the issuer keys', described(KEYS_URL, 'keys.json', JSON_TYPE)),
-  named('catalogue: what is measured, of whom, by which scales, at which price', {
-    url: CATALOG_URL,
-    path: WHOLE_CATALOG_PATH,
-    contentType: JSON_TYPE,
-    cache: 'release',
-  }),
-  named('signed head of the release, which proves the catalogue', {
-    url: RELEASE_URL,
-    path: RELEASE_NAME,
-    contentType: JSON_TYPE,
-    cache: 'release',
-  }),
-  named('where the head of the release is in the log (C2SP tlog-proof)', {
-    url: RELEASE_PROOF_URL,
-    path: RELEASE_PROOF_NAME,
-    contentType: TEXT,
-    cache: 'release',
-  }),
+  named(
+    'catalogue: what is measured, of whom, by which scales, at which price',
+    file(CATALOG_URL, WHOLE_CATALOG_PATH, JSON_TYPE),
+  ),
+  named(
+    'signed head of the release, which proves the catalogue',
+    file(RELEASE_URL, RELEASE_NAME, JSON_TYPE),
+  ),
+  named(
+    'where the head of the release is in the log (C2SP tlog-proof)',
+    file(RELEASE_PROOF_URL, RELEASE_PROOF_NAME, TEXT),
+  ),
   named(
     'hash, size and path of every file that is free under each catalogue, to be had by hash and path',
-    {
-      url: PUBLIC_LIST_URL,
-      path: FILES_NAME,
-      contentType: TEXT,
-      cache: 'release',
-    },
+    file(PUBLIC_LIST_URL, FILES_NAME, TEXT),
   ),
   ...FORMAT_DOCUMENTS.map(({ url, path }): StaticRow => {
-    const row: StaticRow = { url, path, contentType: MARKDOWN, cache: 'release' };
+    const row = file(url, path, MARKDOWN);
     // Whoever has read the first document knows of the others.
     return url === FORMAT_URL ? named(FORMAT_SUMMARY, row) : row;
   }),
@@ -179,15 +161,9 @@ export const STATIC_FILES: readonly StaticRow[] = [
   named('signed checkpoint of the transparency log (C2SP tlog-tiles)', logFile(LOG_URL)),
   named('public key of the log checkpoints', logFile('/log/vkey')),
   { url: '/log/tile/', path: 'log/tile/', contentType: BYTES, cache: 'immutable' },
-  { url: '/log/batches/', path: 'log/batches/', contentType: TEXT, cache: 'release' },
-  {
-    url: '/log/anchor/',
-    path: 'log/anchor/',
-    end: '.json',
-    contentType: JSON_TYPE,
-    cache: 'release',
-  },
-  { url: '/log/anchor/', path: 'log/anchor/', end: '.ots', contentType: BYTES, cache: 'release' },
+  logFile('/log/batches/'),
+  { ...file('/log/anchor/', 'log/anchor/', JSON_TYPE), end: '.json' },
+  { ...file('/log/anchor/', 'log/anchor/', BYTES), end: '.ots' },
 ];
 
 /** Files that descriptions name, since a reader needs them to check what was bought. */

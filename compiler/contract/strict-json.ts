@@ -18,23 +18,7 @@ export const JSON_DEPTH_MAX = 64;
 /** Keys that are refused by name, because copying them by assignment changes an object's prototype or shadows it. */
 const RESERVED_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** Every reason for refusing a JSON text. */
-type JsonErrorCode =
-  | 'syntax'
-  | 'trailing_text'
-  | 'bad_utf8'
-  | 'byte_order_mark'
-  | 'control_character'
-  | 'nul'
-  | 'lone_surrogate'
-  | 'duplicate_key'
-  | 'reserved_key'
-  | 'too_deep'
-  | 'number_not_finite'
-  | 'integer_unsafe'
-  | 'number_inexact';
-
-const REASONS: Readonly<Record<JsonErrorCode, string>> = {
+const REASONS = {
   syntax: 'not JSON of RFC 8259; correct the text',
   trailing_text: 'text follows the value; send one value alone',
   bad_utf8: 'not UTF-8; encode the text as UTF-8',
@@ -49,7 +33,8 @@ const REASONS: Readonly<Record<JsonErrorCode, string>> = {
   integer_unsafe: 'an integer beyond 2^53-1; write it as a string',
   number_inexact:
     'a number that a double cannot keep digit for digit; round it or write it as a string',
-};
+} as const;
+type JsonErrorCode = keyof typeof REASONS;
 
 const CUT_OFF = 'not JSON: the text ends too early; save or send all of it';
 
@@ -176,7 +161,6 @@ class Scanner {
     this.space();
   }
 
-  /** Steps over `unit` if it stands here. */
   take(unit: number): boolean {
     if (this.text.charCodeAt(this.at) !== unit) return false;
     this.at += 1;
@@ -294,7 +278,6 @@ class KeySet {
   readonly few: string[] = [];
   many: Set<string> | undefined;
 
-  /** Whether the key is new. */
   add(key: string): boolean {
     if (this.many === undefined) {
       if (this.few.includes(key)) return false;

@@ -6,7 +6,6 @@ import { HASH_BYTES, inclusionRanges, type Sha256, verifyInclusion } from './mer
 
 /** Name of the format, the first line of each proof. */
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
-/** Most bytes of extra data. */
 const EXTRA_BYTES_MAX = 4096;
 /** Longest proof that is looked at, in characters: no tree of positions below 2^53 needs more hashes. */
 const TLOG_PROOF_CHARS_MAX = NOTE_CHARS_MAX + 2 * EXTRA_BYTES_MAX + 4096;

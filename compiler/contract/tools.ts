@@ -96,7 +96,6 @@ export function toolsOf(catalog: Catalog): readonly Tool[] {
   ];
 }
 
-/** Names of the catalogue that descriptions show. */
 interface Names {
   readonly found: string;
   readonly bought: string;

@@ -1,5 +1,6 @@
 // The verifier key of a C2SP signed-note: who may sign under a name, and in which form.
 
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { refuseWeakKey } from './did-key.ts';
 import type { Sha256 } from './merkle.ts';
@@ -9,7 +10,6 @@ export const NOTE_KEY = { log: 1, witness: 4, mldsaWitness: 6 } as const;
 
 /** Bytes of the hash that a signature line names its key by. */
 export const KEY_HASH_BYTES = 4;
-/** Bytes of an Ed25519 public key. */
 const PUBLIC_KEY_BYTES = 32;
 /** Longest text that is looked at: a key of ML-DSA-44 has 1,312 bytes. */
 const VERIFIER_KEY_CHARS_MAX = 4096;
@@ -21,10 +21,8 @@ export interface VerifierKey {
   readonly publicKey: Uint8Array;
 }
 
-/** Whether a signature line can carry a name: not empty, no space, plus or control character. */
-function isNoteName(name: string): boolean {
-  return /^[^\s+\p{Cc}]+$/u.test(name);
-}
+/** A name that a signature line can carry: not empty, no space, plus or control character. */
+const NOTE_NAME = /^[^\s+\p{Cc}]+$/u;
 
 /** The first four bytes of SHA-256 over name, line end, type and public key. */
 export function keyHashOf({ name, type, publicKey }: VerifierKey, sha256: Sha256): Uint8Array {
@@ -35,14 +33,14 @@ export function keyHashOf({ name, type, publicKey }: VerifierKey, sha256: Sha256
 /** The text of a key: name, key hash in hex, type and public key in base64. */
 export function formatVerifierKey(key: VerifierKey, sha256: Sha256): string {
   const { name, type, publicKey } = key;
-  return `${name}+${hexOf(keyHashOf(key, sha256))}+${encodeBase64(Uint8Array.of(type, ...publicKey))}`;
+  return `${name}+${bytesToHex(keyHashOf(key, sha256))}+${encodeBase64(Uint8Array.of(type, ...publicKey))}`;
 }
 
 /** The inverse of formatVerifierKey; throws a RangeError that says what is wrong, for a weak key too. */
 export function parseVerifierKey(text: string, sha256: Sha256): VerifierKey {
   if (text.length > VERIFIER_KEY_CHARS_MAX) throw unusable(text, 'too long');
   const [, name = '', hash, base64 = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
-  if (!isNoteName(name)) throw unusable(text, 'not <name>+<8 hex digits>+<base64>');
+  if (!NOTE_NAME.test(name)) throw unusable(text, 'not <name>+<8 hex digits>+<base64>');
   const [type, ...publicKey] = decodeBase64(base64) ?? [];
   if (type === undefined) throw unusable(text, 'its key is not base64');
   const key = { name, type, publicKey: Uint8Array.from(publicKey) };
@@ -55,7 +53,7 @@ export function parseVerifierKey(text: string, sha256: Sha256): VerifierKey {
       throw unusable(text, 'signatures under its key can be forged', cause);
     }
   }
-  if (hexOf(keyHashOf(key, sha256)) !== hash) {
+  if (bytesToHex(keyHashOf(key, sha256)) !== hash) {
     throw unusable(text, 'its hash is not that of its name and key');
   }
   return key;
@@ -66,8 +64,4 @@ function unusable(text: string, why: string, cause?: unknown): RangeError {
     `Cannot use verifier key "${text.slice(0, 160)}": ${why}; copy it whole from whoever publishes it`,
     { cause },
   );
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -70,11 +70,8 @@ export function replay(options: {
     new Map(files.map(({ name, path }) => [name, path])),
     reasonsFrom(fetches, known),
   );
-  const importing = new ArchiveImport({
-    archive,
-    disk: run.disk,
-    ...(known === undefined ? {} : { known }),
-  });
+  const others = known === undefined ? {} : { known };
+  const importing = new ArchiveImport({ archive, disk: run.disk, ...others });
   for (const archived of fetches) {
     const source = sourceNamed(archived.source, known);
     run.attempt(archived, () => (source === null ? refuse(archived) : importing.take(archived)));
@@ -112,7 +109,6 @@ function keyOf(of: Pick<Evidence, 'importer' | 'sha256' | 'url' | 'fetched_at'>)
   return JSON.stringify([of.importer, of.sha256, of.fetched_at, of.url]);
 }
 
-/** One replay: what was imported and is not compared yet, and what was found. */
 class Replay {
   readonly disk: BatchDisk;
   readonly #files = new Map<string, string>();
@@ -171,10 +167,7 @@ class Replay {
     const place = defined(this.#stored.get(path), 'the stored file');
     this.#stored.delete(path);
     const stored = readPlain(place, STORED_BYTES_MAX).toString('utf8');
-    this.#note(path, compareFile({ path, stored, replayed }, this.#reasonOf));
-  }
-
-  #note(path: string, verdict: FileVerdict): void {
+    const verdict = compareFile({ path, stored, replayed }, this.#reasonOf);
     if (verdict.kind === 'equal') {
       this.#equal += 1;
       return;
@@ -279,19 +272,12 @@ export function defineReplay(command: Command, { print, exit }: CommandSettings)
     .option('--snapshots <folder>', 'folder of batches', READINGS_FOLDER)
     .option('--archive <folder>', 'folder of the archive (default: "archive" below the snapshots)')
     .addHelpText('after', HELP)
-    .action(
-      ({
-        snapshots,
-        archive = archiveFolder(snapshots),
-      }: {
-        snapshots: string;
-        archive?: string;
-      }) => {
-        const report = replay({ snapshots, archive: new Archive(archive) });
-        print(replayText(report).trimEnd());
-        exit(replayExit(report));
-      },
-    );
+    .action((flags: { snapshots: string; archive?: string }) => {
+      const { snapshots, archive = archiveFolder(snapshots) } = flags;
+      const report = replay({ snapshots, archive: new Archive(archive) });
+      print(replayText(report).trimEnd());
+      exit(replayExit(report));
+    });
 }
 
 export function replayExit({ differs, damaged, unshown }: ReplayReport): VerifyOutcome['exitCode'] {
@@ -305,7 +291,6 @@ const VERDICT = {
   [EXIT.undecided]: 'replay equal as far as the archive goes',
 } as const;
 
-/** The report for people; the first file that differs comes first. */
 export function replayText(report: ReplayReport): string {
   const { fetches, equal, differs, unshown, damaged, refused, waiting } = report;
   return printed([

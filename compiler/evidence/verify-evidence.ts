@@ -1,6 +1,7 @@
 import { signalOf } from '../contract/catalog/builtin.ts';
 import type { Signal } from '../contract/catalog/line.ts';
 import { rosterCore, rosterKindOf } from '../contract/collections.ts';
+import { isCode } from '../contract/errors.ts';
 import { type Evidence, evidenceSchema, type Provenance } from '../contract/record.ts';
 import { hashCore } from '../contract/record-hash.ts';
 import { decodeUtf8, isObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
@@ -53,10 +54,8 @@ function evidenceLinks(body: JsonValue): EvidenceLink[] {
 /** Sources beside those of the table; null for one of the table. */
 export type KnownSources = (id: string) => Source | null;
 
-/** What is asked for payloads, and for those who read them. */
 export interface Witnesses {
   readonly archive: Pick<Archive, 'find' | 'payload'>;
-  /** A source by its name where it is not one of the table. */
   readonly known?: KnownSources;
 }
 
@@ -69,7 +68,6 @@ interface Rederived {
   readonly detail: string;
 }
 
-/** A reading or row of a payload as far as it is compared. */
 interface Remade {
   readonly entity: unknown;
   readonly observed_at: unknown;
@@ -96,10 +94,9 @@ function rederive(found: EvidenceLink, witnesses: Witnesses): Rederived {
   }
   const archived = fetchOf(evidence.data, witnesses);
   if ('verdict' in archived) return archived;
-  const at = { source, archived, archive: witnesses.archive };
-  const { version } = at.source;
+  const { version } = source;
   const made = `${evidence.data.importer} v${evidence.data.importer_version}`;
-  const fault = faultBehind(found, at);
+  const fault = faultBehind(found, source, archived, witnesses);
   if (fault?.kind === 'missing') return open(fault.text);
   if (fault?.kind === 'bytes') return failed(fault.text);
   if (version !== evidence.data.importer_version) {
@@ -130,15 +127,11 @@ function fetchOf({ sha256, importer, url, fetched_at }: Evidence, { archive }: W
   return found ?? failed(`the archive has the payload, but not fetched at ${fetched_at} as named`);
 }
 
-interface AtHand {
-  readonly source: Source;
-  readonly archived: Archived;
-  readonly archive: Witnesses['archive'];
-}
-
 function faultBehind(
   found: EvidenceLink,
-  { source, archived, archive }: AtHand,
+  source: Source,
+  archived: Archived,
+  { archive }: Witnesses,
 ): { kind: 'missing' | 'bytes' | 'reading'; text: string } | null {
   try {
     const bytes = archive.payload(archived);
@@ -148,13 +141,10 @@ function faultBehind(
   } catch (error) {
     if (error instanceof ImportError) return { kind: 'reading', text: error.message };
     if (!(error instanceof ArchiveError)) throw error;
-    return { kind: isMissing(error) ? 'missing' : 'bytes', text: error.message };
+    // The note may be there, and the file of the payload not.
+    const kind = isCode(error.cause, 'ENOENT') ? 'missing' : 'bytes';
+    return { kind, text: error.message };
   }
-}
-
-/** The note is there, and the file of the payload is not. */
-function isMissing({ cause }: ArchiveError): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
 }
 
 /** Why no reading of the payload is that of the link; null where one is. */
@@ -209,13 +199,6 @@ interface EvidenceOptions extends VerifyCommandOptions {
   readonly witnesses?: Witnesses;
 }
 
-interface EvidenceCheck extends Rederived {
-  readonly where: string;
-  readonly signal: string;
-  readonly entity: string | null;
-  readonly observed_at: string;
-}
-
 const STDIN = 0;
 const ONLY_OF_BODIES =
   'Cannot use --archive for a release: it is about one body; name the file of a body';
@@ -245,10 +228,8 @@ export async function runVerifyEvidence(
   });
   const body = parsed(bytes);
   if (body === null) return outcome;
-  const checks = evidenceChecks(
-    body,
-    options.witnesses ?? { archive: new Archive(options.archive) },
-  );
+  const { witnesses = { archive: new Archive(options.archive) } } = options;
+  const checks = evidenceChecks(body, witnesses);
   const verdict = evidenceVerdict(checks);
   const exitCode = worse(outcome.exitCode, EXITS[verdict]);
   if (options.json === true) {
@@ -261,7 +242,7 @@ export async function runVerifyEvidence(
     text:
       outcome.text +
       printed([
-        `${VERDICT[evidenceVerdict(checks)]}${isNamed ? '' : `: ${UNNAMED}`}  ${target}`,
+        `${VERDICT[verdict]}${isNamed ? '' : `: ${UNNAMED}`}  ${target}`,
         ...checks.map(({ verdict, signal, entity, observed_at, detail }) => {
           const about = entity === null ? signal : `${signal} of ${entity}`;
           return `  ${STATUS[verdict].padEnd(5)} evidence      ${about} at ${observed_at}  ${detail}`;
@@ -270,8 +251,8 @@ export async function runVerifyEvidence(
   };
 }
 
-export function evidenceChecks(body: JsonValue, witnesses: Witnesses): EvidenceCheck[] {
-  return evidenceLinks(body).map((found: EvidenceLink) => {
+export function evidenceChecks(body: JsonValue, witnesses: Witnesses) {
+  return evidenceLinks(body).map((found) => {
     const { where, entity } = found;
     const { signal, observed_at } = found.link;
     return { where, signal, entity, observed_at, ...rederive(found, witnesses) };
@@ -279,7 +260,7 @@ export function evidenceChecks(body: JsonValue, witnesses: Witnesses): EvidenceC
 }
 
 /** The worst of them; nothing is shown where nothing is named. */
-function evidenceVerdict(checks: readonly EvidenceCheck[]): Rederived['verdict'] {
+function evidenceVerdict(checks: readonly Rederived[]): Rederived['verdict'] {
   const verdicts = new Set(checks.map(({ verdict }) => verdict));
   if (verdicts.has('failed')) return 'failed';
   return verdicts.size === 0 || verdicts.has('open') ? 'open' : 'shown';

@@ -11,9 +11,11 @@
  *
  * HTTP semantics: RFC 9110. Conditional requests: its section 13.
  */
+
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
+import { codeOf, messageOf } from '../contract/errors.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import { networkFault } from '../contract/network-fault.ts';
 import { type FetchNote, ImportError, withoutKeys, withoutMark } from '../import/payload.ts';
@@ -24,7 +26,6 @@ import type { Clock, Pace } from './clock.ts';
 interface FetchFault {
   /** Address without keys, or the name of the source. */
   readonly subject: string;
-  /** What is wrong, and what to do. */
   readonly state: string;
   readonly isTransient?: boolean;
   /** The agency turns this client away: nothing more is asked for now. */
@@ -70,21 +71,14 @@ const MEDIA_TYPES: Readonly<Record<Source['format'], RegExp>> = {
 /** Where an address takes a key in its path, also once it is written as a URL. */
 const KEY_PLACE = /\{key\}|%7Bkey%7D/gi;
 
-/** In milliseconds. */
-interface Timeouts {
-  readonly connect: number;
-  /** Longest silence before the headers, and within the body. */
-  readonly silence: number;
-  /** A whole answer, which may not trickle in for ever. */
-  readonly total: number;
-}
-export const TIMEOUTS: Timeouts = { connect: 10_000, silence: 30_000, total: 180_000 };
+/** In milliseconds. Silence is before the headers and within the body; no answer may trickle in for ever. */
+export const TIMEOUTS = { connect: 10_000, silence: 30_000, total: 180_000 };
 
 interface ClientSettings {
   readonly userAgent: string;
   /** Mirrors by host: "data.sec.gov" may be asked at "http://127.0.0.1:8080/sec", paths and queries stay. */
   readonly origins: Readonly<Record<string, string>>;
-  readonly timeouts: Timeouts;
+  readonly timeouts: typeof TIMEOUTS;
   readonly bytesMax: number;
 }
 
@@ -141,7 +135,6 @@ export function agencyClient(settings: ClientSettings): AgencyClient {
 type OpenClient = ClientSettings & { readonly dispatcher: Dispatcher };
 type Response = Dispatcher.ResponseData;
 
-/** Asks an address and the ones that it leads to. */
 async function follow(question: AgencyRequest, line: OpenClient): Promise<Response> {
   let url = question.url;
   const signal = AbortSignal.timeout(line.timeouts.total);
@@ -152,10 +145,8 @@ async function follow(question: AgencyRequest, line: OpenClient): Promise<Respon
     await dump(response);
     const location = headerOf(response, 'location') ?? '';
     if (!URL.canParse(location, url)) {
-      throw fault(
-        question,
-        `answered ${response.statusCode} and leads nowhere; look at the address`,
-      );
+      const state = `answered ${response.statusCode} and leads nowhere; look at the address`;
+      throw fault(question, state);
     }
     url = new URL(location, url).href;
   }
@@ -295,7 +286,6 @@ function unended(question: AgencyRequest, response: Response): FetchError | null
   return fault(question, `${state}; name a mirror that says it in "origins"`);
 }
 
-/** The bytes of a body without its encoding, looked at as they pass. */
 async function* payloadOf(
   question: AgencyRequest,
   response: Response,
@@ -351,9 +341,9 @@ function broken(error: unknown, question: Pick<AgencyRequest, 'url'>): FetchErro
 function brokenState(error: unknown): string {
   const fault = networkFault(error);
   if (fault !== null) return fault.words;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error) ?? '';
   if (code.startsWith('Z_')) return `its gzip is damaged or ends too early (${code})`;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
   const detail = [code, message, cause].filter((text) => text !== '').join(': ');
   return `the connection broke before the answer was whole (${detail.slice(0, 200)})`;
@@ -402,9 +392,7 @@ export interface FetchBy {
   readonly archive: Archive;
   readonly clock: Clock;
   readonly pace: Pace;
-  /** The contact in `User-Agent`; null when none is set. */
   readonly contact: string | null;
-  /** A data key by the name of its variable. */
   readonly keyOf: (variable: string) => string | undefined;
   /** Aborted to end early; the request that is under way ends by itself. */
   readonly signal?: AbortSignal;
@@ -461,7 +449,6 @@ export async function askAll(addresses: readonly string[], run: SourceRun): Prom
   return { answered, failures, unasked: queue.length + unreached, isCut };
 }
 
-/** Whether an address is at the host of another one that could not be reached. */
 function isOnDeadHost(address: string, dead: string, { fault }: FetchError): boolean {
   return fault.isUnreachable === true && new URL(address).host === new URL(dead).host;
 }
@@ -485,20 +472,17 @@ async function tried<T>(ask: () => T | Promise<T>): Promise<T | FetchError> {
   }
 }
 
-/** The page behind an answer, if there is one that was not asked before. */
 function newPages(found: AgencyAnswer, seen: Set<string>, run: SourceRun): string[] {
   const next = nextPage(found, run);
   if (next === null || seen.has(next)) return [];
-  if (seen.size >= ADDRESSES_MAX) throw tooMany(next);
+  if (seen.size >= ADDRESSES_MAX) {
+    const state = `more than ${ADDRESSES_MAX} addresses; ask for less`;
+    throw new FetchError({ subject: next, state });
+  }
   seen.add(next);
   return [next];
 }
 
-function tooMany(subject: string): FetchError {
-  return new FetchError({ subject, state: `more than ${ADDRESSES_MAX} addresses; ask for less` });
-}
-
-/** Asks in turn, and again where that is polite. */
 async function askPolitely(url: string, run: SourceRun): Promise<AgencyAnswer> {
   const { by } = run;
   for (let attempt = 1; ; attempt += 1) {
@@ -521,26 +505,17 @@ async function askInTurn(url: string, run: SourceRun): Promise<AgencyAnswer> {
     const receive = by.archive.receive.bind(by.archive, source.id);
     const look = run.looks.get(withoutKeys(url));
     // A whole is compared as a whole, and what could not be read is asked for again.
-    const isConditional = look !== undefined && look.refused !== true && run.plan.isWhole !== true;
-    const answer = await by.client.ask(
-      {
-        url,
-        plan: run.plan,
-        format: run.source.format,
-        key: run.plan.key === undefined ? null : (run.by.keyOf(run.plan.key.variable) ?? null),
-        known: isConditional ? look : null,
-      },
-      receive,
-    );
+    const isConditional = look !== undefined && look.refused !== true && plan.isWhole !== true;
+    const known = isConditional ? look : null;
+    const key = plan.key === undefined ? null : (by.keyOf(plan.key.variable) ?? null);
+    const answer = await by.client.ask({ url, plan, format: source.format, key, known }, receive);
     return { url, answer, at: isoTime(Math.floor(by.clock.now() / 1000) * 1000) };
   } catch (error) {
-    if (isUnreachable(error)) by.pace.giveBack(host, plan.perMinute);
+    if (error instanceof FetchError && error.fault.isUnreachable === true) {
+      by.pace.giveBack(host, plan.perMinute);
+    }
     throw error;
   }
-}
-
-function isUnreachable(error: unknown): boolean {
-  return error instanceof FetchError && error.fault.isUnreachable === true;
 }
 
 /** How long to wait before the next attempt; null where there is none. */
@@ -562,7 +537,6 @@ function answeredBytes(
   return by.archive.payload({ ...look, source: source.id });
 }
 
-/** Where a payload goes on; null for the last page. */
 function nextPage({ url, answer, at }: AgencyAnswer, { source, plan, looks, by }: SourceRun) {
   if (plan.nextPage === undefined) return null;
   const note: FetchNote = { url, fetched_at: at, http_status: 200 };

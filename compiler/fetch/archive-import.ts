@@ -131,10 +131,15 @@ export interface TakenFetch {
   readonly remarks: readonly string[];
 }
 
+interface Waiting {
+  batch: string;
+  opensAt: number;
+  rows: Map<string, IdRow>;
+}
+
 interface ImportContext {
   readonly archive: Pick<Archive, 'payload' | 'at'>;
   readonly disk: BatchDisk;
-  /** A source by its name where it is not one of the table. */
   readonly known?: (id: string) => Source | null;
 }
 
@@ -150,20 +155,12 @@ interface ImportContext {
 export class ArchiveImport {
   readonly #by: ImportContext;
   /** By source: the addresses of some name the time at which they are asked. */
-  readonly #waiting = new Map<
-    string,
-    {
-      batch: string;
-      opensAt: number;
-      rows: Map<string, IdRow>;
-    }
-  >();
+  readonly #waiting = new Map<string, Waiting>();
 
   constructor(by: ImportContext) {
     this.#by = by;
   }
 
-  /** How many rows wait, of all sources or some. */
   waiting(isOf: (source: string) => boolean = () => true): number {
     const lists = [...this.#waiting].filter(([source]) => isOf(source));
     return lists.reduce((sum, [, { rows }]) => sum + rows.size, 0);

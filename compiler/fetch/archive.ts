@@ -24,6 +24,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gunzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { messageOf } from '../contract/errors.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { type FetchNote, PAYLOAD_BYTES_MAX, type Payload, withoutKeys } from '../import/payload.ts';
 import { ARCHIVE_FOLDER } from '../stages/intake/list-snapshots.ts';
@@ -90,7 +91,6 @@ export interface Incoming {
   readonly bytes: number;
 }
 
-/** Something in the archive that cannot be used; the message names the file. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
@@ -101,7 +101,6 @@ export class ArchiveError extends Error {
  */
 export const READINGS_FOLDER = 'readings';
 
-/** The archive of a folder of batches, where no other is named. */
 export function archiveFolder(snapshots: string): string {
   return join(snapshots, ARCHIVE_FOLDER);
 }
@@ -187,7 +186,6 @@ export class Archive {
       .sort(byFetch);
   }
 
-  /** The fetch of a note by its path below the archive. */
   at(path: string): Archived {
     const [source = ''] = path.split('/');
     if (NOTE_PATH.test(path)) return readNote(join(this.folder, path), source);
@@ -214,7 +212,6 @@ export class Archive {
     return payloadAt(path, sha256);
   }
 
-  /** Last looks at a source, by address. */
   looks(source: string): ReadonlyMap<string, Look> {
     const path = this.#place(source, 'looks.json');
     if (!existsSync(path)) return new Map();
@@ -254,7 +251,6 @@ function noteName({ sha256, fetched_at, url }: Archived): string {
   return `${sha256}.${time}Z.${hash('sha256', url).slice(0, 12)}.note.json`;
 }
 
-/** Order of fetches: by time, then by source and address. */
 export function byFetch(a: Archived, b: Archived): number {
   const [first, second] = [orderOf(a), orderOf(b)];
   return first === second ? 0 : first < second ? -1 : 1;
@@ -290,12 +286,7 @@ function readNote(path: string, source: string): Archived {
   );
 }
 
-interface StoredForm<T> {
-  readonly max: number;
-  readonly schema: z.ZodType<T>;
-}
-
-function parsed<T>(path: string, { max, schema }: StoredForm<T>): T {
+function parsed<T>(path: string, { max, schema }: { max: number; schema: z.ZodType<T> }): T {
   try {
     return schema.parse(parseJson(decodeUtf8(readPlain(path, max))));
   } catch (cause) {
@@ -310,8 +301,7 @@ function payloadAt(path: string, sha256: string): Uint8Array {
     const stored = readPlain(path, PAYLOAD_BYTES_MAX * STORED_OVERHEAD);
     bytes = gunzipSync(stored, { maxOutputLength: PAYLOAD_BYTES_MAX });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ArchiveError(`Cannot use archived payload "${path}": ${why}`, { cause });
+    throw new ArchiveError(`Cannot use archived payload "${path}": ${messageOf(cause)}`, { cause });
   }
   if (hash('sha256', bytes) === sha256) return bytes;
   throw new ArchiveError(
@@ -336,17 +326,8 @@ export async function keepPayload(
   if (known === undefined) archive.keep(source, incoming, payload_day);
   else archive.drop(incoming);
   const { url, fetched_at, http_date, last_modified } = note;
-  return archive.note({
-    source,
-    sha256,
-    bytes: incoming.bytes,
-    payload_day,
-    url,
-    fetched_at,
-    http_status: 200,
-    http_date,
-    last_modified,
-  });
+  const stored = { source, sha256, bytes: incoming.bytes, payload_day };
+  return archive.note({ ...stored, url, fetched_at, http_status: 200, http_date, last_modified });
 }
 
 async function* chunksOf(bytes: Uint8Array) {

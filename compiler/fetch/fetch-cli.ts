@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { defined } from '../contract/defined.ts';
+import { messageOf } from '../contract/errors.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import { nearest } from '../contract/nearest.ts';
 import type { RunStatus, SourceStatus } from '../contract/run-status.ts';
@@ -60,11 +61,9 @@ const configSchema = z.strictObject({
 
 interface SourcesConfig {
   readonly wanted: readonly WantedSource[];
-  /** Mirrors by host of an agency. */
   readonly origins: Readonly<Record<string, string>>;
 }
 
-/** A configuration that cannot be used; the message names every fault. */
 class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -84,8 +83,7 @@ export function parseConfig(
   try {
     value = parseJson(decodeUtf8(bytes));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigError(refusal(file, [reason]), { cause });
+    throw new ConfigError(refusal(file, [messageOf(cause)]), { cause });
   }
   const parsed = configSchema.safeParse(value);
   if (!parsed.success) {
@@ -178,7 +176,6 @@ function stateOf({ last_attempt, consecutive_failures, waiting }: SourceStatus):
   return waiting > 0 ? `ok, ${waiting} wait` : 'ok';
 }
 
-/** Columns of text, two blanks between them. */
 function tableText(rows: readonly (readonly string[])[]): string {
   const width = (at: number): number =>
     Math.max(...rows.map((row) => defined(row[at], 'the cell').length));
@@ -202,7 +199,6 @@ const LOOK_MS_MIN = 1_000;
 /** Wait after a step that could not be done at all, such as on a full disk. */
 const FAULT_MS = 300_000;
 
-/** Does step after step until it is told to stop. */
 export async function runLoop(
   runner: Pick<SourcesRunner, 'step' | 'nextWake'>,
   {
@@ -306,7 +302,6 @@ export interface FetchSettings {
   readonly compiler: (flags: unknown) => {
     /** Publishes, and tells the number of the release. */
     publish: () => Promise<number>;
-    /** Asks those witnesses again that did not answer. */
     askAgain: () => Promise<void>;
   };
   readonly sources?: readonly Source[];
@@ -385,9 +380,9 @@ async function runFetch(
   const config = { wanted, origins: configIfAny(flags, by)?.origins ?? {} };
   await withRunner(config, { flags, by, compile: null }, async ({ runner, signal }) => {
     const onStep = (report: StepReport) => tell(report, wanted, by);
-    if (flags.every === undefined) return onStep(await runner.step({ isForced: true }));
     // The first time everything is fetched, then what is due.
     onStep(await runner.step({ isForced: true }));
+    if (flags.every === undefined) return;
     await runLoop(runner, { clock: by.clock, signal, onStep, onFault: faultTeller(by) });
   });
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { messageOf } from '../contract/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import { type RunStatus, runStatusSchema, type SourceStatus } from '../contract/run-status.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
@@ -56,11 +57,6 @@ function writeStatus(path: string, status: RunStatus): void {
   replaceFile(path, `${JSON.stringify(status, null, 2)}\n`);
 }
 
-/** Whether a source is to be fetched; `slackMs` early is not too early. */
-function isDue({ next_due }: SourceStatus, now: number, slackMs: number): boolean {
-  return next_due === null || Date.parse(next_due) - slackMs <= now;
-}
-
 interface Attempt {
   readonly startedAt: number;
   readonly failure: string | null;
@@ -97,19 +93,8 @@ const DATED =
 /** A look that is older than this will not be compared with again. */
 const LOOK_MS_MAX = 40 * DAY_MS;
 
-/**
- * Archives what came. Bytes that came before, and a 304, are a look: it is remembered, and noted only once the agency was due
- * to publish again. Of a whole, either every part is noted or none.
- */
-function noteAnswers(
-  asked: Asked,
-  run: SourceRun,
-): {
-  /** Fetches to import, in order. */
-  fetched: readonly Archived[];
-  /** Addresses that answered with other bytes than before. */
-  changed: number;
-} {
+/** Archives what came. Of a whole, either every part is noted or none. */
+function noteAnswers(asked: Asked, run: SourceRun): Pick<FetchOutcome, 'fetched' | 'changed'> {
   const { failures, unasked } = asked;
   // A whole is one capture, so all of it has the time of its first part, also where midnight came between.
   const answered =
@@ -141,7 +126,6 @@ function lookAt({ url }: AgencyAnswer, { looks }: SourceRun): Look | undefined {
   return looks.get(withoutKeys(url));
 }
 
-/** Remembers that an address says what it said before. */
 function look(one: AgencyAnswer, run: SourceRun): void {
   drop(one, run.by);
   const last = lookAt(one, run);
@@ -163,7 +147,6 @@ function isNoteDue(one: AgencyAnswer, run: SourceRun): boolean {
   return isLaterHour && age >= run.plan.everyMinutes * 60_000 - HOUR_MS / 4;
 }
 
-/** Writes the note of a fetch, and remembers it as the last look. */
 function noted(one: AgencyAnswer, run: SourceRun): Archived {
   const archived = run.by.archive.note(kept(one, run));
   const { sha256, bytes, payload_day, etag, last_modified, url } = archived;
@@ -213,7 +196,6 @@ function lastLike(url: string, { looks }: SourceRun): Look | undefined {
   return newest[0]?.[1];
 }
 
-/** An address without the days and times in it. */
 function undated(url: string): string {
   return withoutKeys(url).replaceAll(/%3A/gi, ':').replaceAll(/%2F/gi, '/').replaceAll(DATED, '');
 }
@@ -261,24 +243,18 @@ interface FetchOutcome {
   readonly remarks: readonly string[];
 }
 
+const NOTHING = { fetched: [], answered: 0, changed: 0, isCut: false, waitMs: null, remarks: [] };
+
 /** Asks a source. Never throws for what an agency does; a disk that fails throws. */
 export async function fetchSource(
   source: Source,
   entities: readonly string[],
   by: FetchBy,
 ): Promise<FetchOutcome> {
-  const none = {
-    source: source.id,
-    fetched: [],
-    answered: 0,
-    changed: 0,
-    waitMs: null,
-    isCut: false,
-  };
   const plan = source.fetch;
   const addresses = addressesOf(source, entities, { ...by, now: by.clock.now() });
   if (plan === null || typeof addresses === 'string') {
-    return { ...none, failure: String(addresses), remarks: [] };
+    return { ...NOTHING, source: source.id, failure: String(addresses) };
   }
   const looks = new Map(by.archive.looks(source.id));
   const run = { source, plan, looks, by };
@@ -292,7 +268,7 @@ export async function fetchSource(
   by.archive.saveLooks(source.id, looks);
   const waits = asked.failures.flatMap(({ fault }) => fault.waitMs ?? []);
   return {
-    ...none,
+    source: source.id,
     fetched,
     changed,
     answered: asked.answered.length,
@@ -306,14 +282,7 @@ export async function fetchSource(
 export function addressesOf(
   { id, fetch: plan }: Source,
   entities: readonly string[],
-  {
-    now,
-    contact,
-    keyOf,
-  }: Pick<FetchBy, 'contact' | 'keyOf'> & {
-    /** Epoch milliseconds. */
-    now: number;
-  },
+  { now, contact, keyOf }: Pick<FetchBy, 'contact' | 'keyOf'> & { readonly now: number },
 ): readonly string[] | string {
   if (plan === null) return 'it cannot be fetched; import its files with "signalpress import"';
   if (plan.needsContact === true && contact === null) {
@@ -327,7 +296,7 @@ export function addressesOf(
     const addresses = plan.addresses({ entities, now });
     if (addresses.length > 0) return addresses;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
   return `it does not know what to ask for; name entities, as in --entities or in the configuration of "${id}"`;
 }
@@ -386,12 +355,10 @@ interface RunBy extends FetchBy {
   readonly statusFile: string;
   /** Publishes a release of what is stored and returns its number; null for who only fetches. */
   readonly publish: (() => Promise<number>) | null;
-  /** Text of an error for a person. */
   readonly errorText: (error: unknown) => string;
 }
 
 interface StepOptions {
-  /** Fetches every source, due or not. */
   readonly isForced?: boolean;
   /** Lets a job that is started from outside begin a little early. */
   readonly hasSlack?: boolean;
@@ -483,11 +450,9 @@ export class SourcesRunner {
   async #fetchDue(status: RunStatus, { isForced, hasSlack }: StepOptions): Promise<FetchOutcome[]> {
     const now = this.#by.clock.now();
     const due = this.#wanted.filter(({ source, everyMs }) => {
-      const own = status.sources[source.id] ?? NO_SOURCE_STATUS;
-      return (
-        isForced === true ||
-        isDue(own, now, hasSlack === true ? Math.min(everyMs / 10, SLACK_MS_MAX) : 0)
-      );
+      const { next_due } = status.sources[source.id] ?? NO_SOURCE_STATUS;
+      const slackMs = hasSlack === true ? Math.min(everyMs / 10, SLACK_MS_MAX) : 0;
+      return isForced === true || next_due === null || Date.parse(next_due) - slackMs <= now;
     });
     // Sources that share a host are asked one after the other.
     const queue: WantedSource[][] = [];
@@ -514,9 +479,7 @@ export class SourcesRunner {
     try {
       return await fetchSource(source, entities, this.#by);
     } catch (error) {
-      const failure = this.#by.errorText(error);
-      const none = { fetched: [], answered: 0, changed: 0, waitMs: null, remarks: [] };
-      return { source: source.id, failure, isCut: false, ...none };
+      return { ...NOTHING, source: source.id, failure: this.#by.errorText(error) };
     }
   }
 

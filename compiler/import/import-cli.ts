@@ -40,7 +40,6 @@ export function defineImport(importer: Command, { print }: CommandSettings): voi
   }
 }
 
-/** A command that imports a payload, with what all of them take. */
 function addImporter(importer: Command, id: string, description: string): Command {
   return importer
     .command(id)

@@ -13,7 +13,7 @@ import { wordFaults } from '../stages/intake/field-rules.ts';
 import { parseReading, type Reading } from '../stages/intake/reading.ts';
 import { readNamed } from '../verify/disk.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
-import { type BatchDisk, type BatchFile, batchName, mergeBatch } from './merge-batch.ts';
+import { type BatchDisk, batchName, mergeBatch } from './merge-batch.ts';
 import {
   fetchAgain,
   ImportError,
@@ -22,7 +22,6 @@ import {
   type Payload,
   parseFetchNote,
   SkipCount,
-  type Skipped,
   withoutKeys,
 } from './payload.ts';
 import type { Source } from './source.ts';
@@ -41,22 +40,8 @@ export interface ImportOptions {
   readonly catalog?: Catalog;
 }
 
-interface ImportSummary {
-  readonly source: string;
-  readonly batch: string;
-  readonly fetchedAt: string;
-  /** Where the time of the fetch comes from. */
-  readonly noteFrom: string;
-  readonly entities: number;
-  readonly readings: number;
-  readonly rows: number;
-  readonly skipped: readonly Skipped[];
-  readonly remarks: readonly string[];
-  readonly files: readonly BatchFile[];
-}
-
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
-export function runImport(options: ImportOptions, disk: typeof importDisk): ImportSummary {
+export function runImport(options: ImportOptions, disk: typeof importDisk) {
   const source = givenSource(options);
   const { from, ...payload } = givenPayload(options, disk);
   const { note } = payload;
@@ -79,7 +64,6 @@ export function runImport(options: ImportOptions, disk: typeof importDisk): Impo
   };
 }
 
-/** The payload that an import was given, and where its note is from. */
 export function givenPayload(
   options: ImportOptions,
   disk: typeof importDisk,
@@ -103,18 +87,21 @@ export function readPayload(
   payload: Payload,
   catalog: Catalog = BUILTIN,
 ): Imported {
-  refuseCut(payload);
+  const { bytes, note, subject } = payload;
+  if (note.bytes !== undefined && note.bytes !== bytes.length) {
+    throw fetchAgain(payload, `it has ${bytes.length} bytes and its note says ${note.bytes}`);
+  }
   // Names a payload and who reads it, so that a reading can be led back to the bytes that the agency answered.
   const read = withEvidence(source.read(payload), {
-    sha256: createHash('sha256').update(payload.bytes).digest('hex'),
-    url: withoutKeys(payload.note.url),
-    fetched_at: payload.note.fetched_at,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    url: withoutKeys(note.url),
+    fetched_at: note.fetched_at,
     importer: source.id,
     importer_version: source.version,
   });
   const imported = withoutFaultyWords(read);
   const fault = firstFault(imported, catalog);
-  if (fault !== null) throw new ImportError({ subject: payload.subject, state: fault });
+  if (fault !== null) throw new ImportError({ subject, state: fault });
   return imported;
 }
 
@@ -146,11 +133,6 @@ function readingInWords(reading: Reading, skips: SkipCount): Reading | null {
   if (!isName) return null;
   const { entity_name: _name, ...unnamed } = reading;
   return unnamed;
-}
-
-function refuseCut({ bytes, note, subject }: Payload): void {
-  if (note.bytes === undefined || note.bytes === bytes.length) return;
-  throw fetchAgain({ subject }, `it has ${bytes.length} bytes and its note says ${note.bytes}`);
 }
 
 /** The first reading or row that a compile would refuse, in words; null where there is none. */
@@ -199,10 +181,8 @@ function findNote(
 ) {
   const { source, file, note, fetchedAt } = options;
   if (note !== undefined && fetchedAt !== undefined) {
-    throw new ImportError({
-      subject: file,
-      state: '--note and --fetched-at are both given; keep one',
-    });
+    const state = '--note and --fetched-at are both given; keep one';
+    throw new ImportError({ subject: file, state });
   }
   if (note !== undefined) {
     return { note: parseFetchNote(disk.readFile(note), note), from: `note "${note}"` };
@@ -210,12 +190,8 @@ function findNote(
   const { ownNote } = source;
   if (fetchedAt !== undefined) {
     const fetched_at = givenTime(fetchedAt, file);
-    const given = {
-      url: ownNote?.(bytes, file).url ?? homeOf(source),
-      fetched_at,
-      http_status: 200,
-    };
-    return { note: given, from: '--fetched-at' };
+    const url = ownNote?.(bytes, file).url ?? homeOf(source);
+    return { note: { url, fetched_at, http_status: 200 }, from: '--fetched-at' };
   }
   if (ownNote !== undefined)
     return { note: ownNote(bytes, file), from: 'metadata.generated of the payload' };
@@ -239,7 +215,7 @@ function givenTime(text: string, file: string): string {
   throw new ImportError({ subject: file, state });
 }
 
-export function importSummaryText(summary: ImportSummary): string {
+export function importSummaryText(summary: ReturnType<typeof runImport>): string {
   const { source, batch, fetchedAt, noteFrom, entities, readings, rows } = summary;
   const listed = rows === 0 ? '' : ` and ${rows} rows`;
   return [

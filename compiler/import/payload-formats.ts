@@ -2,6 +2,7 @@ import { crc32, inflateRawSync } from 'node:zlib';
 import { CsvError, parse } from 'csv-parse/sync';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { defined } from '../contract/defined.ts';
+import { messageOf } from '../contract/errors.ts';
 import { firstTwice } from '../contract/lists.ts';
 import { fetchAgain, ImportError, PAYLOAD_BYTES_MAX, type Payload, textOf } from './payload.ts';
 
@@ -87,8 +88,7 @@ export function unzipped(payload: Payload): Payload {
   try {
     return { ...payload, bytes: onlyFile(archive) };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const state = `not a whole ZIP archive of one file (${reason}); fetch it again`;
+    const state = `not a whole ZIP archive of one file (${messageOf(cause)}); fetch it again`;
     throw new ImportError({ subject: payload.subject, state }, { cause });
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CollectionId } from '../contract/collections.ts';
+import { messageOf } from '../contract/errors.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 
@@ -24,14 +25,12 @@ export interface Payload {
   readonly subject: string;
 }
 
-/** Something in a payload that gave no reading, and why. */
 export interface Skipped {
   readonly subject: string;
   readonly reason: string;
   readonly count: number;
 }
 
-/** What an importer makes of one payload. */
 export interface Imported {
   /** By signal id; every list is sorted by entity and time. */
   readonly readings: ReadonlyMap<string, readonly Reading[]>;
@@ -40,7 +39,6 @@ export interface Imported {
   /** The payload is a page of a list: what it leaves out is absent only when all pages say so. */
   readonly isPart?: true;
   readonly skipped: readonly Skipped[];
-  /** Remarks about the payload as a whole. */
   readonly remarks: readonly string[];
 }
 
@@ -80,8 +78,7 @@ export function parsePayload(bytes: Uint8Array, subject: string): JsonValue {
   try {
     return parseJson(text);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const state = `the payload is not whole JSON (${reason}); fetch it again`;
+    const state = `the payload is not whole JSON (${messageOf(cause)}); fetch it again`;
     throw new ImportError({ subject, state }, { cause });
   }
 }
@@ -147,7 +144,6 @@ export function readable<Read>({ subject }: Pick<Payload, 'subject'>, read: () =
   }
 }
 
-/** Bytes of the start of a payload by which its kind is told. */
 const HEAD_BYTES = 4096;
 
 /** Another kind of answer of the same agency: how its text begins, what it is, and what to import instead. */
@@ -218,21 +214,15 @@ export function parseFetchNote(bytes: Uint8Array, file: string): FetchNote {
   try {
     value = parseJson(decodeUtf8(bytes));
   } catch (cause) {
-    throw new ImportError(
-      { subject: file, state: 'the fetch note is not JSON; write it again' },
-      { cause },
-    );
+    const state = 'the fetch note is not JSON; write it again';
+    throw new ImportError({ subject: file, state }, { cause });
   }
   const parsed = fetchNoteSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const member = issue?.path.join('.') || 'fetch note';
-    throw new ImportError(
-      { subject: file, state: `${member}: ${issue?.message}; correct the fetch note` },
-      {
-        cause: parsed.error,
-      },
-    );
+    const state = `${member}: ${issue?.message}; correct the fetch note`;
+    throw new ImportError({ subject: file, state }, { cause: parsed.error });
   }
   if (parsed.data.http_status !== 200) {
     throw fetchAgain({ subject: file }, `the source answered HTTP ${parsed.data.http_status}`);

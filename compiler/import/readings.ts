@@ -16,7 +16,6 @@ import {
 import { isWanted } from './source.ts';
 
 export interface Origin extends Pick<Body, 'name' | 'role' | 'independent' | 'relay_of'> {
-  /** Public page of the data set. */
   readonly page: string;
   readonly tier: string;
   /** How the publisher calls the state of its figures. */
@@ -132,7 +131,6 @@ interface RainValue {
 const WINDOW_DAYS = 30;
 /** With fewer days of a window known its sum is null (ours). */
 const KNOWN_DAYS_MIN = 28;
-/** What the two signals count, for `scope`. */
 export const RAIN_SCOPE =
   `rain of a local calendar day, which its date at 00:00Z stands for; ${WINDOW_DAYS} day sums with ` +
   `at least ${KNOWN_DAYS_MIN} known days, counted in days_count (ours)`;

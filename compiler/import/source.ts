@@ -7,9 +7,7 @@ export interface Source {
   readonly agency: string;
   /** Raised when the same bytes give other readings than before. */
   readonly version: number;
-  /** What the agency answers with. */
   readonly format: 'json' | 'csv' | 'xml' | 'text';
-  /** Signals and collections that it can feed. */
   readonly feeds: readonly [string, ...string[]];
   /**
    * Makes readings of one payload. Pure: the same payload gives the same readings. Throws an ImportError for a payload
@@ -24,7 +22,6 @@ export interface Source {
   readonly fetch: FetchPlan | null;
 }
 
-/** How an agency is asked, as it documents it. */
 export interface FetchPlan {
   /** Hosts that answer for the agency; a redirect elsewhere is refused. */
   readonly hosts: readonly [string, ...string[]];
@@ -35,9 +32,7 @@ export interface FetchPlan {
   readonly addresses: (wanted: Wanted) => readonly string[];
   /** Value of the `Accept` header; the media type of the format where it is absent. */
   readonly accept?: string;
-  /** How often the agency publishes. */
   readonly everyMinutes: number;
-  /** Most requests a minute that the agency takes. */
   readonly perMinute: number;
   /** Media types that it answers with beside the usual ones of its format, such as "text/html" for a table in a page. */
   readonly mediaTypes?: readonly string[];

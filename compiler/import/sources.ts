@@ -26,7 +26,6 @@ import { usdm } from './sources/usdm.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis.ts';
 
-/** Every official source, by name. */
 export const SOURCES: readonly Source[] = [
   airnow,
   aviationweather,
@@ -54,7 +53,6 @@ export const SOURCES: readonly Source[] = [
   usgsNwis,
 ];
 
-/** Throws a RangeError for an unknown name. */
 export function sourceOf(id: string): Source {
   const found = SOURCES.find((source) => source.id === id);
   if (found !== undefined) return found;

@@ -112,13 +112,10 @@ const partShape = {
   values: z.record(name, z.string()).optional(),
 };
 function checkPart(
-  {
-    column,
-    constant,
-    values,
-  }: { column?: string | undefined; constant?: unknown; values?: unknown },
+  written: { column?: string | undefined; constant?: unknown; values?: unknown },
   context: z.RefinementCtx,
 ): void {
+  const { column, constant, values } = written;
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   if ((column === undefined) === (constant === undefined))
     refuse('give either "column" or "constant"');
@@ -242,7 +239,6 @@ const rowsSchema = z
   });
 type ReadingsMap = z.infer<typeof readingsSchema>;
 type RowsMap = z.infer<typeof rowsSchema> & { readonly collection: CollectionId };
-/** How the columns of a table become readings of a signal, or rows of a collection. */
 type TableMap = ReadingsMap | RowsMap;
 
 function oneOf<Id extends string>(ids: readonly Id[]) {
@@ -374,7 +370,6 @@ class MappedRow {
   }
 }
 
-/** The rows of a payload, in order; throws an ImportError for one that is no table of this kind. */
 function tableRows(payload: Payload, map: TableMap, format: 'csv' | 'json'): MappedRow[] {
   const rows: readonly unknown[] =
     format === 'csv' ? csvRows(payload, [], map.separator) : jsonRows(payload, map.rows ?? []);
@@ -404,7 +399,6 @@ type TableFormat = 'csv' | 'json';
 /** Lines do not say where they end. */
 const UNENDED =
   'nothing shows whether the table was cut where a line ends, and what it leaves out counts as gone; a note with "bytes" does';
-/** Letters of the hash of a map that name it. */
 const MAP_ID_CHARS = 12;
 
 /** The source that a map describes. Its name tells which map it was, so that evidence of a reading does. */
@@ -539,12 +533,8 @@ function collected(rows: readonly MappedRow[], map: RowsMap, payload: Payload): 
       put(members, name.split('.'), memberOf(row, member));
     return members;
   });
-  return {
-    readings: new Map(),
-    rows: new Map([[map.collection, stored]]),
-    skipped: [],
-    remarks: [],
-  };
+  const listed = new Map([[map.collection, stored]]);
+  return { readings: new Map(), rows: listed, skipped: [], remarks: [] };
 }
 
 function memberOf(row: MappedRow, member: Member): JsonValue {

@@ -35,11 +35,8 @@ function extendedBy({ extends: named }: InitFlags): 'builtin' | null {
   throw new RangeError(`Cannot extend "${named}": the only catalogue to extend is builtin`);
 }
 
-/** What a new shop is to be. */
 interface NewShop {
-  /** A folder that does not exist, or is empty. */
   folder: string;
-  /** The id of its line. */
   line: string;
   extended: 'builtin' | null;
   /** Milliseconds since 1970: when its invented readings were collected. */
@@ -99,10 +96,9 @@ function refuseFolder(folder: string): void {
 
 function filesOf(shop: NewShop, catalog: CatalogFile): Readonly<Record<string, string>> {
   const { batch, files } = shopBatch(shop.line, shop.nowMs);
-  const readings = Object.entries(files).map(([name, text]) => [
-    `snapshots/${batch}/${name}`,
-    text,
-  ]);
+  const readings = Object.entries(files).map(([name, text]) => {
+    return [`snapshots/${batch}/${name}`, text];
+  });
   return {
     [`snapshots/${CATALOG_FOLDER}/${shop.line}.json`]: `${tidyJson(catalog)}\n`,
     [`snapshots/${SCHEMA_NAME}`]: catalogSchemaText(),
@@ -133,7 +129,6 @@ SIGNALPRESS_NETWORK=base-sepolia
 `;
 }
 
-/** A word of a shell. */
 function quoted(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text}'`;
 }

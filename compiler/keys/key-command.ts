@@ -85,9 +85,7 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
 
 interface Revoke {
   data: string;
-  /** Seed of the key that signs the revocation. */
   seed: Uint8Array;
-  /** The revoked key, and the time from which it is revoked. */
   did: string;
   from: string;
   now: string;
@@ -123,8 +121,7 @@ function revoked({ data, seed, did, from, now }: Revoke): KeyHistory {
     ...history.revocations,
     statement,
   ]);
-  const counts = keyStanding(next, did, from) === 'revoked';
-  if (!counts) {
+  if (keyStanding(next, did, from) !== 'revoked') {
     throw new KeyError(
       `Cannot revoke "${did}" with "${signer}": that key is revoked itself; pass a later one`,
     );
@@ -136,7 +133,6 @@ interface ListReceiptKey {
   data: string;
   /** Seed of an issuer key that is valid now. */
   seed: Uint8Array;
-  /** The key that signs receipts. */
   did: string;
   /** From when and until when it may, ISO-8601 UTC; null for no end. */
   since: string;

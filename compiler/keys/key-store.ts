@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { codeOf, messageOf } from '../contract/errors.ts';
 import {
   formatKeyHistory,
   isContinued,
@@ -18,7 +19,6 @@ import { readNamed } from '../verify/disk.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 
-/** The operator's list of issuer keys, beside the releases. */
 const KEYS_NAME = 'keys.json';
 
 /**
@@ -41,7 +41,7 @@ function parsed(path: string, bytes: () => Uint8Array): KeyHistory {
   try {
     return readKeyHistory(parseJson(decodeUtf8(bytes())), isSignedBy);
   } catch (cause) {
-    throw damaged(path, cause instanceof Error ? cause.message : 'unreadable', cause);
+    throw damaged(path, messageOf(cause), cause);
   }
 }
 
@@ -77,9 +77,8 @@ export function keepKeys(data: string, history: KeyHistory): KeyHistory {
     const { length } = Buffer.from(formatKeyHistory(checked));
     if (length > KEYS_BYTES_MAX) throw new RangeError(`${length} bytes, at most ${KEYS_BYTES_MAX}`);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unreadable';
     throw new KeyError(
-      `Cannot change the keys of "${data}": no reader would accept them (${why}); nothing was written. A key cannot be ` +
+      `Cannot change the keys of "${data}": no reader would accept them (${messageOf(cause)}); nothing was written. A key cannot be ` +
         'revoked from before it announced the one that follows it',
       { cause },
     );
@@ -90,7 +89,6 @@ export function keepKeys(data: string, history: KeyHistory): KeyHistory {
   return checked;
 }
 
-/** Where the key that signs comes from. */
 const KEY_OPTION = '--key or SIGNALPRESS_ISSUER_KEY';
 /** A key file holds 64 digits and perhaps some white space. */
 const KEY_BYTES_MAX = 4096;
@@ -144,7 +142,7 @@ function tryToRead(path: string): { text: string } | { text: null; state: string
   try {
     return { text: Buffer.from(readNamed(path, KEY_BYTES_MAX)).toString('utf8') };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const code = codeOf(error) ?? 'unreadable';
     return { text: null, state: STATES[code] ?? code };
   }
 }

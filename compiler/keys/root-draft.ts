@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { canonicalJson } from '../contract/canonical.ts';
+import { messageOf } from '../contract/errors.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import {
   adoptedKeys,
@@ -50,7 +51,6 @@ export interface KeyTime {
   readonly at: string;
 }
 
-/** What the next version of a root changes. */
 export interface RootChange {
   /** The root keys, where they are to be others; the first version needs them. */
   readonly rootKeys?: readonly string[];
@@ -167,7 +167,7 @@ export function readDraft(bytes: Uint8Array): RootDraft {
     return checkedDraft({ list: readKeyHistory(list, isSignedBy), statement });
   } catch (cause) {
     if (cause instanceof KeyError) throw cause;
-    throw unusable(reason(cause), cause);
+    throw unusable(messageOf(cause), cause);
   }
 }
 
@@ -186,13 +186,9 @@ function checkedDraft(draft: RootDraft): RootDraft {
   try {
     checkStated(draft.statement, placeOf(draft), isSignedBy);
   } catch (cause) {
-    throw unusable(reason(cause), cause);
+    throw unusable(messageOf(cause), cause);
   }
   return draft;
-}
-
-function reason(cause: unknown): string {
-  return cause instanceof Error ? cause.message : 'unreadable';
 }
 
 function unusable(why: string, cause: unknown): KeyError {
@@ -246,12 +242,10 @@ function withVersion({ list, statement }: RootDraft): KeyHistory {
   return withRoots(beforeRoots(list), [...(list.roots ?? []), statement]);
 }
 
-/** What a draft still lacks, in words. */
 export function missingOf(draft: RootDraft): string[] {
   return missingSigners(draft.statement, placeOf(draft));
 }
 
-/** What a draft states, a line for each key, and what is missing. */
 export function draftText(draft: RootDraft): string {
   const { statement } = draft;
   const missing = missingOf(draft);
@@ -272,7 +266,6 @@ export function draftText(draft: RootDraft): string {
   ].join('\n');
 }
 
-/** The root keys of a version, and who of them signed it. */
 export function rootLines({
   version,
   threshold,
@@ -298,7 +291,6 @@ export function keyWarnings(history: KeyHistory, now: string): string[] {
   );
 }
 
-/** What a list may hold that is nearly used up. */
 function roomSentences(history: KeyHistory): string[] {
   const { keys, revocations, receipt_keys = [], roots = [] } = history;
   const rooted = roots.at(-1)?.receipt_keys ?? [];

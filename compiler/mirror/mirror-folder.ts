@@ -33,7 +33,6 @@ const MARKER_BYTES_MAX = 4096;
 /** Files on their way, each by its path and its hash: several may have the same bytes. */
 const PARTS_FOLDER = '.parts';
 
-/** Longest public list that is read. */
 export const LIST_BYTES_MAX = 256 * 1024 * 1024;
 
 /**
@@ -42,7 +41,6 @@ export const LIST_BYTES_MAX = 256 * 1024 * 1024;
  */
 export class MirrorFolder {
   readonly #folder: string;
-  /** Where files were put since this run began. */
   readonly #come = new Set<string>();
 
   /** Throws a RangeError for a folder that holds something else than a mirror of this address. */
@@ -85,7 +83,6 @@ export class MirrorFolder {
     renameSync(fresh, join(root, file));
   }
 
-  /** Whether a listed file is here with its own bytes. */
   holds({ path, sha256, size }: FileEntry): boolean {
     try {
       return hash('sha256', readPlain(this.#place({ path, sha256 }), size), 'hex') === sha256;
@@ -94,7 +91,6 @@ export class MirrorFolder {
     }
   }
 
-  /** How many bytes of a file came before. */
   partLength(entry: FileEntry): number {
     return statSync(this.#part(entry), { throwIfNoEntry: false })?.size ?? 0;
   }
@@ -131,7 +127,6 @@ export class MirrorFolder {
     return this.holds(entry) ? 'good' : 'wrong';
   }
 
-  /** Whether a file came since this run began. */
   hasCome(entry: FileEntry): boolean {
     return this.#come.has(this.#place(entry));
   }
@@ -214,7 +209,6 @@ export interface FetchBy {
   readonly answerMs: number;
 }
 
-/** What a service gave in place of files that its head lists. */
 export interface Ungiven {
   readonly path: string;
   readonly detail: string;
@@ -318,7 +312,6 @@ export async function settled(response: Response): Promise<string> {
 
 interface Answer {
   readonly by: FetchBy;
-  /** Bytes that are there already. */
   readonly from: number;
   readonly response: Response;
 }
@@ -327,17 +320,14 @@ async function answered(entry: FileEntry, answer: Answer): Promise<FetchedFile |
   const { by, from, response } = answer;
   const { status } = response;
   if (status === 200) return taken(entry, { ...answer, from: 0 });
-  if (isRest(answer)) return taken(entry, answer);
+  const range = response.headers.get('content-range');
+  const isRest = status === 206 && from > 0 && range?.startsWith(`bytes ${from}-`) === true;
+  if (isRest) return taken(entry, answer);
   const detail = await settled(response);
   by.folder.dropPart(entry);
   // What came before may be of something else, or too long.
   if (from > 0) return null;
   return { detail, bytes: 0, isResumed: false };
-}
-
-function isRest({ from, response: { status, headers } }: Answer): boolean {
-  const range = headers.get('content-range');
-  return status === 206 && from > 0 && range?.startsWith(`bytes ${from}-`) === true;
 }
 
 async function taken(

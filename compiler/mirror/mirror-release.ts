@@ -78,12 +78,10 @@ export interface MirrorBy extends KeyTrust {
   readonly answerMs: number;
 }
 
-/** A release as far as it could be fetched. */
 export interface Mirrored {
   readonly root: string;
   readonly name: string;
   readonly listed: readonly FileEntry[];
-  /** Listed files that were there before. */
   readonly held: number;
   readonly fetched: Fetched;
   readonly served: ServedDescriptions;
@@ -167,10 +165,7 @@ async function mirrorHead(
 }
 
 /** What a head states of its public list; throws for numbers that nobody publishes. */
-function boundsOf(
-  { contract_version: version, ...head }: Release,
-  by: MirrorBy,
-): { sha256: string; listBytes: number } {
+function boundsOf({ contract_version: version, ...head }: Release, by: MirrorBy) {
   const { public_files: open, sequence } = head;
   if (version !== CONTRACT_VERSION) {
     throw refused(
@@ -243,7 +238,6 @@ function isHeadSound(root: string, trusted: KeyTrust): boolean {
 
 /** What stands where clients read descriptions, beside the files that the head signs. */
 interface ServedDescriptions {
-  /** Descriptions that were answered. */
   readonly compared: number;
   /** Those that are other than the listed ones, by their URLs. */
   readonly faults: readonly ReleaseFault[];
@@ -252,10 +246,7 @@ interface ServedDescriptions {
 }
 
 /** What programs read of a service. Pages for people are left out, since a host may add to them; the log, since it grows. */
-function describedUrls(): {
-  url: string;
-  path: string;
-}[] {
+function describedUrls() {
   const files = STATIC_FILES.filter(({ url, summary, rel, site }) => {
     return (summary ?? rel) !== undefined && site !== true && url !== LOG_URL;
   });
@@ -298,19 +289,10 @@ async function compareDescriptions(
     if (entry === undefined) continue;
     const { sha256, refusal } = await patiently(by, () => {
       const asking = { fetch: by.fetch, waitMs: waitFor(entry.size, by), signal: by.signal };
-      return asked(
-        by.address + url,
-        asking,
-        async (
-          response,
-        ): Promise<
-          | { readonly sha256: string | null; readonly refusal: null }
-          | { readonly sha256: null; readonly refusal: string }
-        > => {
-          if (response.status !== 200) return { sha256: null, refusal: await settled(response) };
-          return { sha256: await hashWithin(response, entry.size), refusal: null };
-        },
-      );
+      return asked(by.address + url, asking, async (response) => {
+        if (response.status !== 200) return { sha256: null, refusal: await settled(response) };
+        return { sha256: await hashWithin(response, entry.size), refusal: null };
+      });
     });
     if (refusal !== null) {
       ungiven.push({ path: url, detail: refusal });
@@ -333,7 +315,6 @@ async function hashWithin(response: Response, max: number): Promise<string | nul
 }
 
 const ANSWER_MS = 30_000;
-/** What a mirror remembers of what was verified. */
 const SEEN_NAME = 'verified.json';
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
@@ -430,5 +411,4 @@ async function judge(
   return outcome;
 }
 
-/** Files that the service did not give as listed and that are named. */
 const NOT_GIVEN_MAX = 20;

@@ -17,7 +17,6 @@ const FILE_BYTES_MAX = 128 << 20;
 
 const rowSchema = z.strictObject({ seen_at: z.string(), address: z.string(), note: z.string() });
 
-/** A checkpoint, and where it was seen first. */
 type SeenCheckpoint = z.infer<typeof rowSchema>;
 
 export class CheckpointFile {
@@ -44,7 +43,6 @@ export class CheckpointFile {
     return this.#roots.get(size);
   }
 
-  /** The note that was kept of a tree of this size. */
   noteAt(size: number): string | null {
     return this.#read().find(({ note }) => checkpointOf(note)?.size === size)?.note ?? null;
   }

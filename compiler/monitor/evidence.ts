@@ -5,6 +5,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { type Checkpoint, logOrigin } from '../contract/checkpoint.ts';
 import { citationSchema, citedBase } from '../contract/citation.ts';
+import { messageOf } from '../contract/errors.ts';
 import {
   adoptedKeys,
   beforeRoots,
@@ -21,7 +22,7 @@ import { rootBytes } from '../contract/root-statement.ts';
 import { isObject, parseJson } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
-import { canonicalHash, reason } from '../verify/body-check.ts';
+import { canonicalHash } from '../verify/body-check.ts';
 import { endOf, type KeyTrust, unrevoked } from '../verify/key-trust.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { isWitnessed, type PolicyTrust } from '../verify/policy-check.ts';
@@ -44,7 +45,6 @@ const common = {
   /** When and where it was found: words of the monitor, which prove nothing. */
   found_at: z.iso.datetime(),
   address: z.string(),
-  /** DIDs that the monitor believed. */
   issuers: z.array(z.string().max(80)).min(1).max(64),
   /** The list of issuer keys that was known, which vouches for later keys; null for none. */
   keys: z.string().nullable(),
@@ -69,7 +69,6 @@ const evidenceSchema = z.discriminatedUnion('kind', [
     head: z.string(),
     /** Hash of the leaf that stands where the head states to be. */
     leaf: hex32,
-    /** C2SP tlog-proof of that leaf. */
     proof: z.string(),
   }),
   z.strictObject({ ...common, kind: z.literal('keys'), lists: pair }),
@@ -133,13 +132,12 @@ export function checkEvidence(evidence: Evidence, given: KeyTrust & PolicyTrust)
         return readingsReport(evidence, signers);
     }
   } catch (error) {
-    return nothing(reason(error));
+    return nothing(messageOf(error));
   }
 }
 
 type Of<K extends Evidence['kind']> = Extract<Evidence, { kind: K }>;
 
-/** Whose signatures count, and when. */
 interface Signers {
   /** DIDs, without any that was revoked: a thief could have signed. */
   readonly known: readonly string[];
@@ -252,10 +250,7 @@ function readingsReport({ bodies }: Of<'readings'>, by: Signers): EvidenceReport
 }
 
 /** The reading of a signed body; null where anything in it does not hold. */
-export function readingIn(
-  text: string,
-  known: readonly string[],
-): { subject: string; hash: string; issuer: string } | null {
+export function readingIn(text: string, known: readonly string[]) {
   const body = parseJson(text);
   if (!isObject(body)) return null;
   const report = verifyBody(body, { trust: known });
@@ -277,7 +272,6 @@ function nothing(why: string): EvidenceReport {
   return { verdict: 'nothing', says: why, signers: [] };
 }
 
-/** One of the statements that contradict each other. */
 interface Side {
   readonly signers: readonly string[];
   /** The note that is signed, which witnesses may have seen in time. */

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Checkpoint, logOrigin, NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
+import { messageOf } from '../contract/errors.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import {
   completeLevels,
@@ -19,7 +20,6 @@ import { LOG_URL } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { logEntry, TILE_WIDTH, type Tile, tileOfSubtree, tilePath } from '../contract/tiles.ts';
 import { formatTlogProof, isLeafProven } from '../contract/tlog-proof.ts';
-import { reason } from '../verify/body-check.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { judgeByPolicy } from '../verify/policy-check.ts';
 import type { LogClient } from './log-client.ts';
@@ -29,7 +29,6 @@ import { endedFault, headHash, type Round, type ShownHead, signersOf } from './r
 /** A dash of a signature line has three bytes. */
 const NOTE_BYTES_MAX = 2 * NOTE_CHARS_MAX;
 
-/** A checkpoint with the note that signs it. */
 interface Signed {
   readonly checkpoint: Checkpoint;
   readonly note: string;
@@ -100,7 +99,6 @@ function demandWitnesses({ policy, now, findings }: Round, { note }: Signed): vo
   if (fault !== null) findings.push({ kind: 'unwitnessed', detail: `its checkpoint: ${fault}` });
 }
 
-/** Why a tree and those that were seen are not one history. */
 async function historyFault(round: Round, next: Signed): Promise<Finding | null> {
   if (isSeen(round, next.checkpoint)) return null;
   const { size } = next.checkpoint;
@@ -156,7 +154,7 @@ async function growthAt(client: LogClient, old: Checkpoint, later: Checkpoint): 
   try {
     return await growth(old, later, new TiledTree(client, later.size));
   } catch (error) {
-    return { kind: 'unproven', why: reason(error) };
+    return { kind: 'unproven', why: messageOf(error) };
   }
 }
 
@@ -179,7 +177,6 @@ function forkFinding(
   };
 }
 
-/** Keeps a checkpoint that goes on from all others. */
 function noteSize(round: Round, { checkpoint, note }: Signed): void {
   const { state, own, seen, address, now, news, findings } = round;
   const { size, origin } = checkpoint;
@@ -270,7 +267,6 @@ class TiledTree {
     return hashOfSubtrees(hashes, sha256);
   }
 
-  /** The hashes of some ranges, in their order. */
   async hashes(ranges: readonly Range[]): Promise<Uint8Array[]> {
     const hashes: Uint8Array[] = [];
     for (const range of ranges) hashes.push(await this.hash(range));
@@ -329,11 +325,7 @@ async function growth(old: Checkpoint, next: Checkpoint, tree: TiledTree): Promi
 }
 
 /** The leaf hash at a position, and the hashes that prove it, as the tiles have them; throws as `TiledTree.hash`. */
-async function leafProof(
-  index: number,
-  size: number,
-  tree: TiledTree,
-): Promise<{ readonly leaf: Uint8Array; readonly hashes: readonly Uint8Array[] }> {
+async function leafProof(index: number, size: number, tree: TiledTree) {
   const leaf = await tree.hash({ start: index, end: index + 1 });
   return { leaf, hashes: await tree.hashes(inclusionRanges(index, size)) };
 }

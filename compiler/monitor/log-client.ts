@@ -5,13 +5,11 @@ import type { Clock } from '../fetch/clock.ts';
 
 /** Longest wait for one whole answer, which may not trickle in for ever. */
 const ANSWER_MS_MAX = 30_000;
-/** Longest `Retry-After` that is obeyed. */
 const RETRY_AFTER_S_MAX = 86_400;
 
 /** The address could not be asked, or did not answer as a service does: says nothing about its log. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
-  /** How long it asks to wait, in milliseconds. */
   readonly waitMs: number;
 
   constructor(
@@ -26,7 +24,6 @@ export class UnreachableError extends Error {
 /** What asks a service; the global `fetch` has this shape. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The free files of one address, asked by one round. */
 export interface LogClient {
   /** Bytes at a path, at most `max`; null where there is nothing. Throws an UnreachableError for any other answer. */
   get(path: string, max: number): Promise<Uint8Array | null>;
@@ -79,7 +76,8 @@ export async function asked<T>(
     });
     return await use(response);
   } catch (cause) {
-    throw unreachable(url, cause);
+    const waitMs = cause instanceof UnreachableError ? cause.waitMs : 0;
+    throw new UnreachableError(`${url}: ${stateOf(cause)}`, { cause, waitMs });
   } finally {
     clearTimeout(timer);
   }
@@ -93,7 +91,6 @@ async function bytesOf(response: Response, max: number): Promise<Uint8Array | nu
   throw refusal(response);
 }
 
-/** The error of an answer that is not the one which was asked for. */
 export function refusal(response: Response): UnreachableError {
   const { status } = response;
   const moved = status >= 300 && status < 400;
@@ -106,11 +103,6 @@ export function refusal(response: Response): UnreachableError {
 function waitOf({ headers }: Response): number {
   const text = headers.get('retry-after')?.trim() ?? '';
   return /^\d{1,8}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) * 1000 : 0;
-}
-
-function unreachable(url: string, cause: unknown): UnreachableError {
-  const waitMs = cause instanceof UnreachableError ? cause.waitMs : 0;
-  return new UnreachableError(`${url}: ${stateOf(cause)}`, { cause, waitMs });
 }
 
 function stateOf(cause: unknown): string {

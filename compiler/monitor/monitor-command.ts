@@ -43,7 +43,6 @@ interface MonitorCommandSettings extends CommandSettings {
   readonly fetch: Fetch;
 }
 
-/** The word in place of an address, before a file of evidence. */
 const CHECK = 'check';
 
 export function defineMonitor(command: Command, settings: MonitorCommandSettings): void {
@@ -139,7 +138,6 @@ function demandedBy(policy: string | undefined) {
   return policy === undefined ? {} : { policy: policyFile(policy) };
 }
 
-/** An address in its one spelling, without a slash at its end. */
 function addressOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';

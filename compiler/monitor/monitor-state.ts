@@ -21,7 +21,6 @@ export const READINGS_MAX = 256;
 /** Alarms and notices that are kept, open ones and those that ended: more than can be open at all addresses. */
 export const ALARMS_MAX = 1024;
 
-/** What can be wrong with a log, or look so. */
 const FINDING_KINDS = [
   'fork',
   'release_fork',
@@ -43,9 +42,7 @@ const count = z.int().min(0);
 const time = z.iso.datetime();
 
 const address = z.strictObject({
-  /** Number of the newest release that it showed. */
   sequence: count,
-  /** Entries of the largest tree that it showed. */
   size: count,
   last_attempt: time.nullable(),
   last_success: time.nullable(),
@@ -76,17 +73,14 @@ const state = z.strictObject({
   issuers: z.array(z.string()).max(64),
   /** DIDs of root keys that are believed; not in the state of an earlier version. */
   roots: z.array(z.string()).max(64).default([]),
-  /** Text of the newest list of keys. */
   keys: z.string().nullable(),
   /** Note of the largest tree that is proven to go on from all others. */
   newest: z.string().nullable(),
   /** Texts of the newest heads by sequence, the newest last. */
   heads: z.array(z.string()).max(HEADS_MAX),
-  /** When the newest head was first seen. */
   head_seen_at: time.nullable(),
   /** Hash of the newest head that was found at its place in the log. */
   logged_head: z.string().nullable(),
-  /** Milliseconds between releases. */
   gaps_ms: z.array(count).max(GAPS_MAX),
   addresses: z.record(z.string(), address),
   alarms: z.array(alarm).max(ALARMS_MAX),
@@ -138,7 +132,6 @@ export function firstState({
   };
 }
 
-/** The newest heads, as many as are kept. */
 export function newestHeads(texts: readonly string[]): string[] {
   const kept: string[] = [];
   let bytes = 0;
@@ -169,12 +162,10 @@ export function writeState(folder: string, next: MonitorState): void {
   replaceFile(join(folder, STATE_NAME), `${JSON.stringify(next)}\n`);
 }
 
-/** One thing that a round found. */
 export interface Finding {
   readonly kind: (typeof FINDING_KINDS)[number];
   /** What it is about, where one kind may be found about several things. */
   readonly about?: string;
-  /** One sentence in plain words. */
   readonly detail: string;
   /** What proves it to a third person; without it only the monitor saw it. */
   readonly proof?: Contradiction;
@@ -228,7 +219,6 @@ export function raiseAlarms(findings: readonly Finding[], found: FoundAt): strin
   return [...news, ...ended.map(({ kind, detail }) => `no longer so: ${kind}: ${detail}`)];
 }
 
-/** Whether something is wrong now. */
 export function isOpen(alarm: Alarm): boolean {
   return alarm.ended_at === null && !isNotice(alarm);
 }
@@ -276,37 +266,16 @@ function keyOf({ kind, about = '' }: Pick<Finding, 'kind' | 'about'>): string {
 
 const VERDICTS = ['well', 'alarm', 'undecided'] as const;
 
-export interface MonitorStatus {
-  readonly version: 1;
-  readonly updated_at: string;
-  /** `undecided`: an address does not answer, or something is to be looked at again. */
-  readonly verdict: (typeof VERDICTS)[number];
-  readonly origin: string | null;
-  readonly issuers: readonly string[];
-  readonly tree_size: number;
-  readonly checkpoints_kept: number;
-  readonly rounds: number;
-  readonly release: {
-    readonly sequence: number;
-    readonly as_of: string;
-    readonly valid_until: string | null;
-  } | null;
-  readonly addresses: Readonly<Record<string, AddressState>>;
-  readonly alarms: readonly Alarm[];
-  /** Readings that were said in two ways, and how often one more was found. */
-  readonly notices: readonly Alarm[];
-  readonly notices_left_out: number;
-}
-
 export function statusOf(
   state: MonitorState,
   facts: { now: number; addresses: readonly string[]; checkpoints: number; exitCode: number },
-): MonitorStatus {
+) {
   const { now, addresses, checkpoints, exitCode } = facts;
   const newest = state.newest === null ? null : openNote(state.newest);
   return {
-    version: 1,
+    version: 1 as const,
     updated_at: isoTime(now),
+    // Undecided: an address does not answer, or something is to be looked at again.
     verdict: VERDICTS[exitCode] ?? 'undecided',
     origin: state.origin,
     issuers: state.issuers,
@@ -318,12 +287,15 @@ export function statusOf(
       addresses.map((address) => [address, state.addresses[address] ?? NO_ADDRESS]),
     ),
     alarms: state.alarms.filter(isOpen),
+    // Readings that were said in two ways, and how often one more was found.
     notices: state.alarms.filter(isNotice),
     notices_left_out: state.notices_left_out,
   };
 }
 
-function releaseOf(text: string | undefined): MonitorStatus['release'] {
+export type MonitorStatus = ReturnType<typeof statusOf>;
+
+function releaseOf(text: string | undefined) {
   if (text === undefined) return null;
   const { sequence, as_of, valid_until = null } = releaseSchema.parse(parseJson(text));
   return { sequence, as_of, valid_until };

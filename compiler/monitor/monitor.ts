@@ -13,15 +13,16 @@
  *
  * Order of writing: evidence, checkpoint, state, status. A kill leaves at most something that the next look writes again.
  */
+
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { messageOf } from '../contract/errors.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
-import { reason } from '../verify/body-check.ts';
 import { believedDids } from '../verify/key-trust.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { CheckpointFile } from './checkpoint-file.ts';
@@ -52,7 +53,6 @@ import {
   trustOf,
 } from './round.ts';
 
-/** Longest look at one address. */
 const LOOK_MS_MAX = 300_000;
 /** Longest wait after failures, where looks are not further apart anyway. */
 const RETRY_MS_MAX = 3_600_000;
@@ -61,7 +61,6 @@ const BODY_BYTES_MAX = 1 << 20;
 const DRAFT_NAME = 'draft.new';
 /** Checkpoints that are kept though they could not be compared. */
 const NOTES_MAX = 64;
-/** Longest line that is told. */
 const LINE_CHARS_MAX = 600;
 
 export interface MonitorSettings {
@@ -74,16 +73,13 @@ export interface MonitorSettings {
   readonly roots: readonly string[];
   /** Signals whose free sample is read too. */
   readonly signals: readonly string[];
-  /** Logs and witnesses that the reader demands. */
   readonly policy?: LogPolicy;
-  /** Milliseconds between looks. */
   readonly everyMs: number;
   /** File for Prometheus, beside the status. */
   readonly metrics?: string;
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly print: (line: string) => void;
-  /** Longest wait for one answer, in milliseconds. */
   readonly answerMs?: number;
 }
 
@@ -266,7 +262,11 @@ export class Monitor {
 /** What a hostile service makes this program stumble over must not end it; what the disk refuses has to. */
 function oddFinding(error: unknown): Finding {
   if (error instanceof Error && 'syscall' in error) throw error;
-  return { kind: 'unreadable', about: 'look', detail: `it cannot be looked at: ${reason(error)}` };
+  return {
+    kind: 'unreadable',
+    about: 'look',
+    detail: `it cannot be looked at: ${messageOf(error)}`,
+  };
 }
 
 /** What strangers wrote, as it may stand in a terminal and in the status. */

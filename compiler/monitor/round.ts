@@ -1,3 +1,4 @@
+import { messageOf } from '../contract/errors.ts';
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import {
   isContinued,
@@ -15,7 +16,7 @@ import {
 } from '../contract/release.ts';
 import { KEYS_URL, RELEASE_URL } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { canonicalHash, reason } from '../verify/body-check.ts';
+import { canonicalHash } from '../verify/body-check.ts';
 import {
   believedDids,
   endOf,
@@ -53,7 +54,6 @@ export interface Round {
   readonly now: number;
   readonly state: MonitorState;
   readonly own: AddressState;
-  /** What is demanded of checkpoints beside the signature of the issuer. */
   readonly policy: LogPolicy | undefined;
   readonly seen: CheckpointFile;
   readonly readings: ReadingBodies;
@@ -74,7 +74,6 @@ const judgedLists = new WeakMap<
   { readonly text: string; readonly keys: KeyHistory }
 >();
 
-/** The list of keys that is known; none where none was seen. */
 function knownKeys(state: MonitorState): { readonly keys?: KeyHistory } {
   const { keys: text } = state;
   if (text === null) return {};
@@ -85,7 +84,6 @@ function knownKeys(state: MonitorState): { readonly keys?: KeyHistory } {
   return { keys };
 }
 
-/** Whom the state says to trust, with the list of keys that is known. */
 export function trustOf(state: MonitorState): KeyTrust & { readonly trust: readonly string[] } {
   const { issuers: trust, roots } = state;
   return { trust, roots, ...knownKeys(state) };
@@ -190,7 +188,6 @@ function compareHead(round: Round, { head, text }: ShownHead): void {
   if (!known.some(({ sequence }) => sequence === head.sequence)) addHead(round, { head, text });
 }
 
-/** Heads that were believed when they were kept. */
 function knownHeads({ state }: Round): Release[] {
   return state.heads.map((text) => releaseSchema.parse(parseJson(text)));
 }
@@ -253,7 +250,7 @@ export async function followKeys(round: Round): Promise<void> {
     const text = decodeUtf8(bytes);
     compareKeys(round, text, keysOfText(text));
   } catch (error) {
-    findings.push({ kind: 'unreadable', about: KEYS_URL, detail: reason(error) });
+    findings.push({ kind: 'unreadable', about: KEYS_URL, detail: messageOf(error) });
   }
 }
 
@@ -397,6 +394,6 @@ function readingOf(text: string, believed: readonly string[]) {
   try {
     return readingIn(text, believed);
   } catch (error) {
-    return reason(error);
+    return messageOf(error);
   }
 }

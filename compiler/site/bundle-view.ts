@@ -6,24 +6,18 @@ import { shown, timeText, words } from './page-words.ts';
 import { bandFor, isLitBand } from './shapes.ts';
 
 /** The legs of a chain in causal order, each from its free last seven. */
-export async function bundleView({
-  bundle,
-  subject,
-  signals,
-}: {
-  bundle: SiteBundle;
-  subject: string;
-  signals: ReadonlyMap<string, PageSignal>;
-}): Promise<HTMLElement> {
+export async function bundleView(
+  bundle: SiteBundle,
+  subject: string,
+  signals: ReadonlyMap<string, PageSignal>,
+): Promise<HTMLElement> {
   const legs = await Promise.all(
     bundle.legs.map(async ({ name, signals: ids }) => {
       const parts = await Promise.all(
         ids.map((id) => legPart(bundle, subject, signals.get(id) ?? null)),
       );
-      return legItem(
-        name,
-        parts.filter((part) => part !== null),
-      );
+      const known = parts.filter((part) => part !== null);
+      return legItem(name, known);
     }),
   );
   const { title, path, param, price_usd } = bundle;

@@ -21,7 +21,6 @@ import {
 import { routeHash } from './page-route.ts';
 import { words } from './page-words.ts';
 
-/** The search above the compiled catalogue. */
 export interface Catalogue {
   /** Shows what a query finds, as if it had been typed. */
   find(query: string): void;
@@ -91,7 +90,6 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
   };
 }
 
-/** Where else to look: the map, and the chains of signals. */
 function otherViews({ signals, bundles }: PageShop): HTMLElement {
   const chains = bundles.map(({ line, title, legs }) =>
     el(

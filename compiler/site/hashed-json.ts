@@ -73,16 +73,11 @@ const PLACES = [
   /:\s*-?\d*?(\d)(?=[\s,}\].eE])/d,
 ];
 
-/** Changes the last digit before the point of the first number of a reading; null for a text without numbers. */
-export function alteredDigit(text: string): {
-  text: string;
-  /** Position of the digit. */
-  at: number;
-  was: string;
-  is: string;
-  /** The member that it stands in, up to the digit. */
-  before: string;
-} | null {
+/**
+ * Changes the last digit before the point of the first number of a reading, at `at`; `before` is the member up to it. Null
+ * for a text without numbers.
+ */
+export function alteredDigit(text: string) {
   for (const place of PLACES) {
     const at = place.exec(text)?.indices?.[1]?.[0];
     const was = at === undefined ? undefined : text[at];

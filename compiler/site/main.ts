@@ -141,7 +141,7 @@ async function chainOn(
   }
   if (subject === null)
     history.replaceState(null, '', routeHash({ view: 'bundle', line, subject: first }));
-  return bundleView({ bundle, subject: subject ?? first, signals: page.index.byId });
+  return bundleView(bundle, subject ?? first, page.index.byId);
 }
 
 function signalOf(id: string, { index }: Page): PageSignal {

@@ -23,7 +23,6 @@ interface MapAsked {
   readonly choices: readonly PageSignal[];
 }
 
-/** An entity at a place of the drawing, as it read on the chosen day. */
 interface MapPoint {
   row: SiteMapRow;
   x: number;
@@ -50,11 +49,7 @@ export async function mapView(asked: MapAsked): Promise<HTMLElement> {
   state.canvas.addEventListener('click', (event) => {
     const row = nearest(state, event);
     if (row === null) return;
-    location.hash = routeHash({
-      view: 'record',
-      signal: state.asked.signal.signal_id,
-      entity: row[0],
-    });
+    location.hash = routeHash({ view: 'record', signal: signal.signal_id, entity: row[0] });
   });
   state.canvas.addEventListener('mousemove', (event) => {
     const row = nearest(state, event);
@@ -113,25 +108,19 @@ const REGION_DEGREES = 130;
 /** The whole world, or the region of the points with room around them. */
 function fitted(rows: readonly SiteMapRow[]): GeoProjection {
   const projection = geoNaturalEarth1();
-  const box = [
-    [ROOM, ROOM],
-    [WIDTH - ROOM, HEIGHT - ROOM],
-  ] as [[number, number], [number, number]];
+  const within = (room: number): [[number, number], [number, number]] => [
+    [room, room],
+    [WIDTH - room, HEIGHT - room],
+  ];
   const longitudes = rows.map((row) => row[3]);
   const span =
     longitudes.reduce((most, one) => Math.max(most, one), -180) -
     longitudes.reduce((least, one) => Math.min(least, one), 180);
   if (rows.length === 0 || span > REGION_DEGREES) {
-    return projection.fitExtent(
-      [
-        [4, 4],
-        [WIDTH - 4, HEIGHT - 4],
-      ],
-      { type: 'Sphere' },
-    );
+    return projection.fitExtent(within(4), { type: 'Sphere' });
   }
   const coordinates = rows.map((row): [number, number] => [row[3], row[2]]);
-  projection.fitExtent(box, { type: 'MultiPoint', coordinates });
+  projection.fitExtent(within(ROOM), { type: 'MultiPoint', coordinates });
   // One point, or a few close ones, would fill the world.
   const [scale, most] = [projection.scale(), 1400];
   if (scale <= most && Number.isFinite(scale)) return projection;
@@ -230,12 +219,8 @@ function sliderOf(state: MapState, days: readonly string[]): HTMLElement {
 }
 
 function legend(signal: PageSignal): HTMLElement | null {
-  if (signal.bands.length === 0)
-    return el(
-      'p',
-      { class: 'soft' },
-      'No agency classes this signal, so all points have one colour.',
-    );
+  const unclassed = 'No agency classes this signal, so all points have one colour.';
+  if (signal.bands.length === 0) return el('p', { class: 'soft' }, unclassed);
   return el(
     'ul',
     { class: 'legend', 'aria-label': 'Classes' },
@@ -263,22 +248,14 @@ function chooser({ signal, choices }: MapAsked): HTMLElement {
 
 /** The worst classes first, as links: what a pointer does on the map, keys do here. */
 function showList(state: MapState): void {
-  const { asked, list, placed } = state;
-  const { signal } = asked;
+  const { list, placed } = state;
+  const { signal } = state.asked;
   const ranked = placed.map(({ row }) => ({ row, shade: shadeOn(state, row) ?? -1 }));
   ranked.sort((one, other) => other.shade - one.shade);
   list.replaceChildren(...ranked.slice(0, LISTED_MAX).map(({ row }) => listItem(state, row)));
   if (ranked.length > LISTED_MAX) {
-    list.append(
-      el(
-        'li',
-        {},
-        routeLink(
-          { view: 'signal', signal: signal.signal_id },
-          `all ${ranked.length.toLocaleString('en')}`,
-        ),
-      ),
-    );
+    const all = `all ${ranked.length.toLocaleString('en')}`;
+    list.append(el('li', {}, routeLink({ view: 'signal', signal: signal.signal_id }, all)));
   }
 }
 

@@ -103,11 +103,7 @@ export const previewOf = (signal: string, entity: string): Promise<Preview> =>
 export async function entityPage(
   { list }: Pick<SiteSignal, 'list'>,
   page: number,
-): Promise<{
-  rows: readonly SiteEntityRow[];
-  /** Pages of the list. */
-  pages: number;
-}> {
+): Promise<{ rows: readonly SiteEntityRow[]; pages: number }> {
   const { rows, pieces } = await jsonAt<SiteEntities>(list);
   if (rows !== null) return { rows, pages: 1 };
   const piece = pieces[page];
@@ -126,7 +122,6 @@ export async function entityRow(
   return read.find(([id]) => id === entity) ?? null;
 }
 
-/** One thing found: a signal, or an entity of a signal. */
 export interface Hit {
   readonly signal: PageSignal;
   readonly entity: string | null;

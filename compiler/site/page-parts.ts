@@ -1,3 +1,4 @@
+import { messageOf } from '../contract/errors.ts';
 import { type Cadence, type Freshness, freshness } from '../contract/freshness.ts';
 import { howToBuy } from '../contract/how-to-buy.ts';
 import type { SitePrice } from '../contract/site.ts';
@@ -23,7 +24,6 @@ const FRESH_WORDS: Readonly<Record<Freshness['freshness'], string>> = {
   stale: 'stale',
 };
 
-/** The freshness of a reading now, in a colour and in words. */
 export function freshBadge(cadence: string, observedAt: string, now: number): HTMLElement {
   const { freshness: word, age_hours_now: age } = freshness(cadence as Cadence, observedAt, now);
   const title = `official cadence: ${cadence}`;
@@ -40,7 +40,6 @@ export function bandBadge(signal: Classed, band: string): HTMLElement {
   return el('span', { class: `class ${shade === null ? 'plain' : `shade-${shade}`}` }, words(band));
 }
 
-/** Decimal USD as people read it. */
 export function priceText(priceUsd: string): string {
   return priceUsd === '0' ? 'free' : `$${shown(priceUsd)}`;
 }
@@ -56,12 +55,16 @@ export function priceTable({ offers, signal_id }: PageSignal, entity: string): H
       el('td', { class: 'figure' }, priceText(one.price_usd)),
     ),
   );
-  const head = ['Ask for', 'What it holds', 'USD'].map((text) => el('th', { scope: 'col' }, text));
   return el(
     'div',
     { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'What is sold' },
-    el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows)),
+    tableOf(['Ask for', 'What it holds', 'USD'], rows),
   );
+}
+
+export function tableOf(headings: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
+  const head = headings.map((text) => el('th', { scope: 'col' }, text));
+  return el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows));
 }
 
 /** Operations of signal and entity; others take another parameter, and only their path is known here. */
@@ -90,10 +93,8 @@ export function freeLinks({ signal_id, raw }: PageSignal, entity: string): HTMLE
   );
 }
 
-/** A message in place of something that could not be read. */
 export function failureNote(error: unknown): HTMLElement {
-  const text = error instanceof Error ? error.message : String(error);
-  return el('p', { class: 'trouble', role: 'alert' }, shown(text));
+  return el('p', { class: 'trouble', role: 'alert' }, shown(messageOf(error)));
 }
 
 type ElementChild = Node | string | null;
@@ -111,7 +112,6 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** The same for drawings. */
 export function svg(
   name: string,
   attributes: Readonly<Record<string, string | number>> = {},
@@ -233,13 +233,8 @@ function table(signal: PageSignal, rows: readonly PreviewRow[]): HTMLElement {
       el('td', {}, band === null ? '' : words(band)),
     );
   });
-  const head = ['Observed', 'Value', 'Class'].map((text) => el('th', { scope: 'col' }, text));
-  return el(
-    'details',
-    {},
-    el('summary', {}, 'As a table'),
-    el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...body)),
-  );
+  const readings = tableOf(['Observed', 'Value', 'Class'], body);
+  return el('details', {}, el('summary', {}, 'As a table'), readings);
 }
 
 /** The main metric as people write it: `13.6 ft`. */

@@ -42,7 +42,6 @@ interface RecordAsked {
   panel: VerifyPanel;
 }
 
-/** One record, taken apart, from what is free about it. */
 export async function recordView(asked: RecordAsked): Promise<HTMLElement> {
   const { signal, entity } = asked;
   const preview = await previewOf(signal.signal_id, entity);
@@ -123,7 +122,6 @@ function readingSection(signal: PageSignal, { rows }: Preview, source: HTMLEleme
   );
 }
 
-/** Every member of the reading beside the main one. */
 function members({ metrics }: PageSignal, { current }: PreviewRow): HTMLElement | null {
   const others = Object.entries(current).filter(
     ([name]) => name !== metrics[0]?.name && name !== 'band',
@@ -262,7 +260,6 @@ function freeBody(
   return { url: previewUrl(signal_id, entity), note };
 }
 
-/** The JSON with the hashed part marked, and a button that checks it. */
 async function recordJson(
   signal: PageSignal,
   entity: string,
@@ -327,7 +324,6 @@ interface Proof {
   } | null;
 }
 
-/** The place of a record hash in the log, from its leaf to the root and its time stamp. */
 async function logTree(hash: string): Promise<HTMLElement> {
   const { inclusion, anchor } = JSON.parse(await textAt(`/proof/${hash}`)) as Proof;
   if (!inclusion) return el('p', {}, 'The log does not hold this hash yet.');

@@ -9,7 +9,6 @@ interface FreeReading {
   current: Readonly<Record<string, unknown>>;
 }
 
-/** What a signal says of its classes. */
 export type Classed = Pick<SiteSignal, 'scales' | 'bands'>;
 
 /** The official scale of the day of a reading, where its publisher gives it no class of its own. */
@@ -67,31 +66,19 @@ function placeIn(bands: readonly string[], band: string | null): number | null {
 
 const BELOW = /^below-/;
 
-/** Where a value stands on an official scale that is drawn with classes of equal width. */
-export function scalePlace(
-  scale: Ruler,
-  reading: FreeReading,
-): {
-  cells: readonly {
-    band: string;
-    /** Where it begins, in the unit of the scale; null for one without a beginning. */
-    at: number | null;
-  }[];
-  /** Which of them holds the value. */
-  cell: number;
-  /** How far into that cell, from 0 to 1. */
-  inside: number;
-} | null {
+/**
+ * Where a value stands on an official scale that is drawn with classes of equal width: in which cell, and how far into it,
+ * from 0 to 1. A cell begins at `at`, null for one without a beginning.
+ */
+export function scalePlace(scale: Ruler, reading: FreeReading) {
   const value = positionOn(scale, reading as Parameters<typeof positionOn>[1]);
   if (value === null) return null;
   const { steps } = scale;
   const cell = steps.indexOf(classify(scale, value));
   const cells = steps.map(({ band, at }) => ({ band, at: Number.isFinite(at) ? at : null }));
   if (scale.metric === CLASS) return { cells, cell, inside: 0.5 };
-  const [low, high] = edgesOf(
-    steps.map(({ at }) => at),
-    cell,
-  );
+  const edges = steps.map(({ at }) => at);
+  const [low, high] = edgesOf(edges, cell);
   const inside = high === low ? 0.5 : Math.min(1, Math.max(0, (value - low) / (high - low)));
   return { cells, cell, inside };
 }
@@ -114,15 +101,7 @@ export function sparkShape(
   points: readonly SparkPoint[],
   scale: Ruler | null,
   box: { width: number; height: number },
-): {
-  points: readonly { x: number; y: number }[];
-  /** Official classes behind the line, those that the box shows. */
-  stripes: readonly {
-    band: string;
-    y: number;
-    height: number;
-  }[];
-} {
+) {
   const values = points.map(({ value }) => value);
   const [low, high] = padded(Math.min(...values), Math.max(...values));
   const y = (value: number): number => round(box.height * (1 - (value - low) / (high - low)));
@@ -132,11 +111,9 @@ export function sparkShape(
     to === from ? box.width / 2 : round(((time - from) / (to - from)) * box.width);
   const placed = points.map(({ value }, at) => ({ x: x(times[at] ?? from), y: y(value) }));
   const shown = scale === null || scale.metric === CLASS ? [] : stripesOf(scale, { low, high });
-  const stripes = shown.map(({ band, bottom, top }) => ({
-    band,
-    y: y(top),
-    height: round(y(bottom) - y(top)),
-  }));
+  const stripes = shown.map(({ band, bottom, top }) => {
+    return { band, y: y(top), height: round(y(bottom) - y(top)) };
+  });
   return { points: placed, stripes: stripes.filter(({ height }) => height > 0) };
 }
 

@@ -1,10 +1,9 @@
 import type { SiteBundle } from '../contract/site.ts';
 import { entityPage, type PageSignal } from './page-data.ts';
-import { el, entityLink, freshBadge, priceTable, routeLink } from './page-parts.ts';
+import { el, entityLink, freshBadge, priceTable, routeLink, tableOf } from './page-parts.ts';
 import { shown, timeText, words } from './page-words.ts';
 import { shadeOf } from './shapes.ts';
 
-/** One signal: what it measures, its official scales, its entities and what is sold. */
 export async function signalView(
   signal: PageSignal,
   bundle: SiteBundle | null,
@@ -62,30 +61,20 @@ function scales(signal: PageSignal): HTMLElement | null {
 async function showPage(list: HTMLElement, signal: PageSignal, page: number): Promise<void> {
   const { rows, pages } = await entityPage(signal, page);
   const now = Date.now();
-  const head = ['Entity', 'Observed', 'Freshness'].map((text) => el('th', { scope: 'col' }, text));
+  const body = rows.map(([entity, name, observed]) =>
+    el(
+      'tr',
+      { 'data-entity': entity },
+      el('th', { scope: 'row' }, entityLink(signal.signal_id, entity, name)),
+      el('td', {}, timeText(observed)),
+      el('td', {}, freshBadge(signal.cadence, observed, now)),
+    ),
+  );
   list.replaceChildren(
     el(
       'div',
       { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Entities' },
-      el(
-        'table',
-        {},
-        el('thead', {}, el('tr', {}, ...head)),
-        el(
-          'tbody',
-          {},
-          ...rows.map((row) => {
-            const [entity, name, observed] = row;
-            return el(
-              'tr',
-              { 'data-entity': entity },
-              el('th', { scope: 'row' }, entityLink(signal.signal_id, entity, name)),
-              el('td', {}, timeText(observed)),
-              el('td', {}, freshBadge(signal.cadence, observed, now)),
-            );
-          }),
-        ),
-      ),
+      tableOf(['Entity', 'Observed', 'Freshness'], body),
     ),
     pages > 1 ? pager(list, signal, { page, pages }) : '',
   );
@@ -96,20 +85,11 @@ function pager(
   signal: PageSignal,
   { page, pages }: { page: number; pages: number },
 ): HTMLElement {
-  const go = (to: number) => () => void showPage(list, signal, to);
-  return el(
-    'p',
-    { class: 'actions' },
-    el(
-      'button',
-      { type: 'button', class: 'quiet', disabled: page === 0, click: go(page - 1) },
-      'Before',
-    ),
-    ` Page ${page + 1} of ${pages} `,
-    el(
-      'button',
-      { type: 'button', class: 'quiet', disabled: page === pages - 1, click: go(page + 1) },
-      'Next',
-    ),
-  );
+  const button = (text: string, to: number) => {
+    const disabled = to < 0 || to >= pages;
+    const click = (): void => void showPage(list, signal, to);
+    return el('button', { type: 'button', class: 'quiet', disabled, click }, text);
+  };
+  const at = ` Page ${page + 1} of ${pages} `;
+  return el('p', { class: 'actions' }, button('Before', page - 1), at, button('Next', page + 1));
 }

@@ -1,4 +1,5 @@
 import type { Verification, VerificationStep } from '../client/verify.ts';
+import { messageOf } from '../contract/errors.ts';
 import { alteredDigit } from './hashed-json.ts';
 import { textAt } from './page-data.ts';
 import { el, mount } from './page-parts.ts';
@@ -38,12 +39,7 @@ export interface VerifyPanel {
   judge(text: string, what: string): void;
 }
 
-interface PanelParts {
-  input: HTMLTextAreaElement;
-  alter: HTMLButtonElement;
-  verdict: HTMLElement;
-  steps: HTMLElement;
-}
+type PanelParts = ReturnType<typeof partsOf>;
 
 /** Fills the hero; the judge itself is loaded in the background, so that it works without a connection from then on. */
 export function verifyPanel(issuer: string): VerifyPanel {
@@ -60,7 +56,7 @@ export function verifyPanel(issuer: string): VerifyPanel {
   return panel;
 }
 
-function partsOf(): PanelParts {
+function partsOf() {
   const input = el('textarea', {
     id: 'verify-input',
     rows: '5',
@@ -77,9 +73,8 @@ function partsOf(): PanelParts {
 
 function layout(
   { input, alter, verdict, steps }: PanelParts,
-  on: { panel: VerifyPanel; read: () => void },
+  { panel, read }: { panel: VerifyPanel; read: () => void },
 ): HTMLElement {
-  const { panel, read } = on;
   const file = el('input', {
     type: 'file',
     id: 'verify-file',
@@ -260,8 +255,4 @@ function stepItem(step: VerificationStep): HTMLElement {
 function pause(): Promise<void> {
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
   return new Promise((done) => setTimeout(done, isStill ? 0 : STEP_MS));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { codeOf } from '../contract/errors.ts';
 import { CURRENT_LINK, type FileEntry, RELEASE_NAME } from '../contract/release.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { switchCurrent, syncTree } from '../stages/publish/release-store.ts';
@@ -57,7 +58,7 @@ export function folderDestination(folder: string, data: string): Destination {
       try {
         return readPlain(join(folder, path), max);
       } catch (cause) {
-        const code = cause instanceof Error && 'code' in cause ? cause.code : null;
+        const code = codeOf(cause);
         if (code === 'ENOENT') return null;
         const Fault = code === 'ETOOLONG' ? LongerError : UploadError;
         throw new Fault(`Cannot read "${join(folder, path)}"`, { cause });

@@ -16,7 +16,6 @@ const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
 /** A store that lists nothing to strangers calls what is missing forbidden. */
 const ABSENT = [403, 404, 410];
 
-/** Files on a host by their paths. */
 export interface HttpFiles {
   /** Null where there is none; throws an UploadError, beyond `max` bytes a LongerError. */
   get(path: string, max: number): Promise<Buffer | null>;

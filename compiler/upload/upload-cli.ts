@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import type { Screen } from '../commands/progress.ts';
+import { codeOf } from '../contract/errors.ts';
 import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';
 import type { HttpFiles } from './http-files.ts';
 import {
@@ -78,10 +79,9 @@ async function destinationOf(
     throw new UploadError('Cannot publish: --command needs --at, the URL where readers find it');
   }
   const reads = await filesAt(at, { auth: header(env, 'SIGNALPRESS_DATA_AUTH'), flags });
-  return commandDestination({ copy: command, remove: removeCommand ?? null, reads });
+  return commandDestination(command, removeCommand ?? null, reads);
 }
 
-/** A folder, or a host that takes PUT and may be read at another address. */
 async function placeAt(
   to: string,
   flags: PublishFlags,
@@ -91,9 +91,10 @@ async function placeAt(
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(to)) return folderDestination(to, flags.data);
   const auth = header(env, 'SIGNALPRESS_PUBLISH_AUTH');
   const writes = await filesAt(to, { auth, flags });
-  const reads = await (flags.at === undefined
-    ? filesAt(to, { auth, flags })
-    : filesAt(flags.at, { auth: readAuth, flags }));
+  const reads = await filesAt(flags.at ?? to, {
+    auth: flags.at === undefined ? auth : readAuth,
+    flags,
+  });
   return httpDestination(to, writes, reads);
 }
 
@@ -135,15 +136,13 @@ function header(env: PublishSettings['env'], name: string): string | null {
 
 function uploadedText(uploaded: Uploaded, name: string): string {
   const { release, files, bytes, resumed, repaired, pruned, isHidden } = uploaded;
+  const counted = (count: number, what: string): string[] =>
+    count === 0 ? [] : [`  ${count.toLocaleString('en-US')} files were ${what}`];
   const size = `${files.toLocaleString('en-US')} files written, ${(bytes / 1e6).toFixed(1)} MB`;
   return [
     `Release ${release.sequence} is published at "${name}": ${size}`,
-    ...(resumed === 0
-      ? []
-      : [`  ${resumed.toLocaleString('en-US')} files were there from an earlier run`]),
-    ...(repaired === 0
-      ? []
-      : [`  ${repaired.toLocaleString('en-US')} files were damaged there, and are written again`]),
+    ...counted(resumed, 'there from an earlier run'),
+    ...counted(repaired, 'damaged there, and are written again'),
     ...(pruned.length === 0 ? [] : [`  removed ${pruned.join(', ')}`]),
     ...(isHidden
       ? [
@@ -193,16 +192,8 @@ const OUTPUT_BYTES_MAX = 1_048_576;
 /** Of what a command said that failed. */
 const OUTPUT_CHARS_MAX = 500;
 
-interface CommandOptions {
-  /** Copies one file: `rclone copyto {file} remote:shop/{path}`. */
-  copy: string;
-  /** Removes one file, null for none: `rclone deletefile remote:shop/{path}`. */
-  remove: string | null;
-  /** Where gatekeepers read what it wrote. */
-  reads: HttpFiles;
-}
-
-function commandDestination({ copy, remove, reads }: CommandOptions): Destination {
+/** `rclone copyto {file} remote:shop/{path}` copies a file, `rclone deletefile remote:shop/{path}` removes it. */
+function commandDestination(copy: string, remove: string | null, reads: HttpFiles): Destination {
   const [copying, removing] = [parsed(copy, ['file', 'path']), remove && parsed(remove, ['path'])];
   return {
     name: copy,
@@ -216,13 +207,9 @@ function commandDestination({ copy, remove, reads }: CommandOptions): Destinatio
 }
 
 /** Words of a command line; quotes hold a word together, and no shell is asked. */
-function wordsOf(command: string): string[] {
-  const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
-  return words.map(([, double, single, plain]) => double ?? single ?? plain ?? '');
-}
-
 function parsed(command: string, needed: readonly string[]): string[] {
-  const words = wordsOf(command);
+  const found = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
+  const words = found.map(([, double, single, plain]) => double ?? single ?? plain ?? '');
   for (const name of needed) {
     if (words.slice(1).some((word) => word.includes(`{${name}}`))) continue;
     throw new UploadError(
@@ -245,7 +232,7 @@ async function run(
     await promisify(execFile)(program, args, limits);
   } catch (cause) {
     const output = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
-    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown';
+    const code = codeOf(cause) ?? 'unknown';
     throw new UploadError(
       `Cannot write "${values.path}": "${program}" failed (${code})${output === '' ? '' : `: ${output.slice(-OUTPUT_CHARS_MAX)}`}; correct the command and run this again`,
       { cause },

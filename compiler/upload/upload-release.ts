@@ -91,20 +91,12 @@ export interface Uploaded {
   readonly resumed: number;
   /** Bodies among the written ones that were there before, but damaged or gone. */
   readonly repaired: number;
-  /** Releases whose own files were removed. */
   readonly pruned: readonly string[];
   /** Readers still get an older head. */
   readonly isHidden: boolean;
 }
 
-interface OwnRelease {
-  name: string;
-  release: Release;
-  head: LocalFile;
-  list: LocalFile;
-  /** Where its head is in the log; null for a release from before there was one. */
-  proof: LocalFile | null;
-}
+type OwnRelease = ReturnType<typeof ownRelease>;
 
 /** Publishes the current release; throws an UploadError that says what to do, and leaves what was served. */
 export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
@@ -121,10 +113,8 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   const bodies = [...wanted.filter((_, at) => at % step === 0), ...damaged];
   const folder = `${RELEASES_FOLDER}/${own.name}`;
   const renew = async (path: string, file: LocalFile): Promise<void> => {
-    if (
-      (await bytesThere(options.destination, path, file.bytes.length))?.equals(file.bytes) === true
-    )
-      return;
+    const there = await bytesThere(options.destination, path, file.bytes.length);
+    if (there?.equals(file.bytes) === true) return;
     await options.destination.write(path, file);
     await readBack(options.destination, path, file.bytes);
   };
@@ -139,11 +129,10 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
     // Makes the release the current one.
     const { destination } = options;
     const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
-    if (
-      ![head, own.head.bytes].some((one) =>
-        one === null || now === null ? one === now : one.equals(now),
-      )
-    ) {
+    const isExpected = [head, own.head.bytes].some((one) =>
+      one === null || now === null ? one === now : one.equals(now),
+    );
+    if (!isExpected) {
       throw new UploadError(
         `Cannot publish release ${own.release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
       );
@@ -156,7 +145,7 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   return { release: own.release, ...written, repaired: damaged.length, pruned, isHidden };
 }
 
-function ownRelease(data: string): OwnRelease {
+function ownRelease(data: string) {
   const name = currentName(data);
   if (name === null) {
     throw new UploadError(`Cannot publish "${data}": no release there; run "signalpress compile"`);
@@ -177,6 +166,7 @@ function ownRelease(data: string): OwnRelease {
     release,
     head: { place: headPlace, bytes: readPlain(headPlace, HEAD_BYTES_MAX) },
     list: { place: listPlace, bytes: files.bytes },
+    // Where its head is in the log; null for a release from before there was one.
     proof: release.log_index === undefined ? null : proofIn(folder),
   };
 }
@@ -225,7 +215,6 @@ type UploadedBodies = Pick<Uploaded, 'files' | 'bytes' | 'resumed'>;
 
 const NOTHING: UploadedBodies = { files: 0, bytes: 0, resumed: 0 };
 
-/** Writes what the destination does not have, or not whole. */
 async function writeBodies(
   options: UploadOptions,
   wanted: readonly FileEntry[],
@@ -375,10 +364,8 @@ async function prune(
     );
   }
   const local = new Set([...releaseNames(data), own.name]);
-  const [kept, doomed] = [
-    notes.published().filter((name) => local.has(name)),
-    notes.published().filter((name) => !local.has(name)),
-  ];
+  const kept = notes.published().filter((name) => local.has(name));
+  const doomed = notes.published().filter((name) => !local.has(name));
   for (const name of doomed) {
     const orphans = orphansOf(notes, name, kept);
     for (const file of [RELEASE_NAME, FILES_NAME, RELEASE_PROOF_NAME]) {

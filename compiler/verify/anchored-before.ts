@@ -54,7 +54,6 @@ export function anchorsOf(release: AnchoringRelease): AnchorCheck {
   };
 }
 
-/** The answer for a body whose statement is not in the log itself. */
 function unlogged(question: AnchorQuestion, evidence: Evidence): AnchorAnswer {
   const readings = readingsIn(question, evidence.log);
   return readings.state === 'forged' && !question.isRevoked
@@ -82,7 +81,6 @@ function anchored(detail: string): AnchorAnswer {
   return { state: 'anchored', detail };
 }
 
-/** Whether a release lists the statement: an older one that the log holds, or this one. */
 function published(
   { leaf, statement, before, isRevoked }: AnchorQuestion,
   readings: AnchorAnswer,
@@ -98,7 +96,6 @@ function published(
     : readings;
 }
 
-/** Behind what was in the log before the end of a key. */
 function unproven(before: string): string {
   return `were in the log before ${before}; all else is signed by a key of the past alone, and the release lists no such statement`;
 }
@@ -110,7 +107,6 @@ function missingLeaf({ leaf, statement, retrieved_at }: AnchorQuestion, log: Log
   return state === 'absent' ? detail : null;
 }
 
-/** What the log shows of every record hash in a body. */
 function readingsIn({ body, before }: AnchorQuestion, log: LogTimes): AnchorAnswer {
   const hashes = [...objectNodes(body)].flatMap(({ path, value }) => {
     const hash = /(^|\.)_citation$/.test(path) ? null : value.record_hash;
@@ -130,7 +126,6 @@ function readingsIn({ body, before }: AnchorQuestion, log: LogTimes): AnchorAnsw
   };
 }
 
-/** Releases that are kept beside the one that was given. */
 class OlderReleases {
   readonly #release: AnchoringRelease;
   #held: readonly { readonly hash: string; readonly bodies: StoredBodies }[] | null = null;
@@ -269,7 +264,6 @@ export class LogTimes {
     return position !== null && this.#hashAt(position) === hash ? position : null;
   }
 
-  /** Entries of the log; 0 without one. */
   size(): number {
     return this.#batches().at(-1)?.size ?? 0;
   }

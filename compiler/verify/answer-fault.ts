@@ -15,7 +15,6 @@ import { SIGNED_CSV } from '../contract/series-csv.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { subscriptionSchema } from '../contract/watch-bodies.ts';
 
-/** How a member of a body repeats the value of a parameter. */
 type Spelling = (value: string) => JsonValue;
 const asSent: Spelling = (value) => value;
 
@@ -95,7 +94,6 @@ function settlementTarget(body: JsonValue, catalog: Catalog): string | null {
   return made === undefined ? null : canonicalTarget(made.path, repeatedValues(made, body));
 }
 
-/** The parameters that a body repeats, but for those that are absent or have their default. */
 function repeatedValues({ answer, params }: Endpoint, body: JsonValue): Record<string, string> {
   const given = Object.keys(REPEATED[answer] ?? {}).flatMap((name) => {
     const value = memberOf(body, name);
@@ -156,7 +154,6 @@ function citedQuestion(body: JsonValue, catalog: Catalog): Route | null {
   return unknownName(cited, catalog) === null ? questionOf(cited, catalog) : null;
 }
 
-/** A parameter that the operation of a target does not have; null where there is none. */
 function unknownName(target: string, catalog: Catalog): string | null {
   const request = canonicalRequest(target);
   const row = 'status' in request ? undefined : findRow(request.path, catalog)?.row;

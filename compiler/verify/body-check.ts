@@ -69,10 +69,6 @@ export function canonicalHash(value: unknown): string {
   return recordHashText(bytesToHex(sha256(utf8ToBytes(canonicalJson(value)))));
 }
 
-export function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** One object of a body and where it stands, like `legs.aqi`; the body itself is ``. */
 export interface ObjectNode {
   readonly path: string;

@@ -1,6 +1,5 @@
 import type { Worker } from 'node:worker_threads';
 
-/** One order to a worker thread, and what is made of its messages. */
 interface WorkerCall<Message, Result> {
   readonly order: unknown;
   /** What the error says where the thread ends before it has answered. */

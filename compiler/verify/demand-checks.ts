@@ -16,7 +16,6 @@ export interface Demands {
   readonly maxAgeMs?: number | undefined;
   /** Clock of the reader, milliseconds since 1970. */
   readonly now?: number | undefined;
-  /** What requests mean. */
   readonly catalog: Catalog;
 }
 
@@ -73,7 +72,6 @@ interface Found {
   readonly about: BodyAbout | null;
   /** Whether the verdict is a good one, be it of a citation or a hash alone. */
   readonly isSound: boolean;
-  /** Whether all of the body is signed. */
   readonly isWhole: boolean;
 }
 
@@ -139,10 +137,8 @@ function hours(ms: number): string {
   return String(Math.max(0, Math.round((ms / HOUR_MS) * 100) / 100));
 }
 
-/** Which time of a body is that of its observation. */
 type ObservedKind = 'reading' | 'oldest' | 'newest_row' | 'coverage';
 
-/** The time of each kind, for people. */
 export const TIME_OF: Readonly<Record<ObservedKind, string>> = {
   reading: 'its reading',
   oldest: 'the oldest of what it joins',
@@ -150,7 +146,6 @@ export const TIME_OF: Readonly<Record<ObservedKind, string>> = {
   coverage: 'the last look at the list of filings',
 };
 
-/** What a verified body is about, in the words that its issuer signed. */
 export interface BodyAbout {
   /** What is stated; null where the issuer states no claim. */
   readonly subject: string | null;
@@ -164,7 +159,6 @@ export interface BodyAbout {
   readonly observed_at: string | null;
   /** Which time that is: that of one reading, of the oldest of several, of the newest row of a series, of the filings' list. */
   readonly time_of: ObservedKind;
-  /** When it was collected. */
   readonly retrieved_at: string;
   /** Hours from the observation to the reader's clock, one decimal, below 0 for a time to come; null without a clock. */
   readonly age_hours: number | null;
@@ -200,15 +194,10 @@ function aboutBody(
 
 type Words = Omit<BodyAbout, 'answers' | 'unsigned' | 'age_hours'>;
 
-/** The citation of a body states what the whole body is about. */
 function citedWords(body: JsonObject, { claim, fact, source, retrieved_at }: Citation): Words {
-  const time_of = observedKind(body);
+  const oneOrMore = typeof body.record_hash === 'string' ? 'reading' : 'oldest';
+  const time_of = isSeries(body) ? 'newest_row' : oneOrMore;
   return { subject: claim ?? null, fact, observed_at: source.published_at, time_of, retrieved_at };
-}
-
-function observedKind(body: JsonObject): ObservedKind {
-  if (isSeries(body)) return 'newest_row';
-  return typeof body.record_hash === 'string' ? 'reading' : 'oldest';
 }
 
 /** A settlement answer repeats the citation of one of its parts; what it states follows from all of them. */

@@ -12,6 +12,7 @@ import {
 } from '../contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import type { Endpoint } from '../contract/endpoints.ts';
+import { messageOf } from '../contract/errors.ts';
 import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
 import { atomicAmount, priceBySignal, priceRange } from '../contract/price.ts';
 import type { Release } from '../contract/release.ts';
@@ -23,12 +24,10 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
-import { canonicalHash, reason } from './body-check.ts';
-import type { Disk } from './disk.ts';
-import type { FileList } from './file-list.ts';
+import { canonicalHash } from './body-check.ts';
 import { isSame, rowsOf } from './relation.ts';
 import type { BodyFault } from './release-fault.ts';
-import { StoredBodies, type StoredBody } from './stored-bodies.ts';
+import type { StoredBodies, StoredBody } from './stored-bodies.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 import { isSignedBy } from './verify-citation.ts';
 
@@ -45,11 +44,9 @@ export function isDescription(path: string): boolean {
 interface DescribedRelease extends ReadCatalog {
   readonly head: Release;
   readonly isSignature: SignatureCheck;
-  /** The signed agent card beside the description. */
   readonly card: StoredBody;
 }
 
-/** What is wrong with one description: whom it names, what it signs, which operations and prices it tells. */
 export function checkDescription(
   path: string,
   body: JsonValue,
@@ -86,7 +83,7 @@ function cardFaults(body: JsonObject, { head, isSignature }: DescribedRelease): 
       const holds = isSignature(bytes, utf8ToBytes(message), parseDidKey(head.issuer_did));
       return holds ? [] : [[where, 'does not hold']];
     } catch (error) {
-      return [[where, reason(error)]];
+      return [[where, messageOf(error)]];
     }
   });
 }
@@ -96,7 +93,6 @@ function headerOf(text: string): JsonObject {
   return isObject(header) ? header : {};
 }
 
-/** The key of the release is listed, with its own bytes, as one that asserts now. */
 function didFaults(body: JsonObject, { key_id, issuer_did }: Release): BodyFault[] {
   const key = rowsOf(body.verificationMethod).find(({ id }) => id === key_id);
   const asserted: JsonValue[] = Array.isArray(body.assertionMethod) ? body.assertionMethod : [];
@@ -110,13 +106,12 @@ function didFaults(body: JsonObject, { key_id, issuer_did }: Release): BodyFault
   ];
 }
 
-/** The list of keys holds by itself, and the key of the release is one that may sign at its time. */
 function keysFaults(body: JsonObject, { issuer_did, as_of }: Release): BodyFault[] {
   try {
     const standing = keyStanding(readKeyHistory(body, isSignedBy), issuer_did, as_of);
     return standing === 'valid' ? [] : [['keys', `the key of the release is ${standing} in it`]];
   } catch (error) {
-    return [['', reason(error)]];
+    return [['', messageOf(error)]];
   }
 }
 
@@ -127,7 +122,6 @@ function sameCard(body: JsonObject, card: StoredBody): BodyFault[] {
   return isSame(body, unsigned) ? [] : [['', 'differs from the signed agent card']];
 }
 
-/** Prices of the manifest are those of the table. */
 function priceFaults(body: JsonObject, catalog: Catalog): BodyFault[] {
   return rowsOf(body.entries).flatMap((entry, at): BodyFault[] => {
     const row = catalog.operationByPath.get(String(entry.path));
@@ -149,7 +143,6 @@ function priceFault(entry: JsonObject, row: Endpoint, { operations }: Catalog): 
   return bySignal ? null : ['price_by_signal', 'not the prices of the table'];
 }
 
-/** The price that an operation of the description states. */
 function statedPrice(operation: JsonValue | undefined): JsonObject | null {
   const info = isObject(operation) ? operation['x-payment-info'] : undefined;
   const price = isObject(info) ? info.price : undefined;
@@ -164,12 +157,10 @@ function priceOfTable(row: Endpoint, { operations }: Catalog): JsonObject {
   return { ...priceRange(row) };
 }
 
-/** Prices of the OpenAPI description are those of the table. */
 function pathFaults({ paths }: JsonObject, catalog: Catalog): BodyFault[] {
-  const { operationByPath } = catalog;
   if (!isObject(paths)) return [];
   return Object.entries(paths).flatMap(([path, item]): BodyFault[] => {
-    const row = operationByPath.get(path.replace(/\{(\w+)\}/g, ':$1'));
+    const row = catalog.operationByPath.get(path.replace(/\{(\w+)\}/g, ':$1'));
     const operation = isObject(item) ? (item.get ?? item.post) : undefined;
     const stated = statedPrice(operation);
     if (row === undefined || stated === null) return [];
@@ -191,19 +182,9 @@ export interface ReadCatalog {
 type CatalogHead = Pick<Release, 'table_digest' | 'catalog_sha256'>;
 
 /** The catalogue of a release; an older release of other tables is no fault. */
-export function readReleaseCatalog({
-  disk,
-  root,
-  head,
-  list,
-}: {
-  disk: Disk;
-  root: string;
-  head: CatalogHead;
-  list: FileList;
-}): ReadCatalog {
-  const bytes = new StoredBodies(disk, root, list).bytes(WHOLE_CATALOG_PATH);
-  const entry = list.find(WHOLE_CATALOG_PATH);
+export function readReleaseCatalog(bodies: StoredBodies, head: CatalogHead): ReadCatalog {
+  const bytes = bodies.bytes(WHOLE_CATALOG_PATH);
+  const entry = bodies.list.find(WHOLE_CATALOG_PATH);
   const file = bytes === null || entry === null ? null : { bytes, sha256: entry.sha256 };
   const carried = { head, file, digestOf: canonicalHash };
   try {
@@ -213,10 +194,7 @@ export function readReleaseCatalog({
   }
 }
 
-/**
- * Why the catalogue that a release carries is not the one of its head; null where it is. `ownTables`: whether the head can be
- * made again by this program.
- */
+/** Why the catalogue that a release carries is not the one of its head; null where it is. */
 export function carriedFault(
   sha256: string,
   { head, ownTables }: Pick<ReadCatalog, 'ownTables'> & { readonly head: CatalogHead },

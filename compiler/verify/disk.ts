@@ -1,4 +1,5 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { isCode } from '../contract/errors.ts';
 import { namedChunks, plainChunks } from './plain-file.ts';
 
 const NEWLINE = 0x0a;
@@ -11,7 +12,6 @@ export interface Disk {
   entry(path: string): { kind: EntryKind; size: number } | null;
   /** Names in a folder with their kind, in any order. */
   list(path: string): readonly { readonly name: string; readonly kind: EntryKind }[];
-  /** Where a link points. */
   link(path: string): string;
   /** The whole path of an entry that is there, every link and every `.` on the way resolved. */
   real(path: string): string;
@@ -42,7 +42,7 @@ function statsOf(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return null;
+    if (isCode(error, 'ENOTDIR')) return null;
     throw error;
   }
 }

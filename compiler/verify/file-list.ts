@@ -41,7 +41,6 @@ export class FileList {
     return shared === this.#bytes.length;
   }
 
-  /** Its public lines, in pieces. */
   publicLines(): Buffer[] {
     const stretches = publicStretches((text) => this.#firstNotBefore(text));
     return stretches.map(([from, to]) => this.#bytes.subarray(from, to));
@@ -61,14 +60,12 @@ export class FileList {
     return entry?.path === path ? entry : null;
   }
 
-  /** How many files have a path that begins so. */
   count(prefix: string): number {
     let lines = 0;
     for (const _ of this.paths(prefix)) lines += 1;
     return lines;
   }
 
-  /** The paths that begin so, in order. */
   *paths(prefix: string): Generator<string> {
     for (let at = this.#firstNotBefore(prefix); at < this.#bytes.length; at = this.#lineEnd(at)) {
       const path = this.#pathAt(at);
@@ -120,7 +117,6 @@ export function dataFolder(root: string): string {
   return `${root}/../..`;
 }
 
-/** Where the bytes of a listed file stand. */
 export function placeOfFile(root: string, { path, sha256 }: FileEntry): string {
   return `${dataFolder(root)}/${storedPath(path, sha256)}`;
 }

@@ -1,4 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
+import { messageOf } from '../contract/errors.ts';
 import type { HashedFiling } from '../contract/filing.ts';
 import {
   FILINGS_FOLDER,
@@ -13,8 +14,7 @@ import {
 import { filingLists, provenList, storedForms } from '../contract/filing-lists.ts';
 import { encodeSegment } from '../contract/path.ts';
 import { filerCoverageSchema } from '../contract/resolve-bodies.ts';
-import type { JsonObject, JsonValue } from '../contract/strict-json.ts';
-import { reason } from './body-check.ts';
+import type { JsonValue } from '../contract/strict-json.ts';
 import { isSame, type Related } from './relation.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
@@ -62,24 +62,20 @@ function lineFault(line: string, cik: string, bodies: StoredBodies): string | nu
     const own = formatFilingLine(filing as unknown as HashedFiling);
     return own === `${line}\n` ? null : 'differs from the filing';
   } catch (error) {
-    return reason(error);
+    return messageOf(error);
   }
 }
 
-/** What is wrong with one line of the list of filers. */
 export function filerLineFault(line: string, bodies: StoredBodies): string | null {
   const filer: FilerLine = parseFilerLine(line);
   const body = bodies.get(filerPath(filer.cik));
   if (body === 'absent') return 'names a filer that is not stored';
   if (body === 'damaged') return null;
   const { entity, entity_name, tickers, observed_at, covered_from, gaps } = body;
-  const shown = [entity, entity_name, tickers, observed_at, covered_from, gaps, formsOf(body)];
+  const heads = filerCoverageSchema.shape.lists.safeParse(body.lists);
+  const forms = heads.success ? storedForms(heads.data) : [];
+  const shown = [entity, entity_name, tickers, observed_at, covered_from, gaps, forms];
   const stored = [filer.cik, filer.name, filer.tickers, filer.collected_at, filer.covered_from];
   const isFiler = isSame(shown as never, [...stored, filer.gaps, filer.forms] as never);
   return isFiler ? null : 'differs from what is stored of the filer';
-}
-
-function formsOf({ lists }: JsonObject): string[] {
-  const heads = filerCoverageSchema.shape.lists.safeParse(lists);
-  return heads.success ? storedForms(heads.data) : [];
 }

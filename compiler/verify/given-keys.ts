@@ -12,7 +12,6 @@ import { isReleaseFolder, keysIn, readHead, releaseKeys, releaseRoot } from './r
 import { isOfSigner, type ProvenCatalog, provenCatalog } from './signed-head.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
 
-/** What a reader knows of the keys of an issuer. */
 export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
   readonly anchors?: AnchorCheck;
   readonly log?: GivenLog;

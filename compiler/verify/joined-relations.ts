@@ -32,7 +32,6 @@ import { placeOf } from './release-place.ts';
 
 const THIN = 'thin/';
 
-/** A joined body that is made again, and the parameter of its path. */
 interface Joined {
   readonly joined: Related;
   readonly subject: string;
@@ -87,10 +86,7 @@ function madeThin({ joined, subject }: Joined): object | null {
   return cited(thinBundle(bundle), joined.body, thinBundleStatement(line, bundle, legs));
 }
 
-type BundleLine = Line & { readonly bundle: NonNullable<Line['bundle']> };
-
-/** The line whose bundle has a path. */
-function lineAt({ path, catalog }: Related): BundleLine {
+function lineAt({ path, catalog }: Related) {
   const operation = placeOf(path, catalog)?.endpoint.path;
   const line = catalog.lines.find(({ bundle }) => bundle?.path === operation);
   if (line?.bundle === undefined) throw new RangeError(`no line has a bundle at "${path}"`);
@@ -162,7 +158,6 @@ function madeSample({ joined }: Joined): object | null {
 /** Parameters of the files of a list, by the folder that was asked for. */
 const held = new WeakMap<FileList, Map<string, readonly string[]>>();
 
-/** The values of the parameter behind a folder that an operation has files in, in order. */
 function listedIn(list: FileList, row: FileRow, folder: string): readonly string[] {
   const known = held.get(list) ?? new Map<string, readonly string[]>();
   held.set(list, known);

@@ -1,5 +1,6 @@
 import { openNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
+import { messageOf } from '../contract/errors.ts';
 import { firstWhere } from '../contract/lists.ts';
 import {
   factsText,
@@ -19,7 +20,6 @@ import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import { parseVerifyEntry } from '../contract/release.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH, decodeBundle, TILE_WIDTH, tilePath } from '../contract/tiles.ts';
-import { reason } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import type { FileList } from './file-list.ts';
 import type { LogSource } from './log-tiles-check.ts';
@@ -159,7 +159,7 @@ function checkRun(source: LogSource, run: LogRun, digests: Buffer): Buffer {
     try {
       found.push(checkShard({ source, path, run, shard }, decodeUtf8(bytes), digests));
     } catch (error) {
-      source.faults.add(path, '', reason(error));
+      source.faults.add(path, '', messageOf(error));
     }
   }
   const indexed = Buffer.concat(found);
@@ -229,7 +229,7 @@ function checkPublished(source: LogSource, path: string, known: KnownHashes): nu
       else source.faults.add(path, `line ${index + 1}`, `"${record_hash}" is not in the log`);
     }
   } catch (error) {
-    source.faults.add(path, '', reason(error));
+    source.faults.add(path, '', messageOf(error));
   }
   return found;
 }

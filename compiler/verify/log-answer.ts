@@ -3,20 +3,14 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { openNote } from '../contract/checkpoint.ts';
 import { PROOF_MEMBER, withoutProof } from '../contract/citation.ts';
+import { messageOf } from '../contract/errors.ts';
 import { logBatch } from '../contract/log-batch.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
-import {
-  agreement,
-  type BodyCheck,
-  canonicalHash,
-  checkAt,
-  memberPath,
-  reason,
-} from './body-check.ts';
+import { agreement, type BodyCheck, canonicalHash, checkAt, memberPath } from './body-check.ts';
 import { believedDids, type KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
 import {
@@ -43,7 +37,6 @@ export interface LogAnswer {
   readonly checks: readonly BodyCheck[];
   /** The key that signed the checkpoint; null where no key that is known did. */
   readonly signer: string | null;
-  /** Whether an entry was found at all. */
   readonly isFound: boolean;
 }
 
@@ -164,7 +157,6 @@ function inclusionChecks(hash: string, proved: Proved, member: string): BodyChec
   ];
 }
 
-/** Whether the note states the tree of the proof, and who of those that are known signed it. */
 function checkpointChecks(
   { checkpoint, size, root }: Proved,
   member: string,
@@ -204,7 +196,7 @@ function freshChecks(
     const isLeaf = isLeafProven(proof, leafHash(logEntry(hash), sha256), sha256);
     return [isLeaf ? at.pass('of the newest tree') : at.fail('does not lead to its root')];
   } catch (error) {
-    return [at.fail(reason(error))];
+    return [at.fail(messageOf(error))];
   }
 }
 

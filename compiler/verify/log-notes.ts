@@ -5,7 +5,6 @@ import { parseDidKey } from '../contract/did-key.ts';
 import type { ReadTlogProof } from '../contract/tlog-proof.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
-/** A note that was judged: what it states, or why that is not worth a look. */
 type JudgedNote =
   | { readonly checkpoint: Checkpoint; readonly fault: null; readonly signers: readonly string[] }
   | { readonly checkpoint: null; readonly fault: string; readonly signers: readonly string[] };

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { defined } from '../contract/defined.ts';
+import { messageOf } from '../contract/errors.ts';
 import { isPublicPath, type Release } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import {
@@ -12,10 +13,10 @@ import {
   tilePath,
 } from '../contract/tiles.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
-import { reason } from './body-check.ts';
-import { type Disk, readAll } from './disk.ts';
+import { readAll } from './disk.ts';
 import { listedFiles, placeOfFile } from './file-list.ts';
 import type { Faults } from './release-fault.ts';
+import type { OpenRelease } from './release-head.ts';
 
 const LEAF = 0;
 const NODE = 1;
@@ -31,7 +32,6 @@ export class LogTilesCheck {
   /** Partial tiles that checkpoints of these sizes need, by their path; gone once the tile is full. */
   readonly #partial = new Map<string, { readonly level: number; readonly width: number }>();
   readonly #expected = new Set<string>();
-  /** The last bundle that was read. */
   #bundle: { readonly index: number; readonly hashes: readonly string[] } = {
     index: -1,
     hashes: [],
@@ -43,7 +43,6 @@ export class LogTilesCheck {
     this.digests = Buffer.alloc(size * 32);
   }
 
-  /** Entries that there are to read. */
   get total(): number {
     return this.#size;
   }
@@ -113,7 +112,7 @@ export class LogTilesCheck {
       if (bytes === null || hashes.length === width) return hashes;
       throw new RangeError(`${hashes.length} entries instead of ${width}`);
     } catch (error) {
-      this.#source.faults.add(path, '', reason(error));
+      this.#source.faults.add(path, '', messageOf(error));
       return [];
     }
   }
@@ -214,17 +213,7 @@ export interface LogSource {
   proof(): Uint8Array | null;
 }
 
-export function logSource({
-  disk,
-  root,
-  head,
-  faults,
-}: {
-  disk: Disk;
-  root: string;
-  head: Release;
-  faults: Faults;
-}): LogSource {
+export function logSource({ disk, root, head, faults }: OpenRelease): LogSource {
   const places = new Map<string, string>();
   let isPublic = true;
   for (const listed of listedFiles(disk, root)) {
@@ -236,7 +225,7 @@ export function logSource({
       if (place === undefined || disk.entry(place)?.kind !== 'file') throw new Error('missing');
       return readAll(disk.chunks(place), max);
     } catch (error) {
-      faults.add(path, '', reason(error));
+      faults.add(path, '', messageOf(error));
       return null;
     }
   };

@@ -10,13 +10,14 @@ import {
   sampleIn,
 } from '../contract/citation.ts';
 import { TABLE } from '../contract/endpoints.ts';
+import { messageOf } from '../contract/errors.ts';
 import { hasEnded, type IssuerKey } from '../contract/key-history.ts';
 import { leafHash } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
-import { type BodyCheck, checkAt, memberPath, type ObjectNode, reason } from './body-check.ts';
+import { type BodyCheck, checkAt, memberPath, type ObjectNode } from './body-check.ts';
 import { believedDids, judgeSigner, type KeyTrust } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';
 import {
@@ -37,7 +38,6 @@ import type { SignatureCheck } from './strict-signature.ts';
  */
 export type ProofDemand = 'demanded' | 'noted';
 
-/** Where an entry stands, in a log of so many. */
 interface LoggedPlace {
   readonly index: number;
   readonly size: number;
@@ -126,7 +126,7 @@ export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTru
     const { fault: lack, witnessed } = judgeByPolicy(read.checkpoint, trusted);
     return lack === null ? at.pass(wordsOf(read, leaf, witnessed)) : at.fail(lack);
   } catch (error) {
-    return at.fail(reason(error));
+    return at.fail(messageOf(error));
   }
 }
 
@@ -144,7 +144,6 @@ interface ShownLeaf {
   readonly by: 'witnesses' | 'present key';
 }
 
-/** What the proof of a body shows that no thief of a past key could have made; null for nothing. */
 function shownLeaf(
   delivered: { body: JsonValue; proof: JsonValue },
   trusted: ProofTrust,
@@ -190,7 +189,6 @@ function wordsOf(
 
 /** Something that a key signed which was revoked later, or which ended. */
 export interface AnchorQuestion {
-  /** The body with its citation. */
   readonly body: JsonObject;
   /** The hash that must be an entry of the log; null for a body that has none. */
   readonly leaf: ProvableHash | null;
@@ -214,7 +212,6 @@ export interface AnchorAnswer {
 /** Null where the log cannot tell: the release is of a time at which the key still signed. */
 export type AnchorCheck = (question: AnchorQuestion) => AnchorAnswer | null;
 
-/** Whom to believe, and the log of a release that was passed. */
 export interface AnchorTrust extends ProofTrust {
   readonly anchors?: AnchorCheck;
 }
@@ -270,7 +267,6 @@ function anchorCheck(
   return limit.detail === null ? [] : [at.notApplicable(`${limit.detail}; ${HOW_TO_SHOW}`)];
 }
 
-/** Until when what a key signed counts. */
 interface Limit {
   readonly before: string;
   readonly isRevoked: boolean;
@@ -292,7 +288,6 @@ function limitOf(
   return { before: valid_until, isRevoked: false, detail: isOver ? ended : null };
 }
 
-/** What its own proof shows of the age of a body. */
 function answerOf(
   { path }: ObjectNode,
   { before, isRevoked }: Limit,
@@ -315,7 +310,6 @@ const SHOWN_WORDS: Readonly<Record<ShownLeaf['by'], (before: string) => string>>
   'present key': () => 'by a checkpoint of a key that is still in use',
 };
 
-/** Of two answers the one that decides. */
 function best(own: AnchorAnswer | null, given: AnchorAnswer | null): AnchorAnswer | null {
   const order = ['anchored', 'forged', 'reading', 'open'] as const;
   const answers = [own, given].flatMap((each) => each ?? []);
@@ -365,7 +359,6 @@ function ofReading(body: JsonObject): ProvableHash | null {
   return isOwn ? { hash, of: isWhole ? 'reading' : 'named reading' } : null;
 }
 
-/** The path that the citation of a body names, and what is asked for there. */
 function signedAddress({ _citation }: JsonObject): [string | undefined, URLSearchParams] {
   const cited = citationSchema.safeParse(_citation);
   const [path, query] = (cited.success ? citedTarget(cited.data) : null)?.split('?', 2) ?? [];

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { isCode } from '../contract/errors.ts';
 
 // The one place where this program opens files for reading. A pipe that nobody writes into would hold an ordinary
 // open for ever, and a device never ends, so nothing is read before it is known to be a plain file.
@@ -11,7 +12,6 @@ const CHUNK_BYTES = 262_144;
 const SILENCE_MS_MAX = 30_000;
 const LOOK_MS = 5;
 
-/** Whether a link at the end of a path is followed. */
 type Links = 'follow' | 'refuse';
 
 /** A path that stands for something else than a plain file, or for one that is too long. */
@@ -115,7 +115,7 @@ function readReady(file: number, buffer: Uint8Array): number | null {
   try {
     return readSync(file, buffer, 0, buffer.length, null);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return null;
+    if (isCode(error, 'EAGAIN')) return null;
     throw error;
   }
 }
@@ -125,10 +125,9 @@ function openAtOnce(path: string, links: Links): number {
   try {
     return openSync(path, O_RDONLY | O_NONBLOCK | (links === 'refuse' ? O_NOFOLLOW : 0));
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : null;
-    const isLink = code === 'ELOOP' && links === 'refuse';
+    const isLink = isCode(cause, 'ELOOP') && links === 'refuse';
     // ENXIO: a socket has no bytes of its own, and there may be no driver behind a device.
-    if (!isLink && code !== 'ENXIO') throw cause;
+    if (!isLink && !isCode(cause, 'ENXIO')) throw cause;
     const state = `not a plain file: ${isLink ? 'a link' : 'a socket or device'}`;
     throw new NotPlainError({ path, code: 'ENOTPLAIN', state }, { cause });
   }

@@ -79,7 +79,6 @@ export function judgeByPolicy(
   return { fault: lack === '' ? null : `not witnessed as the policy demands: ${lack}`, witnessed };
 }
 
-/** Who witnessed a checkpoint, in words. */
 export function witnessWords({ name, at }: Witnessed): string {
   return `witnessed by ${name} at ${at}`;
 }
@@ -124,19 +123,8 @@ function cosignedBy(
   return { forged: false, at: past.length === 0 ? null : isoTime(Math.min(...past)) };
 }
 
-/** Whether a key of the list that is still in use signed a checkpoint; an overlap has two. */
-export function checkpointSigner(
-  note: string,
-  trusted: KeyTrust & PolicyTrust,
-): {
-  isPresent: boolean;
-  past: {
-    did: string;
-    /** Until when it counted, ISO-8601. */
-    until: string;
-    detail: string;
-  } | null;
-} {
+/** Whether a key of the list that is still in use signed a checkpoint, for an overlap has two; else which past key did, and until when that counted. */
+export function checkpointSigner(note: string, trusted: KeyTrust & PolicyTrust) {
   const { keys, now, isSignature } = trusted;
   if (keys === undefined) return { isPresent: false, past: null };
   const past = new Map(

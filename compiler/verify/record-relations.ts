@@ -62,7 +62,6 @@ export function recordOf(path: string): string | null {
   return view === undefined ? null : START + path.slice(view.start.length);
 }
 
-/** The listed views of a record, itself left out. */
 export function viewsOf(record: string, list: FileList): (View & { readonly entry: FileEntry })[] {
   return VIEWS.flatMap((view) => {
     if (view.start === START) return [];
@@ -71,7 +70,6 @@ export function viewsOf(record: string, list: FileList): (View & { readonly entr
   });
 }
 
-/** Compares what a record says in words with its members. */
 export function checkRecord(record: Related): void {
   const made = record.body as unknown as SignalRecord;
   checkMade(record, () => stated(made, record, { path: RECORD }));
@@ -95,14 +93,15 @@ export function checkView(view: Related, record: JsonObject, { endpoint, form }:
   });
 }
 
-interface Stated extends Related {
-  readonly record?: SignalRecord;
-}
-
 /** What was made, with the words that its citation has to say of the record. */
 function stated(
   made: object,
-  { body, catalog, ownTables, record = body as unknown as SignalRecord }: Stated,
+  {
+    body,
+    catalog,
+    ownTables,
+    record = body as unknown as SignalRecord,
+  }: Related & { readonly record?: SignalRecord },
   of: { readonly path: string; readonly more?: string },
 ): object {
   const signal = catalog.entryById.get(record.signal_id)?.signal;
@@ -118,7 +117,6 @@ function percentilesOf(history: JsonValue | undefined): PercentileTable {
   return (isObject(history) ? history.percentile_table : []) as unknown as PercentileTable;
 }
 
-/** Compares a record's preview, and its last fact, with its series. */
 export function checkRows(
   { record, preview }: { readonly record: Related; readonly preview: Related | null },
   { rows: listed, retained }: JsonObject,
@@ -132,7 +130,7 @@ export function checkRows(
       record.fault(`${at}record_hash`, 'is of no row of the series');
     }
     if (stored === undefined || !shown) return;
-    for (const name of differing(row, stored, NONE)) {
+    for (const name of differing(row, stored)) {
       record.fault(at + name, 'differs from the series');
     }
   };
@@ -168,8 +166,6 @@ function checkPast(
     if (!isSame(body[name], made[name])) fault(name, 'differs from the series');
   }
 }
-
-const NONE: ReadonlySet<string> = new Set();
 
 /** Which rows a series surely holds: long ones are cut at their start. */
 function reachOf(retained: JsonValue | undefined): (row: JsonObject) => boolean {

@@ -1,11 +1,11 @@
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citedBase, type Statement } from '../contract/citation.ts';
 import { endpointAt } from '../contract/endpoints.ts';
+import { messageOf } from '../contract/errors.ts';
 import { filePath } from '../contract/path.ts';
 import type { SignalRecord } from '../contract/record.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
-import { memberPath, reason } from './body-check.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+import { memberPath } from './body-check.ts';
 import type { Counted } from './release-fault.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
@@ -36,7 +36,6 @@ export function storedBody(bodies: StoredBodies, path: string): JsonObject | nul
   return body === 'absent' ? null : body;
 }
 
-/** The same, of the record of a signal and entity. */
 export function storedRecord(
   bodies: StoredBodies,
   { signal_id, entity }: { readonly signal_id: string; readonly entity: string },
@@ -49,21 +48,20 @@ export function storedRecord(
 export function checkMade({ body, fault }: Related, make: () => object | null): void {
   try {
     const made = make();
-    if (made === null) fault('', 'repeats what is not in the release');
-    else for (const where of first(differences(body, made as JsonObject))) fault(where, DIFFERS);
+    if (made === null) {
+      fault('', 'repeats what is not in the release');
+      return;
+    }
+    let named = 0;
+    for (const where of differences(body, made as JsonObject)) {
+      fault(where, DIFFERS);
+      named += 1;
+      if (named === DIFFERENCES_MAX) break;
+    }
   } catch (error) {
     if (error instanceof DamagedError) return;
-    fault('', `cannot be made again: ${reason(error)}`);
+    fault('', `cannot be made again: ${messageOf(error)}`);
   }
-}
-
-function first(places: Generator<string>): string[] {
-  const found: string[] = [];
-  for (const place of places) {
-    found.push(place);
-    if (found.length === DIFFERENCES_MAX) break;
-  }
-  return found;
 }
 
 /** What was made, with the citation of the body as its statement has to be. */
@@ -107,7 +105,11 @@ export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): bool
 }
 
 /** Names of members that both objects have, but not alike. */
-export function differing(one: JsonObject, other: JsonObject, except: ReadonlySet<string>) {
+export function differing(
+  one: JsonObject,
+  other: JsonObject,
+  except: ReadonlySet<string> = new Set(),
+) {
   return Object.keys(one).filter(
     (name) => !except.has(name) && Object.hasOwn(other, name) && !isSame(one[name], other[name]),
   );

@@ -20,13 +20,9 @@ import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { endOf, WHOEVER_HAS_IT } from './key-trust.ts';
 import { Faults } from './release-fault.ts';
-import { folderName, readHeadAlone, sequenceOf } from './release-head.ts';
+import { folderName, type OpenRelease, readHeadAlone, sequenceOf } from './release-head.ts';
 
-interface ChainedRelease {
-  readonly disk: Disk;
-  readonly root: string;
-  readonly head: Release;
-  readonly faults: Faults;
+interface ChainedRelease extends OpenRelease {
   /** Keys that the issuer had before; a kept release may be signed by any of them. */
   readonly keys?: KeyHistory | undefined;
 }
@@ -58,8 +54,10 @@ export function checkChain(own: ChainedRelease): Release[] {
 function keptLink({ disk, root, head, faults, keys }: ChainedRelease, name: string): Link[] {
   const file = `releases/${name}/${RELEASE_NAME}`;
   const folder = `${root}/../${name}`;
-  const read = readKept(disk, folder);
-  if (read === null) {
+  // Its files are not looked at.
+  const own = new Faults();
+  const read = readHeadAlone({ disk, root: folder, trust: 'any', faults: own });
+  if (read === null || own.count > 0) {
     // A compile may remove old releases meanwhile, or have been killed over it: that is no other than one that is gone.
     const isThere = disk.entry(`${folder}/${RELEASE_NAME}`) !== null;
     if (isThere) faults.add(file, '', 'not the signed head of a release');
@@ -69,13 +67,6 @@ function keptLink({ disk, root, head, faults, keys }: ChainedRelease, name: stri
   if (known.includes(read.issuer_did)) return [{ file, head: read }];
   faults.add(file, 'issuer_did', `${read.issuer_did} is no key of this issuer`);
   return [];
-}
-
-/** The head of another release by itself; its files are not looked at. */
-function readKept(disk: Disk, root: string): Release | null {
-  const own = new Faults();
-  const head = readHeadAlone({ disk, root, trust: 'any', faults: own });
-  return own.count === 0 ? head : null;
 }
 
 function checkLink(before: Link, { file, head }: Link, own: ChainedRelease): void {
@@ -98,20 +89,13 @@ function checkLink(before: Link, { file, head }: Link, own: ChainedRelease): voi
 /** More releases than one every five minutes for ten years: nobody published these. */
 const SEQUENCE_JUMP_MAX = 1_000_000;
 
-interface SeenCheck {
-  readonly disk: Disk;
-  readonly root: string;
-  readonly head: Release;
-  readonly faults: Faults;
-  /** The newest release of this issuer that was verified before. */
+interface SeenCheck extends OpenRelease {
   readonly seen: KnownRelease;
-  /** All keys of the issuer, if known. */
   readonly keys?: KeyHistory | undefined;
   /** Clock of the reader, milliseconds since 1970. */
   readonly now: number | undefined;
 }
 
-/** What to remember of a list of keys. */
 export function keysSeenIn(keys: KeyHistory): SeenKeys {
   return seenKeysOf(keys, hexDigest);
 }
@@ -228,7 +212,6 @@ export function seenOf(
   return own ?? known.find(({ keys }) => isOfSeen(history, keys));
 }
 
-/** The text of a memory in which an issuer's newest release is this one. */
 export function remember(memory: SeenReleases, did: string, seen: SeenRelease): string {
   const issuers = { ...memory.issuers, [did]: seen };
   const sorted = Object.entries(issuers).sort(([a], [b]) => (a < b ? -1 : 1));

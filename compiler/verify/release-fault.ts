@@ -5,7 +5,6 @@ export interface ReleaseFault {
   readonly detail: string;
 }
 
-/** What is wrong with one place of a body. */
 export type BodyFault = readonly [where: string, detail: string];
 
 /** Faults that are kept; more are only counted. */
@@ -33,7 +32,6 @@ export class Faults {
   }
 }
 
-/** What a verification counts, with the words of its report. */
 export const COUNTED = {
   files: 'listed files, each of its size and hash',
   record_hashes: 'record hashes recomputed from their cores',

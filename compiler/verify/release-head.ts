@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { messageOf } from '../contract/errors.ts';
 import {
   isContinued,
   KEYS_BYTES_MAX,
@@ -18,13 +19,20 @@ import {
   type Release,
 } from '../contract/release.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';
 import { listedFiles, placeOfFile } from './file-list.ts';
 import { type KeyTrust, listFault, type Trusted } from './key-trust.ts';
 import type { Faults } from './release-fault.ts';
 import { type ReportHeadFault, signedHead } from './signed-head.ts';
 import { isSignedBy } from './verify-citation.ts';
+
+/** A release whose head was read, and where its faults go. */
+export interface OpenRelease {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly head: Release;
+  readonly faults: Faults;
+}
 
 interface OpenHead extends KeyTrust {
   readonly disk: Disk;
@@ -60,7 +68,7 @@ export function readHeadAlone({ disk, root, faults, ...trusted }: OpenHead): Rel
       fault,
     );
   } catch (error) {
-    fault('', reason(error));
+    fault('', messageOf(error));
     return null;
   }
 }
@@ -77,7 +85,7 @@ function filesHash(disk: Disk, root: string, count: number): string {
   try {
     for (const chunk of disk.chunks(path)) hash.update(chunk);
   } catch (error) {
-    return `nothing: ${reason(error)}`;
+    return `nothing: ${messageOf(error)}`;
   }
   return `sha256:${bytesToHex(hash.digest())}`;
 }
@@ -113,17 +121,7 @@ export function releaseRoot(disk: Disk, folder: string, faults: Faults): string 
 }
 
 /** An older release in the folder of a newer one: a folder is named after its sequence. */
-export function checkName({
-  disk,
-  root,
-  head,
-  faults,
-}: {
-  disk: Disk;
-  root: string;
-  head: Release;
-  faults: Faults;
-}): void {
+export function checkName({ disk, root, head, faults }: OpenRelease): void {
   const name = folderName(disk, root);
   const own = sequenceOf(name);
   if (own !== null && own !== head.sequence) {
@@ -137,7 +135,10 @@ export function checkName({
  */
 export function unservedReleases(disk: Disk, root: string, head: Release): string[] {
   const name = folderName(disk, root);
-  if (!isServed(disk, root, name)) return [];
+  const current = `${root}/../../current`;
+  const isServed =
+    disk.entry(current)?.kind === 'link' && disk.link(current) === `releases/${name}`;
+  if (!isServed) return [];
   return disk
     .list(`${root}/..`)
     .filter((other) => other.name !== name && (sequenceOf(other.name) ?? 0) > head.sequence)
@@ -153,11 +154,6 @@ export function sequenceOf(name: string): number | null {
 /** The name of a release folder, however a caller wrote it: `current/` and `.` mean the folder behind them. */
 export function folderName(disk: Disk, root: string): string {
   return posix.basename(disk.real(root));
-}
-
-function isServed(disk: Disk, root: string, name: string): boolean {
-  const current = `${root}/../../current`;
-  return disk.entry(current)?.kind === 'link' && disk.link(current) === `releases/${name}`;
 }
 
 interface ReleaseKeys extends Trusted {
@@ -197,7 +193,7 @@ function ownKeys({ disk, root, faults }: Omit<ReleaseKeys, keyof Trusted>): KeyH
   try {
     return entry === null ? null : keysIn(disk.chunks(placeOfFile(root, entry)));
   } catch (error) {
-    faults.add(KEYS_PATH, '', reason(error));
+    faults.add(KEYS_PATH, '', messageOf(error));
     return null;
   }
 }

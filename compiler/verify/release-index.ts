@@ -1,4 +1,5 @@
 import { endpointAt } from '../contract/endpoints.ts';
+import { messageOf } from '../contract/errors.ts';
 import { FILERS_PATH } from '../contract/filing-index.ts';
 import { filePath, SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import type { SignalRecord } from '../contract/record.ts';
@@ -19,12 +20,12 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
-import { objectNodes, reason } from './body-check.ts';
+import { objectNodes } from './body-check.ts';
 import { type Disk, lines, readAll } from './disk.ts';
 import { type FileList, listedFiles, placeOfFile } from './file-list.ts';
 import { filerLineFault } from './filing-relations.ts';
 import { differences } from './relation.ts';
-import { Faults, type ReleaseFault } from './release-fault.ts';
+import { Faults } from './release-fault.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
 
 const LINE_BYTES_MAX = 65_536;
@@ -40,7 +41,6 @@ interface IndexCheck {
   readonly faults: Faults;
 }
 
-/** One of several equal shares of work. */
 export interface WorkShare {
   readonly number: number;
   readonly of: number;
@@ -77,10 +77,7 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): IndexFaul
 }
 
 /** Compares the lines of one look-up shard with their files; returns how many there are. */
-function checkShard(
-  index: IndexCheck,
-  path: string,
-): { lines: number; reading: number; row: number; subject: number; citation: number } {
+function checkShard(index: IndexCheck, path: string) {
   let last = '';
   let lastHash = '';
   const listed = { reading: 0, row: 0, subject: 0, citation: 0 };
@@ -214,23 +211,11 @@ function eachLine(
       if (fault !== null) faults.add(path, ...fault);
     }
   } catch (error) {
-    faults.add(path, `line ${number}`, reason(error));
+    faults.add(path, `line ${number}`, messageOf(error));
   }
   return number;
 }
 
-export interface IndexResult {
-  readonly lines: number;
-  readonly reading: number;
-  readonly citation: number;
-  readonly subject: number;
-  /** Lines of the catalog; the same in every share. */
-  readonly catalog: number;
-  readonly faults: readonly ReleaseFault[];
-  readonly faultCount: number;
-}
-
-/** Look-up shards of a release, by path. */
 export function shardsOf(list: FileList): string[] {
   return SHARD_STARTS.map(verifyShardPath).filter((path) => list.find(path) !== null);
 }
@@ -239,7 +224,7 @@ export function shardsOf(list: FileList): string[] {
 export function checkIndexes(
   context: { disk: Disk; root: string; list: FileList },
   part: WorkShare,
-): IndexResult {
+) {
   const faults = new Faults();
   const index: IndexCheck = { ...context, faults };
   const sums = { lines: 0, reading: 0, citation: 0, subject: 0 };
@@ -248,10 +233,13 @@ export function checkIndexes(
     const listed = checkShard(index, path);
     for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += listed[name];
   }
+  // Lines of the catalog are the same number in every share.
   const catalog = checkCatalog(index, part);
   if (part.number === 0) checkFilers(index);
   return { ...sums, catalog, faults: faults.kept, faultCount: faults.count };
 }
+
+export type IndexResult = ReturnType<typeof checkIndexes>;
 
 function checkFilers(index: IndexCheck): void {
   if (index.list.find(FILERS_PATH) === null) return;

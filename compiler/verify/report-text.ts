@@ -15,7 +15,6 @@ interface Pinning {
   readonly pinned: boolean;
 }
 
-/** Where a release was fetched from, and what that took. */
 export interface FetchedFrom {
   readonly from: string;
   readonly facts: {
@@ -23,7 +22,6 @@ export interface FetchedFrom {
     readonly fetched_bytes: number;
     /** Files that went on where an earlier run ended. */
     readonly resumed_files: number;
-    /** Files that were there before. */
     readonly held_files: number;
     /** Descriptions that were read where clients read them. */
     readonly compared_descriptions: number;
@@ -31,12 +29,10 @@ export interface FetchedFrom {
     /** The first files that were not given as listed. */
     readonly not_given: readonly string[];
   };
-  /** What was found wrong on the way. */
   readonly faults: readonly ReleaseFault[];
 }
 
 const STATUS = { fail: 'FAIL', pass: 'ok', not_applicable: '-' } as const;
-/** The first words of a report, by its verdict. */
 export const VERDICT = {
   verified: 'verified',
   partly_verified: 'partly verified',
@@ -51,7 +47,6 @@ const READINGS_ALONE =
 const PAST =
   'cannot be judged: nothing shows that it is older than the end of the key that signed it';
 
-/** What a check that passed has shown. */
 const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   json: 'readable',
   citation: 'the statement, its hash, its signature and its key belong together',
@@ -79,7 +74,6 @@ const RECEIPT_VERDICT = {
   failed: 'FAILED',
 } as const;
 
-/** The report on a receipt: the verdict, what it says, and each check. */
 export function receiptText({ verdict, receipt, checks }: ReceiptReport): string {
   const said = receipt === null ? [] : Object.entries(receipt);
   return printed([
@@ -89,7 +83,6 @@ export function receiptText({ verdict, receipt, checks }: ReceiptReport): string
   ]);
 }
 
-/** The report on one body: the verdict, what the body is about, what failed line by line, then one line for each kind of check. */
 export function bodyText(target: string, report: ProvenReport, { pinned }: Pinning): string {
   const of = (status: BodyCheck['status']) =>
     report.checks.filter((each) => each.status === status && !isNoise(each));
@@ -108,10 +101,8 @@ export function bodyText(target: string, report: ProvenReport, { pinned }: Pinni
   ]);
 }
 
-/** Longest text of a body that is quoted. */
 const QUOTED_MAX = 600;
 
-/** What a verified body is about: the words that its issuer signed, and those that nobody did. */
 function aboutLines(about: BodyAbout | null): string[] {
   if (about === null) return [];
   const { subject, fact, answers, unsigned, observed_at, time_of, retrieved_at } = about;
@@ -182,7 +173,6 @@ function checkLine({ check, where, status, detail }: BodyCheck): string {
   return `  ${STATUS[status].padEnd(5)} ${check.padEnd(13)} ${subject}${detail}`;
 }
 
-/** One line for all checks of one kind that say the same. */
 function grouped(checks: readonly BodyCheck[], say: (check: BodyCheck) => string): string[] {
   const groups = new Map<string, BodyCheck[]>();
   for (const each of checks) {
@@ -212,31 +202,38 @@ export function issuerLine(issuer: string | null, pinned: boolean): string {
   return `  issuer not pinned: anybody can sign as ${issuer}; pass --issuer with the one that you learnt elsewhere`;
 }
 
-/** The report on a release: the verdict, what failed by file, then what was looked at. */
 export function releaseText(
   target: string,
   report: ReleaseReport,
   { pinned, facts }: Pinning & { readonly facts?: FetchedFrom['facts'] | undefined },
 ): string {
-  const { head, faults, faultCount } = report;
+  const { head } = report;
+  const isPublic = report.part?.isPublic === true && report.verdict !== 'failed';
+  return printed([
+    `${VERDICT[report.verdict]}${isPublic ? ', the public part alone' : ''}  ${target}`,
+    ...faultLines(report),
+    ...(head === null ? [] : headLines(report, head)),
+    ...evidenceLines(report.evidence),
+    ...(facts === undefined ? [] : fetchedLines(facts)),
+    issuerLine(head?.issuer_did ?? null, pinned),
+  ]);
+}
+
+export function faultLines({ faults, faultCount }: Pick<ReleaseReport, 'faults' | 'faultCount'>) {
   const failed = faults.slice(0, LINES_MAX).map(({ file, where, detail }) => {
     const subject = where === '' ? file : `${file}  ${where}`;
     return `  FAIL  ${subject}  ${detail}`;
   });
   const rest = faultCount - failed.length;
-  const isPublic = report.part?.isPublic === true && report.verdict !== 'failed';
-  return printed([
-    `${VERDICT[report.verdict]}${isPublic ? ', the public part alone' : ''}  ${target}`,
-    ...failed,
-    ...(rest > 0 ? [`        … and ${rest} more`] : []),
-    ...(head === null ? [] : headLines(report, head)),
-    ...(report.evidence.length === 0
-      ? []
-      : ['  keep these two notes: they cannot both be of one log']),
-    ...report.evidence.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
-    ...(facts === undefined ? [] : fetchedLines(facts)),
-    issuerLine(head?.issuer_did ?? null, pinned),
-  ]);
+  return rest > 0 ? [...failed, `        … and ${rest} more`] : failed;
+}
+
+/** The two notes that prove a fork. */
+export function evidenceLines(notes: readonly string[]): string[] {
+  return [
+    ...(notes.length === 0 ? [] : ['  keep these two notes: they cannot both be of one log']),
+    ...notes.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
+  ];
 }
 
 function fetchedLines({ not_given: notGiven, ...facts }: FetchedFrom['facts']): string[] {
@@ -273,7 +270,6 @@ function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head'
   ];
 }
 
-/** What the exit code of `verify` says. */
 export const EXIT = { verified: 0, failed: 1, undecided: 2 } as const;
 
 const NO_RELEASE = 'a folder without "release.json" and without a "current" link to a release';
@@ -296,7 +292,6 @@ export function jsonText(report: object): string {
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-/** The outcome for a target that nothing can be said of, and why. */
 export function undecided(target: string, why: string, isJson: boolean): VerifyOutcome {
   const text = isJson
     ? jsonText({ target, verdict: 'undecided', reason: why })

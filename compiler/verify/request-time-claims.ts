@@ -126,19 +126,9 @@ function shownDays(status: JsonValue | undefined): number | null {
   const days = isObject(status) ? status.overdue_days : null;
   return typeof days === 'number' ? days : null;
 }
-interface MemberFault {
-  readonly member: string;
-  readonly why: string;
-}
 
 /** The parts that a joined body is as fresh as; none for one that is judged by itself, null for a rule of another service. */
-function partsOf(
-  { legs, readings }: JsonObject,
-  rule: JsonValue | undefined,
-): {
-  judged: readonly AgedPart[];
-  fault: MemberFault | null;
-} | null {
+function partsOf({ legs, readings }: JsonObject, rule: JsonValue | undefined) {
   if (rule === undefined) return { judged: [], fault: null };
   const count = typeof rule === 'string' ? parseFreshnessRule(rule) : null;
   if (count === null) return null;
@@ -193,10 +183,7 @@ function strange(where: string, shown: JsonObject): BodyCheck[] {
 }
 
 /** An age has one decimal, and nothing gets younger than it was when it was collected. */
-function ageFault({
-  age_hours_now: age,
-  data_age_hours: collected,
-}: JsonObject): MemberFault | null {
+function ageFault({ age_hours_now: age, data_age_hours: collected }: JsonObject) {
   if (age === undefined) return null;
   const member = 'age_hours_now';
   const isAge = typeof age === 'number' && age >= 0 && Math.round(age * 10) / 10 === age;

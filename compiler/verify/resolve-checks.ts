@@ -20,15 +20,10 @@ import {
   type ResolveBody,
   resolveBodySchema,
 } from '../contract/resolve-bodies.ts';
-import {
-  type FilingCoverage,
-  type SettlementQuestion,
-  settleFilings,
-} from '../contract/settle-filings.ts';
+import { type SettlementQuestion, settleFilings } from '../contract/settle-filings.ts';
 import type { Settled } from '../contract/settlement-note.ts';
 import { isLookalike, settlementQuestion } from '../contract/settlement-question.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import { differences, isSame } from './relation.ts';
 
@@ -112,7 +107,7 @@ function checksOf(
   make: (settled: Settled<HashedFiling>) => object,
 ): BodyCheck[] {
   const settled = settledAgain(body);
-  if (!isSettled(settled)) return [settled, ...partChecks(body, rows)];
+  if (!('settlement' in settled)) return [settled, ...partChecks(body, rows)];
   const { list, coverage } = body;
   const { _citation } = rows[0] ?? coverage;
   const made = { ...make(settled), list, coverage, _citation };
@@ -133,18 +128,10 @@ function settledAgain(body: Shared): Settled<HashedFiling> | BodyCheck {
   if (question === null) return agreement('form', false, 'a form, item and cutoff');
   const fault = listFault(body, question);
   if (fault !== null) return checkAt('consistency', 'list').fail(fault);
-  const coverage = coverageOf(body);
+  const { observed_at: collected_at, covered_from, gaps } = body.coverage;
+  const coverage = { collected_at, covered_from, gaps };
   const filings = body.list?.filings.flat().map(filingOf) ?? [];
   return { question, coverage, settlement: settleFilings(filings, coverage, question) };
-}
-
-function isSettled(found: Settled<HashedFiling> | BodyCheck): found is Settled<HashedFiling> {
-  return 'settlement' in found;
-}
-
-function coverageOf({ coverage }: Shared): FilingCoverage {
-  const { observed_at, covered_from, gaps } = coverage;
-  return { collected_at: observed_at, covered_from, gaps };
 }
 
 function filingOf({
@@ -181,17 +168,14 @@ function absence(head: ListHead | undefined): string {
 
 /** What does not follow from the filings. */
 function partChecks(body: Shared, rows: readonly FilingRow[]): BodyCheck[] {
-  const { coverage } = body;
+  const { coverage, entity, cik } = body;
+  const isName = coverage.tickers.includes(entity) || cikOf(entity) === cik;
   const parts = [...rows, coverage];
   const isNamed = rows.every(({ entity_name }) => entity_name === coverage.entity_name);
   const signers = new Set(parts.map((part) => part._citation.issuer_DID));
   return [
     agreement('entity_name', isNamed, 'the filer of every part'),
-    agreement('entity', names(body), 'a name of the filer'),
+    agreement('entity', isName, 'a name of the filer'),
     agreement('_citation.issuer_DID', signers.size === 1, 'the signer of every part'),
   ];
-}
-
-function names({ entity, cik, coverage }: Shared): boolean {
-  return coverage.tickers.includes(entity) || cikOf(entity) === cik;
 }

@@ -27,7 +27,6 @@ import type { StoredBodies } from './stored-bodies.ts';
 const ROSTER = /^(verifiable\/)?roster\//;
 const VERIFIABLE = 'verifiable/';
 
-/** A list whose rows follow from the bodies of its subjects. */
 interface SubjectRoster {
   readonly of: CapturedCollection;
   readonly list: SubjectList;
@@ -100,7 +99,6 @@ function madeRoster({ body, bodies, count }: Related, { of, list }: SubjectRoste
   return cited(rosterBody(member, noted, false), body, says);
 }
 
-/** The bodies of the subjects of a collection by their id, in order. */
 function subjectsIn(
   bodies: StoredBodies,
   { subject: { path, param, id } }: CapturedCollection,
@@ -115,7 +113,6 @@ function subjectsIn(
   return found.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What a roster takes of the body of a subject. */
 function rowOf(subject: JsonObject, shown: object): RosterRow {
   const { observed_at, data_age_hours, record_hash, grade, scope } =
     subject as unknown as RosterRow;

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../contract/canonical.ts';
 import { rosterCore, rosterKindOf, rosterSubject } from '../contract/collections.ts';
 import { SERIES_DAYS_MAX } from '../contract/endpoints.ts';
+import { messageOf } from '../contract/errors.ts';
 import {
   CORE_FIELDS,
   HASH_CORE_VERSION,
@@ -24,7 +25,6 @@ import {
   checkAt,
   memberPath,
   type ObjectNode,
-  reason,
 } from './body-check.ts';
 
 /** True for a body whose rows are proven by a chain, not by its content hash. */
@@ -54,7 +54,7 @@ export function seriesChecks({ path, value }: ObjectNode): BodyCheck[] {
       coresFault(value, rows);
     return [fault === null ? at.pass('the end of the signed chain') : at.fail(fault)];
   } catch (error) {
-    return [at.fail(reason(error))];
+    return [at.fail(messageOf(error))];
   }
 }
 
@@ -114,7 +114,6 @@ function reachFault(
   return null;
 }
 
-/** The stored form lists where it can be cut. */
 function indexFault({ cuts }: JsonObject, expected: readonly SeriesCut[]): string | null {
   if (cuts === undefined) return null;
   return JSON.stringify(cuts) === JSON.stringify(expected) ? null : '"cuts" does not fit the rows';
@@ -123,7 +122,6 @@ function indexFault({ cuts }: JsonObject, expected: readonly SeriesCut[]): strin
 // A row lacks a part of its hash core. That part can come with it: as `_hash_core` of each row of an answer
 // (verifiable=1), or in `origins` of the stored form.
 
-/** A row as the chain hashes it. */
 function bareRow({ _hash_core: _, ...row }: JsonObject): JsonObject {
   return row;
 }
@@ -154,7 +152,7 @@ function originsFault(series: JsonObject, rows: readonly JsonObject[]): string |
     });
     return at === -1 ? null : `"origins" do not give the record hash of row ${at}`;
   } catch (error) {
-    return `"origins" ${reason(error)}`;
+    return `"origins" ${messageOf(error)}`;
   }
 }
 
@@ -207,7 +205,7 @@ function recomputed(at: ReturnType<typeof checkAt>, claimed: string, core: () =>
       ? at.pass('recomputed from the hash core')
       : at.fail(`the hash core hashes to ${hash}`);
   } catch (error) {
-    return at.fail(reason(error));
+    return at.fail(messageOf(error));
   }
 }
 

@@ -4,6 +4,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { type Citation, citationSchema, verifyUrl } from '../contract/citation.ts';
+import { messageOf } from '../contract/errors.ts';
 import { type FileEntry, type Release, unpackedPath } from '../contract/release.ts';
 import {
   decodeUtf8,
@@ -12,7 +13,7 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
-import { type BodyCheck, type BodyReport, objectNodes, reason } from './body-check.ts';
+import { type BodyCheck, type BodyReport, objectNodes } from './body-check.ts';
 import {
   CARD_PATH,
   carriedFault,
@@ -35,7 +36,7 @@ import {
   viewsOf,
 } from './record-relations.ts';
 import type { Related } from './relation.ts';
-import { type BodyFault, count, Faults, type ReleaseFault, type Tally } from './release-fault.ts';
+import { type BodyFault, count, Faults, type Tally } from './release-fault.ts';
 import { isHashedSubject, RECORD } from './release-index.ts';
 import { type FilePlace, placeOf } from './release-place.ts';
 import { checkRoster } from './roster-relations.ts';
@@ -58,24 +59,8 @@ export interface ShareContext extends ReadCatalog {
   readonly isSignature: SignatureCheck;
 }
 
-export interface ShareResult {
-  readonly tally: Tally;
-  readonly bytes: number;
-  readonly bodies: number;
-  readonly records: number;
-  readonly bundles: number;
-  /** Bodies with a citation of their own. */
-  readonly cited: number;
-  /** Roster rows with a file and a hash of their own. */
-  readonly subjects: number;
-  /** Files that are not what the list says. */
-  readonly damaged: number;
-  readonly faults: readonly ReleaseFault[];
-  readonly faultCount: number;
-}
-
 /** Judges the files of one piece of the list; a record takes its views with it. */
-export function checkChunk(context: ShareContext, chunk: number): ShareResult {
+export function checkChunk(context: ShareContext, chunk: number) {
   const share = new RecordShare(context);
   for (const entry of context.list.chunk(chunk)) {
     const record = recordOf(entry.path);
@@ -85,6 +70,8 @@ export function checkChunk(context: ShareContext, chunk: number): ShareResult {
   return share.result();
 }
 
+export type ShareResult = ReturnType<typeof checkChunk>;
+
 /** Holds one record with its views at a time. */
 class RecordShare {
   readonly #context: ShareContext;
@@ -92,7 +79,9 @@ class RecordShare {
   readonly #isPublic: boolean;
   readonly #faults = new Faults();
   readonly #tally: Tally = {};
+  /** Cited are bodies with a citation of their own, subjects roster rows with a file and a hash of their own. */
   readonly #sums = { bytes: 0, bodies: 0, records: 0, bundles: 0, cited: 0, subjects: 0 };
+  /** Files that are not what the list says. */
   #damaged = 0;
 
   constructor(context: ShareContext) {
@@ -101,12 +90,11 @@ class RecordShare {
     this.#isPublic = context.list.isPublic;
   }
 
-  result(): ShareResult {
+  result() {
     const { kept: faults, count: faultCount } = this.#faults;
     return { ...this.#sums, tally: this.#tally, damaged: this.#damaged, faults, faultCount };
   }
 
-  /** A record and everything that follows from it alone. */
   record(entry: FileEntry): void {
     const record = this.#file(entry);
     const views = viewsOf(entry.path, this.#context.list).map((of) => {
@@ -123,7 +111,7 @@ class RecordShare {
   /** Any other file; `record` is the one that it should be a view of. Of the public part, what it repeats is not at hand. */
   single(entry: FileEntry, record: string | null): void {
     const related = this.#file(entry);
-    if (isSegment(entry.path)) this.#segment(entry.path);
+    if (isSegment(entry.path)) this.#note(entry.path, strayFault(entry.path, this.#bodies));
     this.#note(entry.path, packedFault(entry.path, this.#bodies));
     if (this.#isPublic) return;
     if (record !== null) this.#faults.add(entry.path, '', `is of "${record}", which is not listed`);
@@ -131,11 +119,6 @@ class RecordShare {
     checkJoined(related);
     checkRoster(related);
     checkFiler(related);
-  }
-
-  /** A file of rows, which are judged with the series that names it. */
-  #segment(path: string): void {
-    this.#note(path, strayFault(path, this.#bodies));
   }
 
   #note(path: string, fault: string | null): void {
@@ -150,7 +133,8 @@ class RecordShare {
       const bytes = this.#bytes(entry);
       if (bytes === null || !path.endsWith('.json')) return null;
       if (path === WHOLE_CATALOG_PATH) {
-        this.#catalog(entry);
+        this.#note(path, carriedFault(entry.sha256, this.#context));
+        count(this.#tally, 'descriptions');
         return null;
       }
       const body = parseJson(decodeUtf8(bytes));
@@ -160,7 +144,7 @@ class RecordShare {
       }
       return isObject(body) && isSeries(body) ? this.#series(path, body) : this.#body(path, body);
     } catch (error) {
-      this.#damage(path, '', reason(error));
+      this.#damage(path, '', messageOf(error));
       return null;
     }
   }
@@ -190,11 +174,6 @@ class RecordShare {
     this.#damaged += 1;
     this.#faults.add(path, where, detail);
     return null;
-  }
-
-  #catalog({ path, sha256 }: FileEntry): void {
-    this.#note(path, carriedFault(sha256, this.#context));
-    count(this.#tally, 'descriptions');
   }
 
   #describe(path: string, body: JsonValue): void {
@@ -236,7 +215,6 @@ class RecordShare {
     }
   }
 
-  /** Record hashes of a body that no look-up lists. */
   #unlisted(body: JsonValue, known: KnownHashes): BodyFault[] {
     const faults: BodyFault[] = [];
     for (const { path, value } of objectNodes(body)) {
@@ -294,7 +272,6 @@ function packedFault(path: string, bodies: StoredBodies): string | null {
   return `does not unpack to "${of.path}"`;
 }
 
-/** Names of the body members that repeat a parameter of the path. */
 const MEMBER_OF: Readonly<Record<string, string>> = {
   signal_id: 'signal_id',
   entity: 'entity',

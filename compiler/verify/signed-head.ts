@@ -4,6 +4,7 @@ import { canonicalJson } from '../contract/canonical.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { keyIdOf } from '../contract/citation.ts';
+import { messageOf } from '../contract/errors.ts';
 import { type KeyHistory, keyStanding } from '../contract/key-history.ts';
 import {
   CONTRACT_VERSION,
@@ -12,11 +13,9 @@ import {
   releaseSchema,
 } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import { reason } from './body-check.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import { isSignedBy } from './verify-citation.ts';
 
-/** Told of each thing that is wrong with a head, by the member. */
 export type ReportHeadFault = (where: string, detail: string) => void;
 
 /** The head of a release in its bytes, checked by itself; null where it cannot be read as one. */
@@ -52,7 +51,7 @@ function parseHead(bytes: Uint8Array, fault: ReportHeadFault): Release | null {
     text = decodeUtf8(bytes);
     value = parseJson(text);
   } catch (error) {
-    fault('', reason(error));
+    fault('', messageOf(error));
     return null;
   }
   const parsed = releaseSchema.safeParse(value);
@@ -71,11 +70,10 @@ function signatureFault(signature: string, bytes: Uint8Array, did: string): stri
     const isSigned = isSignedBy(did, bytes, signature);
     return isSigned ? null : `not a signature of ${did} over this head`;
   } catch (error) {
-    return `not verifiable: ${reason(error)}`;
+    return `not verifiable: ${messageOf(error)}`;
   }
 }
 
-/** A catalogue, and the signed head that proves it. */
 export interface ProvenCatalog {
   readonly catalog: Catalog;
   readonly head: Release;

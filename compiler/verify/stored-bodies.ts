@@ -12,7 +12,6 @@ import {
 import { type Disk, readAll } from './disk.ts';
 import { type FileList, placeOfFile } from './file-list.ts';
 
-/** Longest body that is read. */
 export const BODY_BYTES_MAX = 67_108_864;
 /** Bodies that stay in memory: the legs of a place are asked for by several bundles. */
 const HELD_MAX = 64;
@@ -20,7 +19,6 @@ const HELD_MAX = 64;
 /** `damaged`: the file is not what the list says, which is named where the file itself is checked. */
 export type StoredBody = JsonObject | 'absent' | 'damaged';
 
-/** Bodies of a release that others are compared with. */
 export class StoredBodies {
   readonly list: FileList;
   readonly #disk: Disk;

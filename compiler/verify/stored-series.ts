@@ -1,3 +1,4 @@
+import { messageOf } from '../contract/errors.ts';
 import {
   parseSegmentPath,
   SERIES_ROWS_MAX,
@@ -13,17 +14,13 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
-import { reason } from './body-check.ts';
 import { isSame } from './relation.ts';
 import type { BodyFault } from './release-fault.ts';
 import { originsOf } from './series-checks.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
 /** Joins a stored series with its segments; null where one of them is not the listed file, which is named there. */
-export function wholeSeries(
-  stored: JsonObject,
-  bodies: StoredBodies,
-): { body: JsonObject; faults: readonly BodyFault[] } | null {
+export function wholeSeries(stored: JsonObject, bodies: StoredBodies) {
   const { segments, ...series } = stored;
   const before = rowsBefore(stored);
   const places = placesOf(stored, before);
@@ -43,7 +40,7 @@ export function wholeSeries(
     try {
       read.push(readSegment(bytes, place));
     } catch (error) {
-      faults.push([`segments.${at}`, `"${path}" ${reason(error)}`]);
+      faults.push([`segments.${at}`, `"${path}" ${messageOf(error)}`]);
     }
   }
   const computed = read.map(({ place, rows }) => [
@@ -103,7 +100,6 @@ interface SegmentRows {
     row: number;
     cut: JsonValue;
   }[];
-  /** That of each row. */
   readonly origins: readonly JsonObject[];
 }
 

@@ -18,6 +18,7 @@ import {
   sampleIn,
   withoutProof,
 } from '../contract/citation.ts';
+import { messageOf } from '../contract/errors.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
@@ -36,7 +37,6 @@ import {
   memberPath,
   type ObjectNode,
   objectNodes,
-  reason,
 } from './body-check.ts';
 import { soundVerdict } from './key-trust.ts';
 import { logAnswer } from './log-answer.ts';
@@ -103,7 +103,6 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   return deliveredReport(delivered, trust);
 }
 
-/** One body, with the proof that came with it. */
 function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const { body, proof } = withoutProof(delivered);
   const nodes = [...objectNodes(body)];
@@ -149,13 +148,12 @@ export function coversContent({ checks }: Pick<BodyReport, 'checks'>): boolean {
   return contents.length > 0 && contents.every((each) => each.status === 'pass');
 }
 
-/** Why a value cannot be hashed at all. */
 function unfitness(body: JsonValue): BodyCheck | null {
   try {
     canonicalJson(body);
     return isObject(body) ? null : checkAt('json', '').fail('not an object');
   } catch (error) {
-    return checkAt('json', '').fail(reason(error));
+    return checkAt('json', '').fail(messageOf(error));
   }
 }
 
@@ -191,7 +189,6 @@ function coverCheck(body: JsonValue, cited: readonly ObjectNode[]): BodyCheck {
 }
 
 interface CitedBy extends CitationTrust {
-  /** The body as a settlement answer, if it is one. */
   readonly answer: SettlementAnswer | null;
   /** Whether it is the only citation, at the top of a body without a proof. */
   readonly isAlone: boolean;
@@ -221,7 +218,6 @@ function citationChecks(node: ObjectNode, by: CitedBy): BodyCheck[] {
   ];
 }
 
-/** Where each check of a citation looks. */
 const CITATION_MEMBER: Readonly<Record<NamedCheck['check'], string | null>> = {
   shape: null,
   record_hash: 'record_hash',
@@ -326,7 +322,6 @@ function isAscending(positions: readonly number[]): boolean {
 
 type Verdict = Exclude<BodyReport['verdict'], 'partly_verified'>;
 
-/** How a single answer is judged, and the catalogue that defines its request. */
 interface PartJudge {
   readonly judge: (answer: JsonValue, request: string) => BodyReport;
   /** Of the publisher; without it the built-in one. */
@@ -357,9 +352,7 @@ function basketReport(basket: BasketBody, by: PartJudge): BodyReport {
 }
 
 /** The verdict is null for a request without an answer. */
-type PartReport = Omit<BodyReport, 'verdict'> & { readonly verdict: Verdict | null };
-
-function partReport(part: BasketPart, where: string, by: PartJudge): PartReport {
+function partReport(part: BasketPart, where: string, by: PartJudge) {
   if (!isSoldPart(part)) {
     const check = checkAt('cover', where).notApplicable(`not sold: ${part.not_sold}`);
     return { verdict: null, issuer: null, checks: [check] };

@@ -4,14 +4,13 @@ import type { z } from 'zod';
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, citationStatement } from '../contract/citation.ts';
 import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
+import { messageOf } from '../contract/errors.ts';
 import { recordHashText } from '../contract/record-hash.ts';
-import { reason } from './body-check.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
 const SIGNATURE_BYTES = 64;
 
-/** What is looked at, in this order. */
 type CitationCheckName = 'shape' | 'record_hash' | 'signature' | 'issuer' | 'key_id' | 'verify_url';
 
 export interface NamedCheck {
@@ -66,7 +65,6 @@ function outcome(check: CitationCheckName, passed: boolean, claim: string): Name
   return { check, status: passed ? 'pass' : 'fail', detail: passed ? claim : `not so: ${claim}` };
 }
 
-/** The first thing that keeps a value from being a citation. */
 function faultOf({ issues: [issue] }: z.ZodError): string {
   if (issue?.code === 'unrecognized_keys') return `unknown member "${issue.keys[0]}"`;
   const at = issue?.path.join('.') ?? '';
@@ -79,7 +77,7 @@ function textChecks(citation: Citation, isSignature: SignatureCheck): CitationCh
   try {
     bytes = utf8ToBytes(canonicalJson(citationStatement(citation)));
   } catch (error) {
-    const detail = `no canonical JSON: ${reason(error)}`;
+    const detail = `no canonical JSON: ${messageOf(error)}`;
     return [
       { check: 'record_hash', status: 'fail', detail },
       { check: 'signature', status: 'fail', detail },
@@ -105,7 +103,7 @@ function signatureCheck(
     const signed = isSignature(signatureBytes(signature), bytes, parseDidKey(issuer_DID));
     return outcome('signature', signed, `${issuer_DID} signed the statement`);
   } catch (error) {
-    return { check: 'signature', status: 'fail', detail: `not verifiable: ${reason(error)}` };
+    return { check: 'signature', status: 'fail', detail: `not verifiable: ${messageOf(error)}` };
   }
 }
 

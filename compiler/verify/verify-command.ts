@@ -2,10 +2,11 @@ import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
 import { withoutProof } from '../contract/citation.ts';
+import { messageOf } from '../contract/errors.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
-import { type BodyReport, canonicalHash, reason } from './body-check.ts';
+import { type BodyReport, canonicalHash } from './body-check.ts';
 import { type Demands, expectingProof, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { type GivenKeys, givenCatalog, givenKeys } from './given-keys.ts';
@@ -17,8 +18,10 @@ import { parseMemory, remember } from './release-chain.ts';
 import {
   bodyText,
   EXIT,
+  evidenceLines,
   exitOf,
   type FetchedFrom,
+  faultLines,
   issuerLine,
   jsonText,
   noRelease,
@@ -36,7 +39,6 @@ import { type LogReport, verifyLog } from './verify-log.ts';
 import { receiptIn, verifyReceipt } from './verify-receipt.ts';
 import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
-/** Longest body that is read from a file or from standard input. */
 export const INPUT_BYTES_MAX = 67_108_864;
 /** An answer about one hash with a long core, and a checkpoint with many lines. */
 const FRESH_PROOF_BYTES_MAX = 4_194_304;
@@ -77,10 +79,8 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   /** Takes the proof that came with a body which holds. */
   readonly writeProof?: (proof: string) => void;
   readonly disk?: Disk;
-  /** All bytes of standard input. */
   readonly readStdin?: () => Uint8Array | Promise<Uint8Array>;
   readonly progress?: (step: VerifyProgress) => void;
-  /** Worker threads for a release. */
   readonly workers?: number;
   /** For a release: signatures too with code that shares nothing with the signer's. */
   readonly independent?: boolean;
@@ -92,7 +92,6 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   readonly fetched?: FetchedFrom;
 }
 
-/** A small file that remembers the newest release of each issuer. */
 export interface MemoryFile {
   /** Null when there is no file yet. */
   readonly text: string | null;
@@ -121,7 +120,7 @@ export async function runVerify(
     if (options.memory !== undefined) return undecided(target, ONLY_OF_RELEASES, isJson);
     return await judgeFile(target, trusted, options);
   } catch (error) {
-    return undecided(target, reason(error), isJson);
+    return undecided(target, messageOf(error), isJson);
   }
 }
 
@@ -237,7 +236,6 @@ async function judgeFile(
   return { exitCode, text };
 }
 
-/** The body with the proof of --fresh-proof, where one was passed. */
 function freshlyProven(
   body: JsonValue,
   { freshProof: path, disk = nodeDisk }: VerifyCommandOptions,
@@ -295,9 +293,6 @@ function catalogFor(
   );
 }
 
-/** Faults that are written out; the rest is counted. */
-const LINES_MAX = 20;
-
 /** `verify --log DIR`: judges the whole log of a release, and that it grew from a checkpoint that was seen before. */
 export function runVerifyLog(
   target: string,
@@ -326,7 +321,7 @@ export function runVerifyLog(
       : logText(target, report, pinned);
     return { exitCode: exitOf(report.verdict), text };
   } catch (error) {
-    return undecided(target, reason(error), isJson);
+    return undecided(target, messageOf(error), isJson);
   }
 }
 
@@ -340,23 +335,15 @@ function noteIn(file: string, disk: Disk): string {
   );
 }
 
-/** The report on a log: the verdict, what failed by file, what was looked at, and the proof of a fork. */
 function logText(target: string, report: LogReport, pinned: boolean): string {
-  const { verdict, faults, faultCount, evidence } = report;
-  const shown = faults.slice(0, LINES_MAX);
-  const rest = faultCount - shown.length;
   return printed([
-    `${VERDICT[verdict]}  log of ${target}`,
-    ...shown.map(
-      ({ file, where, detail }) => `  FAIL  ${[file, where].join('  ').trimEnd()}  ${detail}`,
-    ),
-    ...(rest > 0 ? [`        … and ${rest} more`] : []),
+    `${VERDICT[report.verdict]}  log of ${target}`,
+    ...faultLines(report),
     `  ${report.entries} entries hashed again, ${report.checkpoints} checkpoints, each the start of the next`,
     `  ${report.records} published record hashes found in the log`,
     `  timestamps: ${report.anchors.confirmed} lead to a Bitcoin block (headers not checked), ${report.anchors.pending} pending`,
     ...report.witnessed.map((each) => `  ${witnessWords(each)}`),
-    ...(evidence.length === 0 ? [] : ['  keep these two notes: they cannot both be of one log']),
-    ...evidence.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
+    ...evidenceLines(report.evidence),
     issuerLine(report.head?.issuer_did ?? null, pinned),
   ]);
 }

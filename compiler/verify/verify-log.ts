@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Checkpoint, logOrigin, verifierKey } from '../contract/checkpoint.ts';
 import { parseDidKey } from '../contract/did-key.ts';
+import { messageOf } from '../contract/errors.ts';
 import {
   anchorProofPath,
   BATCHES_PER_FILE,
@@ -12,13 +13,14 @@ import {
   parseAnchorState,
   parseLogBatches,
 } from '../contract/log-batch.ts';
+import { HASH_BYTES } from '../contract/merkle.ts';
 import { attestationsOf, parseProof } from '../contract/ots-proof.ts';
 import type { Release } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME, releaseProofFault } from '../contract/release-leaf.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { parseTlogProof } from '../contract/tlog-proof.ts';
-import { canonicalHash, reason } from './body-check.ts';
+import { canonicalHash } from './body-check.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { believedDids, type SoundVerdict, soundVerdict, WHOEVER_HAS_IT } from './key-trust.ts';
 import { checkLogIndex } from './known-hashes.ts';
@@ -35,7 +37,6 @@ interface VerifyLogOptions extends CitationTrust, PolicyTrust {
   readonly disk?: Disk;
   /** Signed note of a checkpoint that was seen before: the log must have grown from it. */
   readonly since?: string | undefined;
-  /** Heads of the releases that are kept beside this one. */
   readonly kept?: readonly Release[];
 }
 
@@ -82,14 +83,13 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
       const source = logSource({ disk, root, head, faults });
       found = { ...NOTHING, ...checkLog(source, { ...options, ...known }) };
     } catch (error) {
-      faults.add('log', '', reason(error));
+      faults.add('log', '', messageOf(error));
     }
   }
   const verdict = faults.count === 0 ? soundVerdict(trust) : 'failed';
   return { verdict, head, ...found, faults: faults.kept, faultCount: faults.count };
 }
 
-/** Judges the log of a release, whose faults go to those of its source. */
 export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindings {
   // The head is judged by now; keys of before it signed what the log was.
   const past = (options.keys?.keys ?? []).map((key) => key.did);
@@ -155,7 +155,7 @@ function readBatches(source: LogSource): LogBatch[] {
     try {
       batches.push(...parseLogBatches(decodeUtf8(source.read(path) ?? new Uint8Array(0))));
     } catch (error) {
-      source.faults.add(path, '', reason(error));
+      source.faults.add(path, '', messageOf(error));
     }
   }
   return batches;
@@ -287,7 +287,7 @@ function checkAnchors(source: LogSource, roots: ReadonlySet<string>): AnchorCoun
       counts[stateOf(path, root, source)] += 1;
       if (!roots.has(root)) throw new RangeError('no batch has this root');
     } catch (error) {
-      source.faults.add(path, '', reason(error));
+      source.faults.add(path, '', messageOf(error));
     }
   }
   return counts;
@@ -318,9 +318,6 @@ function stateOf(path: string, root: string, source: LogSource): 'pending' | 'co
   return 'confirmed';
 }
 
-const HASH_BYTES = 32;
-
-/** A checkpoint with the note that signs it. */
 interface Signed {
   readonly checkpoint: Checkpoint;
   readonly note: string;
@@ -342,7 +339,7 @@ function provenHead(source: LogSource, log: Checkpoint, issuers: readonly string
     if (fault === null) return { checkpoint: proof.signed, note: proof.checkpoint };
     source.faults.add(RELEASE_PROOF_NAME, '', fault);
   } catch (error) {
-    source.faults.add(RELEASE_PROOF_NAME, '', reason(error));
+    source.faults.add(RELEASE_PROOF_NAME, '', messageOf(error));
   }
   return null;
 }

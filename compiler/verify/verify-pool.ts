@@ -30,7 +30,6 @@ export interface VerifyPool {
   close(): Promise<void>;
 }
 
-/** Everything in this thread. */
 export function inlinePool(context: ShareContext): VerifyPool {
   return {
     async chunks(take) {

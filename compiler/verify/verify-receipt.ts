@@ -24,9 +24,7 @@ import type { CheckStatus } from './body-check.ts';
 import { believedDids, type KeyTrust, soundVerdict } from './key-trust.ts';
 import { isSignedBy } from './verify-citation.ts';
 
-/** What a reader knows of the sale that a receipt is about. */
 export interface KnownSale {
-  /** The bytes that were delivered. */
   readonly body?: Uint8Array | undefined;
   /** The request, path and query, with or without its method and the address of the service. */
   readonly expect?: string | undefined;
@@ -118,7 +116,6 @@ function keyCheck({ did, payload }: ParsedSignedReceipt, trusted: KeyTrust): Jud
   }
 }
 
-/** The list with the statements of the keys that are believed. */
 function listBy(believed: readonly string[], keys: KeyHistory): KeyHistory {
   const { receipt_keys = [] } = keys;
   return withReceiptKeys(
@@ -151,9 +148,7 @@ function requestCheck({ resourceUrl }: ReceiptPayload, { expect }: KnownSale): J
 const REQUEST = /^(?:[A-Z]+ +)?(https?:\/\/[^/?#]+)?(\/[^?#\s]*)(?:\?([^#\s]*))?$/i;
 
 /** A request with its parameters in order, and the address of the service where it names one. */
-function requestOf(
-  text: string,
-): { readonly origin: string | null; readonly target: string } | null {
+function requestOf(text: string) {
   const [, origin, path, query = ''] = REQUEST.exec(text.trim()) ?? [];
   if (path === undefined) return null;
   const target = [path, ...query.split('&').sort()].join('&');

@@ -17,12 +17,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
+import { messageOf } from '../contract/errors.ts';
 import { firstHistory, keysInWords, rootDid, type SeenKeys } from '../contract/key-history.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
-import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
 import { readReleaseCatalog } from './description-checks.ts';
 import { type Disk, nodeDisk } from './disk.ts';
@@ -43,6 +43,7 @@ import {
 import { checkName, readHead, releaseKeys, releaseRoot, unservedReleases } from './release-head.ts';
 import { type IndexResult, shardsOf, unlistedFiles } from './release-index.ts';
 import type { ShareResult } from './share-check.ts';
+import { StoredBodies } from './stored-bodies.ts';
 import { isStrictSignature } from './strict-signature.ts';
 import { checkLog } from './verify-log.ts';
 import { inlinePool, type VerifyPool, workerPool } from './verify-pool.ts';
@@ -64,7 +65,6 @@ interface VerifyReleaseOptions extends KeyTrust, PolicyTrust {
   readonly found?: readonly ReleaseFault[];
 }
 
-/** How far a verification is, in files. */
 export interface VerifyProgress {
   readonly done: number;
   readonly total: number;
@@ -73,7 +73,6 @@ export interface VerifyProgress {
 
 export interface ReleaseReport {
   readonly verdict: SoundVerdict | 'failed';
-  /** The signed head, where it can be read. */
   readonly head: Release | null;
   /** The first key of the issuer, which stays the same through all rotations; null where the head does not hold. */
   readonly issuer: string | null;
@@ -97,7 +96,6 @@ export interface ReleaseReport {
   /** The first files that no release lists, and newer releases that are not served; a killed compile leaves such. */
   readonly strays: readonly string[];
   readonly strayCount: number;
-  /** Signed note of the log, where there is one. */
   readonly checkpoint: string | null;
   /** Why the holder of an ended key may have forged it; null if a key in use signed its log, or witnesses saw the log in time. */
   readonly past: string | null;
@@ -163,7 +161,7 @@ export async function verifyRelease(
     try {
       await lookInto({ ...rest, ...known, disk, root, head, faults, issuer, shares, found });
     } catch (error) {
-      faults.add(FILES_NAME, '', reason(error));
+      faults.add(FILES_NAME, '', messageOf(error));
     }
     for (const { file, where, detail } of foundBefore) faults.add(file, where, detail);
     found.past = pastRelease(head, found.checkpoint, { ...options, ...known });
@@ -204,7 +202,7 @@ async function lookInto(run: ReleaseRun): Promise<void> {
     faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
   }
   const known = readKnownHashes(disk, root, list);
-  const read = readReleaseCatalog({ disk, root, head, list });
+  const read = readReleaseCatalog(new StoredBodies(disk, root, list), head);
   found.ownTables = read.ownTables;
   const useful = Math.min(workers, Math.floor(list.chunks / CHUNKS_PER_WORKER));
   const pool =
@@ -242,7 +240,6 @@ async function checkBodies(run: ReleaseRun, pool: VerifyPool, total: number): Pr
   progress({ done: total, total, label: 'indexes' });
 }
 
-/** The catalog and the look-up shards against the records, by count and one by one. */
 async function compareIndexes(run: ReleaseRun, list: FileList, pool: VerifyPool): Promise<void> {
   const { head, faults, shares } = run;
   const { records, cited, subjects, bundles } = shares.sums;

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { reason } from './body-check.ts';
+import { messageOf } from '../contract/errors.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
 import { readReleaseCatalog } from './description-checks.ts';
 import { nodeDisk } from './disk.ts';
@@ -7,13 +7,14 @@ import { FileList } from './file-list.ts';
 import { KnownHashes } from './known-hashes.ts';
 import { checkIndexes } from './release-index.ts';
 import { checkChunk, type ShareContext } from './share-check.ts';
+import { StoredBodies } from './stored-bodies.ts';
 import { isStrictSignature } from './strict-signature.ts';
 import type { PoolMessage, PoolTask, WorkerShare } from './verify-pool.ts';
 
 const { root, head, list, known, independent, part } = workerData as WorkerShare;
 const files = new FileList(list);
 const context: ShareContext = {
-  ...readReleaseCatalog({ disk: nodeDisk, root, head, list: files }),
+  ...readReleaseCatalog(new StoredBodies(nodeDisk, root, files), head),
   disk: nodeDisk,
   root,
   head,
@@ -36,6 +37,6 @@ parentPort?.on('message', (task: PoolTask) => {
     }
     send({ done: task });
   } catch (error) {
-    send({ failure: reason(error) });
+    send({ failure: messageOf(error) });
   }
 });

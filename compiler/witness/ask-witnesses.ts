@@ -186,7 +186,6 @@ function addLines(
   return cosigned;
 }
 
-/** What came of asking, for a person: one line a witness, then the quorum. */
 export function askText({ origin, size, witnesses, lack }: AskReport): string {
   return [
     `${origin} at size ${size}`,
@@ -199,7 +198,6 @@ export function askText({ origin, size, witnesses, lack }: AskReport): string {
   ].join('\n');
 }
 
-/** What a policy without a witness says. */
 const EMPTY_POLICY = 'quorum none\n';
 /** The group of all witnesses that were added: the quorum, until its owner edits it. */
 const GROUP = 'witnesses';
@@ -224,7 +222,6 @@ export async function addWitness(
   return report;
 }
 
-/** The text of a policy with one witness more, above the lines that may name it. */
 function withWitness(policy: string, vkeyAndUrl: string): string {
   const [name = ''] = vkeyAndUrl.split('+');
   const at = policy.search(/^[ \t]*(group|quorum)\b/m);
@@ -261,7 +258,6 @@ const WITNESS_MS_MAX = 10_000;
 const ATTEMPTS_MAX = 3;
 /** Wait before a busy witness is asked again that does not say when. */
 const RETRY_MS = 1000;
-/** How far the clock of a witness may be off. */
 const TIME_OFF_MS_MAX = HOUR_MS;
 
 type WitnessReply =
@@ -359,10 +355,7 @@ function replyIn(
 }
 
 /** The newest cosignature of a witness below a checkpoint that holds, and when it says so, epoch milliseconds; null for none. */
-function newestCosignature(
-  note: SignedNote,
-  { key }: PolicyWitness,
-): { readonly line: NoteSignature; readonly at: number } | null {
+function newestCosignature(note: SignedNote, { key }: PolicyWitness) {
   const stated = cosignaturesOf(note, key, sha256);
   const valid = linesOf(note, key.name, keyHashOf(key, sha256)).flatMap((line, at) => {
     const { seconds, signature } = stated[at] ?? { seconds: 0, signature: null };
@@ -392,7 +385,6 @@ function wordsOf(error: Error): string {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-/** The newest checkpoint of a release, which ends in its head, as witnesses are asked to cosign it. */
 interface AskedLog {
   readonly note: SignedNote;
   readonly signed: Checkpoint;
@@ -441,7 +433,6 @@ function hashOf(range: Range, tree: Tree): Uint8Array {
   return hashOfSubtrees([...inTiles, tree.own], sha256);
 }
 
-/** The hash of a complete subtree, from the tile that holds it. */
 function tiledHash(subtree: Subtree, { size, read }: Tree): Uint8Array {
   const { tile, height, offset } = tileOfSubtree(subtree, size);
   const path = tilePath(tile);

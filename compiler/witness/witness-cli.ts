@@ -39,8 +39,7 @@ async function runAdd(
   { data, policy: file, key: vkey }: AddFlags,
   { now, print, exit }: CommandSettings,
 ): Promise<void> {
-  const { addWitness } = await import('./ask-witnesses.ts');
-  const { askText } = await import('./ask-witnesses.ts');
+  const { addWitness, askText } = await import('./ask-witnesses.ts');
   const by = { fetch, ...systemClock(now, Math.random) };
   const report = await addWitness({ data, file, url, vkey }, by);
   const end =

@@ -13,13 +13,9 @@ import {
 } from './service.ts';
 
 const KEPT_BYTES_MAX = 6 * 1024 * 1024;
-/** Longest canonical target that an answer is kept under. */
 const KEPT_TARGET_CHARS_MAX = 256;
 
-/**
- * Answers of one release that are computed once, because each spelling of a request would otherwise pay for them again.
- * Keyed by canonical target, which unknown parameters do not change.
- */
+/** Answers by canonical target, computed once for a release: each spelling of a request would pay for them again. */
 const keptAnswers = new WeakMap<Service, BoundedMap<string, Answered>>();
 
 /** The answer to a routed request: a stored file, or what the room of its word computes; if it throws, nobody is charged. */
@@ -69,10 +65,7 @@ export async function storedFile(question: Question, service: Service): Promise<
   return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
 }
 
-/**
- * The body under a content coding, or as it is beside such forms; null where it has none. Only free bodies have them: what
- * is sold is delivered again byte for byte, and its length tells nothing.
- */
+/** The body under a content coding; null where it has none. Only free bodies have: the length of a sold one tells nothing. */
 async function packedFile(
   path: string,
   { route, acceptEncoding, spend }: Question,
@@ -98,13 +91,11 @@ export function refuseMethod(path: string, method: string, catalog: Catalog): Re
   return jsonReply(405, { error, allow: allowed }, [['allow', allowed.join(', ')]]);
 }
 
-/** The answer for an unknown path. */
 export function notFound(path: string): Reply {
   const error = `No operation at "${path.slice(0, 200)}"; the free catalog lists what is sold`;
   return jsonReply(404, { error, catalog: '/gauge/catalog', manifest: '/manifest' });
 }
 
-/** The answer of a retired path. */
 export function gone(): Reply {
   return jsonReply(410, {
     error: 'Retired; do not retry. Batches are listed at /gauge/anchor',

@@ -22,9 +22,7 @@ import { type Rooms, type Service, SoldTargets } from './service.ts';
 
 const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
 
-/** What a service gets besides its settings. */
 export interface ServiceOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
   /** Recovers signers in another thread; without it the serving thread does. */
@@ -45,16 +43,9 @@ export interface FirstService extends Service {
 export function openService(
   config: Config,
   { clock, log, signatures, meters }: ServiceOptions,
-  {
-    release,
-    payments,
-    rooms,
-  }: {
-    readonly release: ReleaseIndex;
-    readonly payments: PaymentServices;
-    readonly rooms: Rooms;
-  },
+  opened: { release: ReleaseIndex; payments: PaymentServices; rooms: Rooms },
 ): FirstService {
+  const { release, payments, rooms } = opened;
   const { payTo, tokenSecret, offerReceiptKey, verifyFirst, receiptKey: processor } = config;
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const settlement = settlementOf(config);
@@ -68,18 +59,12 @@ export function openService(
     challenges.show(next);
   };
   show(release);
+  const secrets = tokenSecret === null ? null : tokenSecrets(tokenSecret);
+  const tokenOptions = { days: config.tokenDays, clock, random: randomBytes };
   const operator = {
     networks: challenges.networks,
     payTo,
-    tokens:
-      tokenSecret === null
-        ? null
-        : tokenService({
-            secrets: tokenSecrets(tokenSecret),
-            days: config.tokenDays,
-            clock,
-            random: randomBytes,
-          }),
+    tokens: secrets === null ? null : tokenService({ secrets, ...tokenOptions }),
     takesReceipts: processor !== null,
     settlement,
     extensions: () => extensionsOf(signer?.fault() === null),
@@ -110,12 +95,9 @@ function extensionsOf(signs: boolean): readonly Extension[] {
 function challengerOrRefuse(
   config: Config,
   { head }: ReleaseIndex,
-  {
-    clock,
-    signer,
-    baseUrl,
-  }: { clock: () => number; signer: ServiceSigner | null; baseUrl: string },
+  by: { clock: () => number; signer: ServiceSigner | null; baseUrl: string },
 ): Challenger {
+  const { clock, signer, baseUrl } = by;
   const { payTo, network } = config;
   const [, ...further] = paidTokens(config);
   try {

@@ -24,7 +24,6 @@ import {
   type Service,
 } from './service.ts';
 
-/** Longest path in the log. */
 const PATH_CHARS_MAX = 200;
 
 /** A request whose target has one canonical form. */

@@ -63,7 +63,6 @@ export interface Rooms {
   readonly proven: (content: Content, question: Question, service: Service) => Promise<Content>;
   /** The 422 of a request that has no answer: what is wrong, and a request that works on this release. */
   readonly noCharge: (route: Route, release: ReleaseIndex) => Reply;
-  /** A 402 as a page for people. */
   readonly pricePage: (reply: Reply, asked: AskedPrice, service: Service) => Reply;
 }
 
@@ -119,7 +118,6 @@ export interface Content {
   readonly isCoded?: true;
 }
 
-/** A complete 200. */
 export interface ContentAnswer {
   readonly kind: 'content';
   readonly content: Content;
@@ -142,7 +140,6 @@ export const IS_THERE: ContentAnswer = {
 
 export const MISS = { kind: 'miss' } as const;
 
-/** Anybody may keep a free answer for a minute. */
 export const FREE_CACHE: Header = ['cache-control', 'public, max-age=60'];
 
 /** Targets that are kept; the oldest make room, so that strangers cannot fill the memory. */

@@ -27,7 +27,6 @@ import { StartError } from '../system/start-error.ts';
 const SLACK_MS = 7_200_000;
 /** Rows of one audit: they are held in memory. */
 const ROWS_MAX = 1_000_000;
-/** Questions to the nodes, all in all. */
 const QUESTIONS_MAX = 20_000;
 /** Before a question is asked again that a busy node refused. */
 const ATTEMPT_PAUSE_MS = 500;
@@ -234,7 +233,6 @@ function paidBy({ payer, value, transaction }: PayeeTransfer) {
   return { payer, value: `${value}`, transaction };
 }
 
-/** What the token moved to a payee. */
 interface PayeeTransfer {
   /** Lower case, as the transaction. */
   readonly payer: string;
@@ -250,7 +248,6 @@ export interface TimeSpan {
   readonly untilMs: number;
 }
 
-/** The part of a node that an audit asks. */
 export type AuditedNode = Pick<ChainNode, 'network' | 'block' | 'tokenLogs' | 'receipt'>;
 
 /** All that the token moved to a payee within a span, oldest first. */

@@ -26,7 +26,6 @@ const REFUND_CODES =
   'Exit codes: 0 nothing is owed any more; 1 something is, or refused, and the error says why; 2 not all could be looked at';
 
 interface BooksOptions {
-  /** Where the journal lies unless `--state` names a folder. */
   readonly place: JournalPlace;
   /** The settings of the gatekeeper; throws a StartError. */
   readonly config: () => Config;

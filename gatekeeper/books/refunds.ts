@@ -155,10 +155,7 @@ function requestFor(
   };
 }
 
-/**
- * Held back is what was refused before it was paid, where the payee also got payments that no row knows: such a payment may
- * have bought something at another shop of the same payee.
- */
+/** Held back is a refused payment beside unknown ones to the same payee: another shop of it may have sold something. */
 export async function debtsOf(
   books: Books,
   { findings, gaps }: Audit,

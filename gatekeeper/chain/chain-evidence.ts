@@ -241,16 +241,12 @@ export const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
 /** Questions of one search; the first already reaches back an hour where a block takes two seconds. */
 const LOG_CALLS_MAX = 32;
 
-/** The event that spent an authorization. */
 interface Use {
   readonly event: 'AuthorizationUsed' | 'AuthorizationCanceled';
   readonly transaction: Hex;
 }
 
-/**
- * Searches the logs backwards from the last block in which the token could take the authorization to the
- * first; null when nothing is found within the limits, which says nothing about the chain.
- */
+/** Searches the logs backwards through the time of the authorization; null within the limits says nothing about the chain. */
 async function findUse(
   node: ChainNode,
   authorization: Authorization,
@@ -356,7 +352,6 @@ export function provesTransfer(
   );
 }
 
-/** Whether an event speaks of this authorization. */
 function isOf(
   { from, nonce }: Authorization,
   { authorizer, nonce: logged }: { readonly authorizer: string; readonly nonce: string },

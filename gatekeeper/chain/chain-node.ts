@@ -23,7 +23,6 @@ import { remoteUrl } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 
-/** What the gatekeeper knows of an EIP-3009 token. */
 export const TOKEN_ABI = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
@@ -47,7 +46,6 @@ export interface Block {
   readonly timestamp: bigint;
 }
 
-/** A transaction that was mined, as far as it can prove a transfer. */
 export interface TransactionReceipt {
   readonly transactionHash: Hex;
   readonly blockNumber: bigint;
@@ -149,7 +147,6 @@ export function tokenNode(options: ChainNodeOptions) {
   return {
     check,
     block,
-    /** What the token says of itself. */
     async facts() {
       const [name, version, decimals] = await Promise.all([
         readContract(client, { ...token, functionName: 'name' }),

@@ -51,11 +51,7 @@ interface DirectSettlementOptions {
   readonly now?: () => number;
 }
 
-/**
- * Settles without a facilitator: the operator's relayer submits the authorization itself. It simulates
- * first, so that gas is spent only on what the token takes, and a settlement counts when its receipt holds
- * the transfer.
- */
+/** The operator's relayer submits the authorization itself: it simulates first, and the receipt must hold the transfer. */
 export function directSettlement(options: DirectSettlementOptions): Facilitator {
   const { node } = options;
   const pending = new Map<string, PendingSettlement>();
@@ -104,7 +100,6 @@ interface TimedRequest {
   readonly noteRevert: () => void;
   readonly leftMs: () => number;
 }
-/** A settlement on its way, and those who ask for it. */
 interface PendingSettlement {
   readonly sending: Promise<Relayed>;
   readonly waiting: Set<() => boolean>;
@@ -269,10 +264,7 @@ function localRefusal({ network }: ChainNode, request: FacilitatorRequest): stri
   return isShort ? 'invalid_exact_evm_payload_authorization_value' : null;
 }
 
-/**
- * Why an account without code cannot have signed with any; null where it has code, or its key signed. Of what strangers
- * make up, most ends here, after one question.
- */
+/** Why an account without code cannot have signed; null where it has code, or its key signed. Ends most made-up payments. */
 async function undeployed(
   { node, report }: DirectSettlementOptions,
   request: FacilitatorRequest,
@@ -315,14 +307,11 @@ type Trial =
 
 /** Tries a transfer without sending it, as of a block or of the newest one. */
 async function simulate(
-  {
-    node,
-    relayer,
-    report,
-  }: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
+  by: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
   request: FacilitatorRequest,
   blockNumber?: bigint,
 ): Promise<Trial> {
+  const { node, relayer, report } = by;
   const to = node.network.asset as Hex;
   const data = transferCall(node.network, request);
   if (data === null) return { state: 'reverts' };
@@ -340,7 +329,6 @@ async function simulate(
   }
 }
 
-/** Whether the chain itself refused a call. */
 function isRevert(error: unknown): boolean {
   return (
     error instanceof BaseError &&

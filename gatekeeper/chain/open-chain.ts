@@ -19,13 +19,11 @@ import { relayer } from './relayer.ts';
 /** Longest wait for what an account has: a buyer waits for it before anything else is asked. */
 const STANDING_MS = 3000;
 
-/** What a chain is read with. */
 export interface ChainOptions {
   readonly clock: () => number;
   readonly report: (error: unknown) => void;
   /** Told the time of each newest block, in milliseconds since the epoch; must not throw. */
   readonly noteTime?: (ms: number) => void;
-  /** Asks whether the node is there. */
   readonly state: Pick<ServiceState, 'ask'>;
 }
 
@@ -40,17 +38,13 @@ export interface OpenChain {
     authorization: Pick<Authorization, 'from' | 'nonce'>,
     asksCode: boolean,
   ) => Promise<AccountStanding | null>;
-  /** Asks the code of an account. */
   readonly asksCode: AskCode;
   /** The same chain for another token on it; the account that settles stays one, so that its transactions stay in order. */
   forToken(token: Network): Promise<Pick<OpenChain, 'evidence' | 'direct' | 'standing'>>;
   close(): void;
 }
 
-/**
- * Throws a StartError when the node serves another chain. A node that does not answer does not prevent the start; until
- * it answers, what only it can tell stays unknown.
- */
+/** Throws a StartError when the node serves another chain; one that does not answer leaves what only it can tell unknown. */
 export async function openChain(
   config: NodeSettings & Pick<Config, 'relayerKey'>,
   { state, ...given }: ChainOptions,

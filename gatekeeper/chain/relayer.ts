@@ -9,7 +9,6 @@ const RECEIPT_POLL_MS = 1000;
 const RESEND_AFTER_MS = 15_000;
 /** Time for a node to show the receipt of a transaction whose account nonce is used. */
 const RECEIPT_GRACE_MS = 30_000;
-/** Attempts to find an account nonce that the node takes. */
 const NONCE_ATTEMPTS_MAX = 5;
 const EMPTY_TRANSFER_GAS = 21_000n;
 const NOTHING: Hex = '0x';
@@ -23,9 +22,7 @@ export type Relayed =
 /** The account that pays for gas; no other program may use it. */
 export interface Relayer {
   readonly address: Hex;
-  /**
-   * A call that nobody waits for is not sent; if it was sent, an empty transaction replaces it where that still works.
-   */
+  /** A call that nobody waits for is not sent; if it was, an empty transaction replaces it where that still works. */
   send(call: RelayedCall, isWanted?: () => boolean): Promise<Relayed>;
   close(): void;
 }
@@ -296,13 +293,6 @@ interface SignedTransaction {
   readonly hash: Hex;
   readonly fees: Fees;
 }
-/**
- * `taken` also when the node gave no clear answer: it may have the transaction. `stale` means that the
- * account nonce belongs to another one.
- */
-type Submitted =
-  | { readonly state: 'taken' }
-  | { readonly state: 'stale' | 'rejected'; readonly detail: string };
 
 /** Signs and sends transactions of one account, never above the cap. */
 export interface Broadcast {
@@ -316,18 +306,18 @@ export interface Broadcast {
     call: RelayedCall,
     terms: { readonly nonce: number; readonly fees: Fees },
   ): Promise<SignedTransaction>;
-  submit(form: SignedTransaction): Promise<Submitted>;
+  /** `taken` also when the answer was unclear; `stale`: the account nonce belongs to another transaction. */
+  submit(
+    form: SignedTransaction,
+  ): Promise<{ state: 'taken' } | { state: 'stale' | 'rejected'; detail: string }>;
 }
 
-export function broadcaster({
-  node,
-  account,
-  maxFeePerGas: cap,
-}: {
+export function broadcaster(by: {
   node: ChainNode;
   account: LocalAccount;
   maxFeePerGas: bigint;
 }): Broadcast {
+  const { node, account, maxFeePerGas: cap } = by;
   const { client, network } = node;
   const capped = (fees: Fees): Fees | null => (fees.maxFeePerGas > cap ? null : fees);
   return {

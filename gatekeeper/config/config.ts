@@ -16,10 +16,7 @@ export interface Config {
   readonly furtherNetworks: readonly PaidNetwork[];
   /** Tokens that are taken beside USDC, each on one of the networks; empty for most sellers. */
   readonly tokens: readonly Network[];
-  /**
-   * In order of preference; without any, and without a relayer key, the local test facilitator is used and no money
-   * moves.
-   */
+  /** In order of preference; without any, and without a relayer key, payments are only simulated. */
   readonly facilitatorUrls: readonly string[];
   /** One header of every call to the facilitator, `Name: value`. */
   readonly facilitatorAuth: string | null;
@@ -54,7 +51,6 @@ export interface Config {
   readonly issuerDid: string | null;
   /** Cost of answers a second and client, in plain free answers; 0 for no limit. */
   readonly rateLimit: number;
-  /** Processes that serve the port. */
   readonly workers: number;
   /** How long a stop goes on serving and tells balancers to go elsewhere, before the port is closed. */
   readonly drainSeconds: number;
@@ -94,10 +90,7 @@ export function paidTokens(config: Config): readonly [PaidNetwork, ...PaidNetwor
 /** Who settles payments; if nobody is configured, they are only simulated. */
 export type SettlerKind = 'test' | 'facilitator' | 'relayer';
 
-export function settlementOf({
-  facilitatorUrls,
-  relayerKey,
-}: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): SettlerKind {
+export function settlementOf({ facilitatorUrls, relayerKey }: Config): SettlerKind {
   if (facilitatorUrls.length > 0) return 'facilitator';
   return relayerKey === null ? 'test' : 'relayer';
 }
@@ -106,10 +99,7 @@ export function settlementOf({
 export const TEST_WARNING =
   'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
 
-/**
- * Why a gatekeeper without a settler must not start: other machines could reach it, and everything would be sold for
- * nothing because a setting was forgotten or misspelt. Null if it may start.
- */
+/** Why a gatekeeper without a settler must not start: others could reach it and get everything for nothing. Else null. */
 export function testPaymentsFault(
   config: Pick<Config, 'host' | 'baseUrl' | 'trustedProxy' | 'testPayments'>,
 ): string | null {
@@ -130,10 +120,7 @@ const NO_NODE =
   'No chain node is asked. If the answer to a settlement is lost, nobody can tell whether the buyer was charged, ' +
   'so a buyer may pay and get nothing. Set SIGNALPRESS_RPC_URL to a node of the network';
 
-/**
- * What the operator should know about how payments settle, shown at the start and in /healthz; none of it stops the
- * service.
- */
+/** What the operator should know about how payments settle, shown at the start and in /healthz. */
 export function settlementWarnings(config: Config): readonly string[] {
   const settlement = settlementOf(config);
   if (settlement === 'test') return [TEST_WARNING];
@@ -144,6 +131,7 @@ export function settlementWarnings(config: Config): readonly string[] {
 export function shownSettings(config: Config): Readonly<Record<string, unknown>> {
   const { metrics } = config;
   const networks = paidNetworks(config);
+  const tokens = config.tokens.map(({ name, asset, extra }) => `${name}:${asset}:${extra.name}`);
   return {
     host: config.host,
     port: config.port,
@@ -151,7 +139,7 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     drain_seconds: config.drainSeconds,
     base_url: config.baseUrl,
     network: networks.map(({ network }) => network.name).join(','),
-    tokens: tokensOf(config),
+    tokens: tokens.join(',') || null,
     pay_to: config.payTo,
     facilitator_url: config.facilitatorUrls.map(originOf),
     facilitator_auth: isSet(config.facilitatorAuth),
@@ -178,11 +166,6 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     metrics: metrics?.address == null ? null : addressText(metrics.address),
     metrics_token: isSet(metrics?.token ?? null),
   };
-}
-
-function tokensOf({ tokens }: Config): string | null {
-  const shown = tokens.map(({ name, asset, extra }) => `${name}:${asset}:${extra.name}`);
-  return shown.join(',') || null;
 }
 
 /** The one value, or that of each network; null where there is none. */

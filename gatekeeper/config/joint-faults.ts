@@ -21,7 +21,6 @@ interface Written {
   readonly isGiven: (name: SettingName) => boolean;
 }
 
-/** What the rows look at. */
 interface Given extends Config, Written {
   readonly networks: readonly Network[];
   /** Networks that are known; of any other one, neither its contract nor its money is. */
@@ -166,7 +165,6 @@ const ROWS: readonly Row[] = [
     `${metricsAt}: no port is left for each of ${workers} workers; set a lower one`,
 ];
 
-/** Faults of settings that only make sense together. */
 export function jointFaults(config: Config, written: Written): string[] {
   const { dataDir, metrics } = config;
   const { values, isGiven } = written;

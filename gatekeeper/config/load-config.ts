@@ -213,7 +213,6 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
   };
 }
 
-/** Flags of all settings that the command line takes. */
 export const FLAGS: readonly string[] = OPTION_NAMES.map((name) => name.replaceAll('_', '-'));
 
 /** Reads the command-line arguments; throws a StartError that names the wrong one. */

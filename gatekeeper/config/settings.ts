@@ -46,10 +46,7 @@ export function dataUrl(text: string): URL {
 /** A name in front of a URL or a number; what follows `?` in a URL is never in front of one. */
 const NAMED = /(?:^|,)\s*([a-z][a-z0-9-]*)=(?=https?:|[0-9])/g;
 
-/**
- * The values of a setting that is `value` for one network and `base=value,polygon=value` for several; a network of null is
- * the only one.
- */
+/** Reads `value`, for the only network (null), or `base=value,polygon=value` for several. */
 function networkValues(text: string): { network: string | null; value: string }[] {
   const marks = [...text.matchAll(NAMED)];
   if (marks[0]?.index !== 0) return [{ network: null, value: text.trim() }];
@@ -78,7 +75,6 @@ export function misfit(networks: readonly Network[], text: string): string | nul
   return values.length === names.length ? null : 'names a network twice';
 }
 
-/** How it is written for these networks. */
 export function spelling(networks: readonly Network[], value: string): string {
   return networks.map(({ name }) => `${name}=${value}`).join(',');
 }
@@ -86,7 +82,6 @@ export function spelling(networks: readonly Network[], value: string): string {
 /** What can stand in a header and is long enough not to be guessed. */
 export const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,256}$/;
 
-/** Where metrics are read. */
 export interface MetricsSettings {
   /** An address of their own; null for /metrics at the address of the service. */
   readonly address: MetricsAddress | null;
@@ -140,7 +135,6 @@ const CACHE_MB_MIN = 16;
 /** The "payee" while the local facilitator is on: obviously nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
 
-/** Whether a setting means something to the one who reads it later. */
 const fits =
   (read: (text: string) => unknown) =>
   (text: string): boolean => {
@@ -183,7 +177,6 @@ const usable =
     }
   };
 const facilitator = url.superRefine(usable(facilitatorUrl));
-/** One value, or one for each network. */
 const perNetwork = (one: z.ZodType<string, string>) =>
   z.string().superRefine((text, context) => {
     for (const { network, value } of networkValues(text)) {
@@ -211,7 +204,6 @@ function usableJournal(text: string, context: z.RefinementCtx): void {
   else if (new URL(text).pathname.length < 2) context.addIssue('names no database');
 }
 
-/** URLs between commas, each of them checked. */
 const facilitators = z
   .string()
   .transform((list) => list.split(',').map((one) => one.trim()))
@@ -371,7 +363,6 @@ export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
 /** Settings that the command line takes, with hyphens there. */
 export const OPTION_NAMES = SETTING_NAMES.filter((name) => !NO_OPTION.includes(name));
 
-/** The environment variable of a setting. */
 export function envName(name: string): string {
   return `SIGNALPRESS_${name.toUpperCase()}`;
 }

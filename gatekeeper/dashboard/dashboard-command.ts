@@ -22,11 +22,8 @@ const EXIT_CODES =
   'Exit codes: 0 done, or stopped on request; 1 refused, nothing was changed, and the error says why';
 
 interface DashboardCommandOptions {
-  /** Where the journal lies unless `--state` names a folder. */
   readonly place: JournalPlace;
-  /** Prints a line for people. */
   readonly note: (text: string) => void;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Called with what stops the server, once it listens. */
   readonly onListen: (stop: () => Promise<void>) => void;

@@ -137,7 +137,6 @@ function daySection({ byDay, byDayAndProduct }: Sales, period: Period): Html {
   ]);
 }
 
-/** The products of one day in one currency, folded up. */
 function productsOf(day: RevenueRow, all: readonly RevenueRow[]): Html {
   const rows = all
     .filter(({ group, network, asset }) => {
@@ -178,7 +177,6 @@ function logOrigin(answers: LoggedAnswers | null): string {
   );
 }
 
-/** Days of a chart: the last ones of the period. */
 const CHART_DAYS_MAX = 92;
 /** Units of a chart: bars of 10 a day, up to 100 high. */
 const [STEP, BAR, HEIGHT] = [10, 8, 100];
@@ -265,7 +263,6 @@ function conversionText(answers: LoggedAnswers | null): HtmlPart {
   return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
 }
 
-/** Payments whose end is not known yet, with what to do about them. */
 function openSection({ total, listed }: OpenPayments, nowMs: number): Html {
   const title = 'Open payments';
   if (total === 0) return section(title, html`<p>None: the end of every payment is known.</p>`);
@@ -327,7 +324,6 @@ const CLASSES: Readonly<Record<HealthWord, string>> = {
   healthy: 'good',
 };
 
-/** Each source with its health, the worst first. */
 function sourcesSection(status: RunStatus | null, nowMs: number): Html {
   const title = 'Sources';
   if (status === null) {
@@ -378,19 +374,14 @@ function compileText({ release, last_success, last_error, is_due }: RunStatus['c
   return html`<p>${published}${due}</p>${failed}`;
 }
 
-type TableColumn = string | { readonly number: string };
-
 /** A table that scrolls within itself where it is wider than the page. */
-function table({
-  caption,
-  columns,
-  rows,
-}: {
+function table(of: {
   caption?: string;
-  columns: readonly TableColumn[];
+  columns: readonly (string | { readonly number: string })[];
   /** Cells by column; the first one names the row. */
   rows: readonly (readonly HtmlPart[])[];
 }): Html {
+  const { caption, columns, rows } = of;
   const heads = columns.map((column) =>
     typeof column === 'string'
       ? html`<th scope="col">${column}</th>`

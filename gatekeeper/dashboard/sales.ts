@@ -16,7 +16,6 @@ import { messageOf } from '../system/message-of.ts';
 import { openOwnFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 
-/** Open payments that the page lists; the oldest come first. */
 const OPEN_LISTED_MAX = 50;
 
 /** First and last instant of what is shown, in milliseconds since the epoch; the last is not part of it. */
@@ -25,14 +24,12 @@ export interface Period {
   readonly untilMs: number;
 }
 
-/** What the journal says of a period. */
 export interface Sales {
   readonly total: Revenue;
   readonly byDay: Revenue;
   readonly byProduct: Revenue;
   /** Groups are `day path`. */
   readonly byDayAndProduct: Revenue;
-  /** Accounts that paid. */
   readonly buyers: number;
   /** From the claim of a payment to the note that it is settled. */
   readonly latency: ReturnType<typeof summaryOf>;
@@ -120,7 +117,6 @@ const answerLine = z.object({
   payer: z.string().optional(),
 });
 
-/** What a log of the gatekeeper says about a period. */
 export interface LoggedAnswers {
   /** Products that were asked for, by path. */
   readonly products: readonly {

@@ -8,9 +8,8 @@ import { messageOf } from '../system/message-of.ts';
 /** What the checks look at. Nothing of it is written to, and no payment is sent. */
 export interface Examined {
   readonly config: Config;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** What the command line and the environment said that is no setting. */
+  /** Variables that look like settings and are none, in words. */
   readonly ignored: readonly string[];
   /** Opens the release once for all checks; rejects with a StartError. */
   readonly release: () => Promise<ReleaseIndex>;
@@ -24,14 +23,13 @@ export interface Examined {
 /** `skipped`: the settings leave nothing to check. */
 export const STATES = ['ok', 'warning', 'failed', 'skipped'] as const;
 
-/** One thing that a check found. */
 export interface Finding {
   readonly state: (typeof STATES)[number];
   readonly detail: string;
   readonly remedy?: string;
 }
 
-/** A finding; the remedy is for warnings and failures alone. */
+/** The remedy is for warnings and failures alone. */
 export function finding(state: Finding['state'], detail: string, remedy: string): Finding {
   return state === 'warning' || state === 'failed' ? { state, detail, remedy } : { state, detail };
 }
@@ -54,13 +52,12 @@ export function failure(error: unknown): Finding {
   return failed(text.slice(0, cut), text.slice(cut + 2));
 }
 
-/** What another service answered; `code` alone says why nothing came back. */
+/** What another service answered, with the first bytes of its body; `code` alone says why nothing came back. */
 export type WebAnswer =
   | { readonly code: string }
   | {
       readonly status: number;
       readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-      /** The first bytes of the body. */
       readonly text: string;
     };
 
@@ -68,7 +65,6 @@ export type WebAnswer =
 export type AskWeb = (url: string, headers?: Record<string, string>) => Promise<WebAnswer>;
 
 const ASK_TIMEOUT_MS = 10_000;
-/** Bytes of a body that are looked at: what is asked for is short. */
 const TEXT_BYTES_MAX = 65_536;
 
 /** Follows no redirect, because it would lead to a host that nobody configured. */

@@ -17,15 +17,8 @@ import { inTime } from '../system/in-time.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { ask, type Examined, type Finding, failed, failure, STATES } from './check.ts';
-import {
-  clockCheck,
-  diskCheck,
-  journalCheck,
-  releaseCheck,
-  secretsCheck,
-  settingsCheck,
-} from './local-checks.ts';
-import { addressCheck, chainCheck, facilitatorCheck, payeeCheck } from './remote-checks.ts';
+import * as local from './local-checks.ts';
+import * as remote from './remote-checks.ts';
 
 const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
 
@@ -44,19 +37,18 @@ type Check = (examined: Examined) => Promise<readonly Finding[]>;
 
 /** All checks, in the order of the report; a rejection counts as a failure, with its message. */
 const CHECKS: Readonly<Record<string, Check>> = {
-  settings: settingsCheck,
-  secrets: secretsCheck,
-  release: releaseCheck,
-  journal: journalCheck,
-  disk: diskCheck,
-  clock: clockCheck,
-  facilitator: facilitatorCheck,
-  chain: chainCheck,
-  payee: payeeCheck,
-  address: addressCheck,
+  settings: local.settingsCheck,
+  secrets: local.secretsCheck,
+  release: local.releaseCheck,
+  journal: local.journalCheck,
+  disk: local.diskCheck,
+  clock: local.clockCheck,
+  facilitator: remote.facilitatorCheck,
+  chain: remote.chainCheck,
+  payee: remote.payeeCheck,
+  address: remote.addressCheck,
 };
 
-/** No check may keep the operator waiting. */
 const CHECK_TIMEOUT_MS = 60_000;
 /** File systems of Linux by their numbers (statfs(2)): the layer of a container, and memory. */
 const PASSING = [0x794c7630, 0x01021994];
@@ -142,15 +134,14 @@ export async function examine(
   examined: Examined,
   checks: Readonly<Record<string, Check>> = CHECKS,
 ): Promise<readonly Reported[]> {
+  const late = [failed(`no result within ${CHECK_TIMEOUT_MS / 1000} s`, 'run doctor again')];
   const results = Object.entries(checks).map(async ([check, run]): Promise<Reported[]> => {
-    const late = [failed(`no result within ${CHECK_TIMEOUT_MS / 1000} s`, 'run doctor again')];
     const found = await inTime(run(examined), CHECK_TIMEOUT_MS).catch((error) => [failure(error)]);
     return (found ?? late).map((finding) => ({ check, ...finding }));
   });
   return (await Promise.all(results)).flat();
 }
 
-/** One line for each finding, and under it what to do. */
 function report(findings: readonly Reported[]): string {
   const stateWidth = Math.max(...STATES.map(({ length }) => length));
   const nameWidth = Math.max(...findings.map(({ check }) => check.length));

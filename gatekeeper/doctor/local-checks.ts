@@ -37,12 +37,11 @@ export async function settingsCheck({ config, ignored }: Examined): Promise<Find
   const { payTo, host, port } = config;
   const networks = paidNetworks(config).map(({ network }) => network.name);
   const settlement = settlementOf(config);
-  let paid = `${settlement} settles, paid to ${payTo}`;
-  let remedy = 'set SIGNALPRESS_RPC_URL to an https URL';
-  if (settlement === 'test') {
-    paid = 'payments are simulated';
-    remedy = 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY';
-  }
+  const isTest = settlement === 'test';
+  const paid = isTest ? 'payments are simulated' : `${settlement} settles, paid to ${payTo}`;
+  const remedy = isTest
+    ? 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY'
+    : 'set SIGNALPRESS_RPC_URL to an https URL';
   return [
     ok(`${host}:${port}, network ${networks.join(', ')}; ${paid}`),
     ...ignored.map((text) => warning(text, 'correct its name or remove it')),
@@ -50,7 +49,6 @@ export async function settingsCheck({ config, ignored }: Examined): Promise<Find
   ];
 }
 
-/** What others than the owner of a file may do. */
 const READ = 0o044;
 const WRITE = 0o022;
 
@@ -104,10 +102,9 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
   else findings.push(failed(spoilt, 'restore the data folder, or compile again with --full'));
   for (const text of subscriptionWarnings(release.offers, config.tokenSecret !== null))
     findings.push(warning(text, 'set the secret, or leave subscriptions out of the release'));
-  if (isStale(head, clock())) {
-    const remedy = 'check the run that publishes; the old release is served until then';
+  const remedy = 'check the run that publishes; the old release is served until then';
+  if (isStale(head, clock()))
     findings.push(warning(`the release promised a newer one by ${head.valid_until}`, remedy));
-  }
   // The release may name a public address where no setting does.
   const place = { ...config, baseUrl: config.baseUrl ?? head.base_url };
   const fault = settlementOf(config) === 'test' ? testPaymentsFault(place) : null;
@@ -122,10 +119,8 @@ export async function journalCheck({ config }: Examined): Promise<Finding[]> {
   const facts = await journalFacts(config);
   if (facts === null) return [skipped(`nothing in "${place}" yet; the first start makes it`)];
   const { damage, open, oldestMs } = facts;
-  if (damage !== null) {
-    const remedy = 'stop the gatekeeper and restore a backup (gatekeeper/README.md)';
-    return [failed(`its file is damaged: ${damage}`, remedy)];
-  }
+  const restore = 'stop the gatekeeper and restore a backup (gatekeeper/README.md)';
+  if (damage !== null) return [failed(`its file is damaged: ${damage}`, restore)];
   const whole = ok(`"${place}" is whole`);
   if (open === 0 || oldestMs === null) return [whole, ok('no payment is open')];
   const since = new Date(oldestMs).toISOString();
@@ -161,13 +156,9 @@ export async function diskCheck({ config: { stateDir }, space }: Examined): Prom
   const text = `${left} of ${all} GB are free for "${stateDir}"`;
   const remedy = 'free some space, or set SIGNALPRESS_STATE to a folder on a larger disk';
   findings.push(finding(graded(-free, -FREE_BYTES_WANTED, -FREE_BYTES_MIN), text, remedy));
-  if (!isLasting) {
-    const volume =
-      'mount a volume there: without its journal, what was sold could be charged again';
-    const lost = `"${stateDir}" lies in a container or in memory, and is gone with it`;
-    findings.push(warning(lost, volume));
-  }
-  return findings;
+  const volume = 'mount a volume there: without its journal, what was sold could be charged again';
+  const lost = `"${stateDir}" lies in a container or in memory, and is gone with it`;
+  return isLasting ? findings : [...findings, warning(lost, volume)];
 }
 
 /** A `Date` header has whole seconds and comes after a way through the network. */
@@ -179,9 +170,9 @@ const SKEW_S_MAX = 60;
 export async function clockCheck({ config, clock, ask }: Examined): Promise<Finding[]> {
   const facts = await journalFacts(config);
   const wrong = facts === null ? null : clockFailure(clock(), facts.newestMs);
-  let own = skipped('no journal to compare the clock with');
-  if (facts !== null)
-    own = ok(`${new Date(clock()).toISOString()} is not before the newest time in the journal`);
+  const time = new Date(clock()).toISOString();
+  let own = ok(`${time} is not before the newest time in the journal`);
+  if (facts === null) own = skipped('no journal to compare the clock with');
   if (wrong !== null) own = failure(wrong);
   const nodes = paidNetworks(config).flatMap(({ rpcUrl }) => rpcUrl ?? []);
   const lists = config.facilitatorUrls.map((url) => `${url.replace(/\/$/, '')}/supported`);
@@ -195,11 +186,9 @@ export async function clockCheck({ config, clock, ask }: Examined): Promise<Find
     const ahead = Math.round((Math.max(before - date, 0) - Math.max(date - clock(), 0)) / 1000);
     const seconds = Math.abs(ahead);
     if (seconds <= SKEW_S_OK) return ok(`within ${SKEW_S_OK} s of ${host}`);
-    return finding(
-      graded(seconds, SKEW_S_OK, SKEW_S_MAX),
-      `${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${host}`,
-      'set the clock of this machine, for example with chrony or systemd-timesyncd',
-    );
+    const skew = `${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${host}`;
+    const remedy = 'set the clock of this machine, for example with chrony or systemd-timesyncd';
+    return seconds > SKEW_S_MAX ? failed(skew, remedy) : warning(skew, remedy);
   });
   return [own, ...(await Promise.all(others))];
 }

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
+import { codeOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { TokenNode } from '../chain/chain-node.ts';
 import { paidNetworks, paidTokens, settlementOf } from '../config/config.ts';
@@ -13,7 +14,7 @@ import { HEALTH_PATH } from '../http/request.ts';
 import { surelyClient, trustedProxies } from '../limits/client-address.ts';
 import { payeeAddress, relayerKey } from '../money/address.ts';
 import { type Network, symbolOf } from '../money/networks.ts';
-import { isLoopback, type ListeningServer, listen } from '../system/listen.ts';
+import { isLoopback, listen } from '../system/listen.ts';
 import { messageOf } from '../system/message-of.ts';
 import {
   type Examined,
@@ -28,7 +29,6 @@ import {
   warning,
 } from './check.ts';
 
-/** Asks each facilitator what it settles. */
 export async function facilitatorCheck({ config }: Examined): Promise<Finding[]> {
   const { facilitatorUrls, facilitatorAuth: header, facilitatorAuthModule: module } = config;
   if (facilitatorUrls.length === 0) {
@@ -181,10 +181,7 @@ const PROBE_HEADER = 'x-signalpress-probe';
 /** Strangers are told to come back once the gatekeeper runs. */
 const NOT_YET = JSON.stringify({ error: 'Not started yet; ask again', retryable: true });
 
-/**
- * Listens where the gatekeeper will, asks its public address, and looks at what arrives. So it knows the way through
- * proxies before there is a gatekeeper. Where one listens already, its health report has to do.
- */
+/** Listens where the gatekeeper will, and asks its public address: so the way through proxies is known before a start. */
 export async function addressCheck(examined: Examined): Promise<Finding[]> {
   const { config, ask } = examined;
   const { host, port } = config;
@@ -195,15 +192,11 @@ export async function addressCheck(examined: Examined): Promise<Finding[]> {
     const fixed = { 'content-type': 'application/json', 'cache-control': 'no-store' };
     response.writeHead(503, { ...fixed, 'retry-after': '5' }).end(NOT_YET);
   });
-  let listening: ListeningServer | null = null;
-  const findings: Finding[] = [];
-  try {
-    listening = await listen(server, { port, host });
-    findings.push(ok(`${host}:${port} is free`));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
-    findings.push(await takenFinding(code, examined));
-  }
+  const own = await listen(server, { port, host }).catch((error: NodeJS.ErrnoException) => error);
+  const isTaken = own instanceof Error;
+  const findings = [
+    isTaken ? await takenFinding(own.code ?? own.message, examined) : ok(`${host}:${port} is free`),
+  ];
   try {
     // The address that the release was compiled for; another check reports that none can be opened.
     const opened = config.baseUrl === null ? await examined.release().catch(() => null) : null;
@@ -215,35 +208,29 @@ export async function addressCheck(examined: Examined): Promise<Finding[]> {
     const kept = Object.fromEntries(KEPT_HEADERS.map((name) => [name, mark]));
     const target = `${HEALTH_PATH}?probe=${mark}`;
     const answer = await ask(baseUrl + target, { ...kept, [PROBE_HEADER]: mark });
-    if (arrival === null) findings.push(elsewhere(baseUrl, answer, listening === null));
+    if (arrival === null) findings.push(elsewhere(baseUrl, answer, isTaken));
     else findings.push(ok(`${baseUrl} leads here`));
-    if (!baseUrl.startsWith('https:')) {
-      const open = `${baseUrl} is not https, so anybody on the way can read what was bought`;
+    const open = `${baseUrl} is not https, so anybody on the way can read what was bought`;
+    if (!baseUrl.startsWith('https:'))
       findings.push(warning(open, 'end TLS in a proxy, and compile with its https address'));
-    }
-    if (arrival !== null) {
-      const way = { host: new URL(baseUrl).host, target, mark };
-      findings.push(...arrivalFindings(arrival, way, config.trustedProxy));
-    }
-    return findings;
+    if (arrival === null) return findings;
+    const way = { host: new URL(baseUrl).host, target, mark };
+    return [...findings, ...arrivalFindings(arrival, way, config.trustedProxy)];
   } finally {
-    await listening?.close();
+    if (!isTaken) await own.close();
   }
 }
 
-/** Who has the port, or why it cannot be had. */
 async function takenFinding(code: string, { config, ask }: Examined): Promise<Finding> {
   const place = `${config.host}:${config.port}`;
-  if (code !== 'EADDRINUSE') {
-    const remedy = 'set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT';
-    return failed(`cannot listen on ${place}: ${code}`, remedy);
-  }
+  const remedy = 'set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT';
+  if (code !== 'EADDRINUSE') return failed(`cannot listen on ${place}: ${code}`, remedy);
   const sequence = sequenceOf(await ask(`http://${addressText(config)}${HEALTH_PATH}`));
   if (sequence !== null) return ok(`a gatekeeper runs on ${place} and serves release ${sequence}`);
   return failed(`${place} is taken by another process`, 'stop it, or set SIGNALPRESS_PORT');
 }
 
-/** The release that a health report names; null for any other answer. */
+/** The release of a health report; null for any other answer. */
 function sequenceOf(answer: WebAnswer): number | null {
   if ('code' in answer) return null;
   try {
@@ -254,7 +241,6 @@ function sequenceOf(answer: WebAnswer): number | null {
   }
 }
 
-/** What an answer means that did not come from our own listener. */
 function elsewhere(baseUrl: string, answer: WebAnswer, isTaken: boolean): Finding {
   if ('code' in answer) {
     return failed(
@@ -280,19 +266,14 @@ function arrivalFindings(
   trusted: string,
 ): Finding[] {
   const found: Finding[] = [];
-  if (headers.host !== sent.host) {
-    const remedy = `let the proxy pass Host on unchanged: ${sent.host}`;
-    found.push(failed(`Host arrives as "${headers.host}"`, remedy));
-  }
-  if (url !== sent.target) {
-    const remedy = 'let the proxy leave both alone';
-    found.push(failed('the path or the query is changed on the way', remedy));
-  }
+  const hostRemedy = `let the proxy pass Host on unchanged: ${sent.host}`;
+  if (headers.host !== sent.host)
+    found.push(failed(`Host arrives as "${headers.host}"`, hostRemedy));
+  const changed = 'the path or the query is changed on the way';
+  if (url !== sent.target) found.push(failed(changed, 'let the proxy leave both alone'));
   const lost = KEPT_HEADERS.filter((name) => headers[name] !== sent.mark);
-  if (lost.length > 0) {
-    const remedy = 'let the proxy pass these headers on';
-    found.push(failed(`lost on the way: ${lost.join(', ')}`, remedy));
-  }
+  const losses = `lost on the way: ${lost.join(', ')}`;
+  if (lost.length > 0) found.push(failed(losses, 'let the proxy pass these headers on'));
   const from = socket.remoteAddress ?? '';
   const proxies = trustedProxies(trusted);
   const isTrusted = proxies.has(from);
@@ -300,14 +281,12 @@ function arrivalFindings(
   const names = facts.forwardedFor !== null;
   const trust = `set SIGNALPRESS_TRUSTED_PROXY=${from}`;
   const isProxy = surelyClient(from, facts, { proxies, isPublic: true }) === null;
-  if (names && isTrusted) {
-    found.push(ok(`the proxy at ${from} is trusted and names its clients`));
-  } else if (names) {
-    const unheard = `a proxy at ${from} names its clients, but is not trusted: ${SHARED}`;
-    found.push(warning(unheard, trust));
-  } else if (isProxy) {
-    const silent = `${isTrusted ? 'the trusted' : 'a'} proxy at ${from} names no client: ${SHARED}`;
-    found.push(warning(silent, `let it add X-Forwarded-For${isTrusted ? '' : `, and ${trust}`}`));
-  } else found.push(ok(`requests come from ${from}, without X-Forwarded-For`));
+  const unheard = `a proxy at ${from} names its clients, but is not trusted: ${SHARED}`;
+  const silent = `${isTrusted ? 'the trusted' : 'a'} proxy at ${from} names no client: ${SHARED}`;
+  const add = `let it add X-Forwarded-For${isTrusted ? '' : `, and ${trust}`}`;
+  if (names && isTrusted) found.push(ok(`the proxy at ${from} is trusted and names its clients`));
+  else if (names) found.push(warning(unheard, trust));
+  else if (isProxy) found.push(warning(silent, add));
+  else found.push(ok(`requests come from ${from}, without X-Forwarded-For`));
   return found;
 }

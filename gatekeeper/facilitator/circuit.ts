@@ -16,10 +16,7 @@ export type CircuitState = (typeof CIRCUIT_STATES)[number];
 /** Asks the service something that no stranger can influence; says whether it answered. Must not reject. */
 export type Probe = () => Promise<boolean>;
 
-/**
- * Remembers whether a service works, so that nobody waits for one that does not. Failed calls alone prove nothing,
- * because whoever pays chooses what is asked: they make the service suspect, and only a probe that fails closes it.
- */
+/** Remembers whether a service works. Failed calls make it suspect, since payers choose them; only a failed probe closes it. */
 export class Circuit {
   readonly #clock: () => number;
   #failures: number[] = [];

@@ -28,10 +28,7 @@ interface FacilitatorPoolOptions {
   readonly facilitators: readonly PooledFacilitator[];
   /** What a facilitator is asked to verify when calls to it fail. */
   readonly canary: Canary;
-  /**
-   * Whether the chain says that the token can still take the authorization. Without it a settlement is
-   * never taken from one facilitator to another.
-   */
+  /** Whether the chain shows the authorization unused; without it no settlement moves to another facilitator. */
   readonly isUnused?: (request: FacilitatorRequest) => Promise<boolean>;
   readonly clock: () => number;
   readonly slowMs?: number;
@@ -67,7 +64,7 @@ export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPoo
     busyMs,
     verify: (request) => verify(pool, request),
     settle: (request, isFirst) => settle(pool, { request, isFirst: isFirst === true }),
-    supported: () => supported(pool),
+    supported: () => supportedByAll(members),
   };
 }
 
@@ -224,7 +221,10 @@ function isAnswer(outcome: AnyOutcome): boolean {
   return status >= 400 && status < 500 && !NOT_OF_A_PAYMENT.includes(status);
 }
 
-async function supported({ members }: PoolState): Promise<SupportedOutcome> {
+/** What several facilitators settle together; without any kind, why one of them gave no answer. */
+export async function supportedByAll(
+  members: readonly { readonly facilitator: Facilitator }[],
+): Promise<SupportedOutcome> {
   const outcomes = await Promise.all(members.map(({ facilitator }) => facilitator.supported()));
   const kinds = outcomes.flatMap((outcome) =>
     outcome.verdict === 'supported' ? outcome.kinds : [],
@@ -261,17 +261,9 @@ type Canary = (like: FacilitatorRequest) => FacilitatorRequest;
 const WINDOW_S = [600, 300] as const;
 const V_OFFSET = 27;
 
-/**
- * A facilitator is asked to verify it, and never to settle it. Its payer is an account of one process that nobody ever
- * gave money to, so a service that works refuses it: the verdict is what counts.
- */
-export function canary({
-  clock,
-  random,
-}: {
-  clock: () => number;
-  random: (bytes: number) => Uint8Array;
-}): Canary {
+/** A payment of an account that never had money, to be verified and never settled: any verdict shows that a service works. */
+export function canary(by: { clock: () => number; random: (bytes: number) => Uint8Array }): Canary {
+  const { clock, random } = by;
   let key = Uint8Array.from(random(32));
   // Fewer than one in 2^128 random texts is an invalid key.
   while (!CURVE.isPrivateKey(key)) key = Uint8Array.from(random(32));

@@ -10,10 +10,7 @@ import { findNetwork, NETWORKS, tokenOfTerms } from '../money/networks.ts';
 import { priceOf } from '../money/payment.ts';
 import { signedBy } from '../money/signature.ts';
 
-/**
- * TEST-ONLY: settles in memory and moves no money, so that a quick start needs no chain. It applies the
- * token's own rules and, like a good facilitator, answers a repeated settlement with the same transaction.
- */
+/** TEST-ONLY: settles in memory by the token's own rules, and a repeat with the same transaction. No money moves. */
 export function localFacilitator({ clock }: { clock: () => number }): Facilitator {
   const used = new Map<string, string>();
   return {

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Dispatcher } from 'undici';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { z } from 'zod';
+import { codeOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import { headerOf } from '../config/settings.ts';
 import {
@@ -155,10 +156,7 @@ interface GivenAnswer {
 type NoJson = Omit<NoVerdict, 'verdict'>;
 type JsonAnswer = GivenAnswer | NoJson;
 
-/**
- * Calls one origin over kept connections; never rejects. The dispatch interface of undici costs half of what its `request`
- * does. It follows no redirects and decodes no bodies; an answer that needs either is treated as missing.
- */
+/** Calls one origin over kept connections; never rejects, follows no redirect and decodes no body. */
 function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
   const base = facilitatorUrl(url);
   // Each call has one deadline of its own, so that a body that trickles in cannot last longer.
@@ -379,7 +377,7 @@ function parsed(text: string, status: number): JsonAnswer {
 function stateOf(error: unknown): string {
   const fault = networkFault(error);
   if (fault !== null) return fault.words;
-  return error instanceof Error && 'code' in error ? String(error.code) : 'connection failed';
+  return codeOf(error) ?? 'connection failed';
 }
 
 const MODULE_BYTES_MAX = 16_777_216;
@@ -396,13 +394,11 @@ const moduleSchema = z.object({
 });
 
 /** The headers that the settings ask for; undefined when they ask for none. */
-export async function facilitatorAuth({
-  header,
-  module,
-}: {
+export async function facilitatorAuth(given: {
   header: string | null;
   module: string | null;
 }): Promise<FacilitatorAuth | undefined> {
+  const { header, module } = given;
   if (module !== null) return moduleAuth(module);
   if (header === null) return undefined;
   const headers = headerOf(header);

@@ -13,17 +13,11 @@ const SUPPORTED_AGAIN_MS = { known: 600_000, unknown: 30_000 } as const;
 
 /** A facilitator that is known to settle some of our networks and not others. */
 export interface ListingFacilitator extends Facilitator {
-  /**
-   * False where it lists another network of ours and not that of this payment. One that lists none of ours may not list
-   * what it settles.
-   */
+  /** False where it lists another network of ours and not this one; one that lists none of ours may settle unlisted. */
   lists(request: FacilitatorRequest): boolean;
 }
 
-/**
- * A facilitator that is sent every payment in a version that it lists. What it lists is known from the question at the
- * start and asked again now and then beside a payment, which never waits for it; until then payments go as they came.
- */
+/** Sends each payment in a version that the facilitator lists; until the list is known, a payment goes as it came. */
 export function translatingFacilitator(options: {
   facilitator: Facilitator;
   networks: Network[];
@@ -83,10 +77,7 @@ export function listedVersions(
     .map(({ x402Version }) => x402Version);
 }
 
-/**
- * The same payment in the other version: what the payer signed names no version, so only the words around it change.
- * A payment of version 2 that does not say what it buys stays as it is, because version 1 must.
- */
+/** The signature names no version, so only the words change. Version 2 without a resource stays: version 1 must have one. */
 export function translateRequest(request: FacilitatorRequest): FacilitatorRequest {
   const network = findNetwork(request.paymentRequirements.network);
   if (network === undefined) return request;
@@ -126,10 +117,7 @@ function inV2(request: FacilitatorRequest, { caip2: network }: Network): Facilit
   };
 }
 
-/**
- * Asks a facilitator what it settles. Null if that includes our network in both versions, otherwise what the operator
- * should know and do; never throws. Free answers continue in any case, and nobody is charged without a verdict.
- */
+/** What the operator should know where a facilitator does not list our network in both versions; else null. Never throws. */
 export async function facilitatorWarning(
   { facilitator, name = '' }: { facilitator: Facilitator; name?: string },
   network: Network,

@@ -17,9 +17,7 @@ export type X402Header = {
   /** `SIGN-IN-WITH-X`: a message of the account that paid. */
   readonly signIn?: string;
 };
-/** A receipt of the operator's processor. */
 export type ReceiptHeader = { readonly kind: 'receipt'; readonly text: string };
-/** What pays: a payment, or a receipt in its place. */
 export type TenderHeader = X402Header | ReceiptHeader;
 /** The signed message of an account that paid before. */
 export type SignInHeader = { readonly kind: 'sign-in'; readonly text: string };
@@ -44,7 +42,6 @@ export interface HeaderFacts {
   readonly ifNoneMatch: string | null;
   readonly range: string | null;
   readonly ifRange: string | null;
-  /** What a client or its proxy calls the request. */
   readonly requestId: string | null;
   /** Addresses that proxies say they forwarded for; believed of trusted ones alone. */
   readonly forwardedFor: string | null;

@@ -8,7 +8,6 @@ export const READY_MAX = 8192;
 export const READY_REFUSALS_MAX = 512;
 /** Bytes of ready answers kept for one release, with the text of their headers. */
 const READY_BYTES_MAX = 8 * 1024 * 1024;
-/** Longest body that is kept ready. */
 const READY_BODY_BYTES_MAX = 1024 * 1024;
 /** Longest raw target that is a key. */
 const KEY_CHARS_MAX = 1024;
@@ -21,13 +20,11 @@ export interface ReadyAnswer {
   readonly notModified: readonly string[];
   readonly body: Buffer;
   readonly etag: string | null;
-  /** What the log calls it. */
   readonly path: string;
   /** Milliseconds since the epoch; from then on it is made again. */
   readonly expires: number;
   /** An answer to an unpaid request for something that costs: no use to a request with a payment. */
   readonly unpaid: boolean;
-  /** Who paid, for the log. */
   readonly payer: string | undefined;
 }
 
@@ -46,7 +43,6 @@ export class ReadyAnswers extends BoundedMap<string, ReadyAnswer> {
   }
 }
 
-/** Headers of every reply. */
 const BASE_HEADERS: readonly string[] = [
   'access-control-allow-origin',
   '*',
@@ -54,7 +50,6 @@ const BASE_HEADERS: readonly string[] = [
   'X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, PAYMENT-REQUIRED, X-Request-Id',
 ];
 
-/** An answer as it is written; `expires` in milliseconds since the epoch. */
 export function readyAnswer(
   { reply, etag, path, unpaid, payer }: HttpResponse,
   expires: number,
@@ -85,7 +80,6 @@ export const UNREAD = readyAnswer(
   0,
 );
 
-/** Headers that speak of a body. */
 const DESCRIBES_BODY: readonly string[] = ['content-type', 'content-encoding'];
 
 function bodyOf({ body }: Reply): Buffer {

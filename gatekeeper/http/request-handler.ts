@@ -31,7 +31,6 @@ import {
   UNLIMITED,
 } from './request.ts';
 
-/** Methods whose requests end with their headers. */
 const BODILESS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 const REQUEST_ID = 'x-request-id';
@@ -40,7 +39,6 @@ export interface RequestHandlerOptions {
   /** The responder of this moment; a request keeps the one that it started with. */
   readonly responder: () => Responder;
   readonly limits: Limits;
-  /** Answers a GET of HEALTH_PATH. */
   readonly health: () => Reply;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   /** Tells this process from others in the names of requests. */
@@ -265,7 +263,6 @@ export class RequestHandler {
   }
 }
 
-/** A request with what it is answered on. */
 interface Exchange extends Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -295,10 +292,7 @@ export class RequestIds {
     return this.#isOwn(header) ? this.#made() : header;
   }
 
-  /**
-   * The name of a request for the facilitator. A name that the client chose goes on only with one of ours behind it: two
-   * payments must never look like one to a service that takes equal names for the same call.
-   */
+  /** The name for the facilitator; behind a client's name stands one of ours, since to some services equal names are one call. */
   sent(id: string): string {
     return this.#isOwn(id) ? id : `${id}.${this.#made()}`;
   }

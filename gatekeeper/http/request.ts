@@ -40,7 +40,6 @@ export interface HttpResponse {
   readonly unpaid: boolean;
   /** Other clients get it under another content coding. */
   readonly isCoded?: true | undefined;
-  /** Who paid, for the log. */
   readonly payer?: string | undefined;
 }
 
@@ -78,9 +77,8 @@ export interface SentAnswer {
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Path of the health report; not an operation of the table. */
+/** Two paths that are no operations of the table. */
 export const HEALTH_PATH = '/healthz';
-/** Path of the metrics; not an operation of the table. */
 export const METRICS_PATH = '/metrics';
 
 export function isHealth(target: string): boolean {
@@ -131,15 +129,12 @@ export interface Limits {
 
 /** A request before anything of it is answered. */
 export interface Arrival {
-  /** Address of the socket. */
   readonly address: string;
   readonly method: string;
-  /** The raw request target. */
   readonly target: string;
   readonly facts: HeaderFacts;
 }
 
-/** Whether a request is admitted, and who pays for it. */
 export interface Entry {
   /** 0 lets it in, otherwise the seconds to wait. */
   readonly wait: number;
@@ -155,7 +150,6 @@ export interface Account {
   charge(cost: number, now: number): void;
 }
 
-/** The account of clients that are not counted. */
 export const UNLIMITED: Account = { take: () => 0, charge: () => undefined };
 
 /** The refusal of the rate limit, with the seconds to wait. */

@@ -12,7 +12,6 @@ const SERVER_TIMES = {
   /** How long a stop waits for answers that are on their way. */
   drainTimeout: 9000,
 } as const;
-/** Bounds of one connection. */
 const SERVER_LIMITS = {
   // A client that uses a connection again in the instant in which it is closed has to send once more, so this is long.
   keepAliveTimeout: 15_000,
@@ -37,12 +36,9 @@ export interface GateServerOptions extends RequestHandlerOptions {
   readonly times?: Partial<Record<keyof typeof SERVER_TIMES, number>>;
 }
 
-/** A listening gatekeeper. */
 export interface GateServer {
-  /** Address that it listens on. */
   readonly host: string;
   readonly port: number;
-  /** Connections of clients that are open. */
   connections(): Promise<number>;
   /** Stops accepting, after `openMs`; lets answers finish for at most `drainTimeout`, then cuts what is left. */
   close(): Promise<void>;

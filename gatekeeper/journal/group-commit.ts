@@ -5,9 +5,7 @@ import { messageOf } from '../system/message-of.ts';
 
 interface GroupCommitOptions {
   readonly db: Database.Database;
-  /** Path of the database itself. */
   readonly path: string;
-  /** Path of the write-ahead log that commits append to. */
   readonly walPath: string;
   /** Told how long each sync of the disk took, in milliseconds. */
   readonly onSync?: (ms: number) => void;
@@ -35,7 +33,6 @@ export class GroupCommit {
   #waiting: WaitingWrite[] = [];
   #isRunning = false;
   #isClosed = false;
-  /** The files that are written to, by their paths. */
   readonly #files = new Map<string, string>();
   #file: number | null = null;
   /** After a failed sync nobody knows which pages the disk holds, and the next sync may succeed without them. */

@@ -100,7 +100,6 @@ WITH RECURSIVE first(key) AS (
   SELECT (SELECT min(later.key) FROM ${table} AS later WHERE later.key > ${TOKEN} || '}') FROM first
   WHERE first.key IS NOT NULL)
 SELECT ${TOKEN} AS token FROM first WHERE first.key IS NOT NULL LIMIT ${TOKENS_MAX}`;
-/** A row of it. */
 export const tokenRow = z.object({ token: z.string() });
 
 /** Finds the sales of an account that signs in. */

@@ -53,7 +53,6 @@ const knownRow = paymentRow.pick({
   settled_at: true,
 });
 
-/** What such a row says. */
 export function knownOf(row: unknown): KnownPayment {
   const { settled_at: settledMs, ...same } = knownRow.parse(row);
   return { ...same, settledMs };
@@ -129,7 +128,6 @@ export function claimValues(claim: Claim, now: number): ClaimValues {
 
 /** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
 const GZIP_BYTES_MIN = 16_384;
-/** Time between clean-ups. */
 export const PURGE_INTERVAL_MS = 600_000;
 /** Rows that one clean-up removes, so that it never holds up payments for long. */
 export const PURGE_ROWS_MAX = 200;
@@ -167,7 +165,6 @@ export class BodyStore {
     this.#keep.run(bodyRow(sha256, body, purgeAt));
   }
 
-  /** See SoldCitations. */
   citations(digits: string): unknown[] {
     return this.#hashes.all([digits]).map((row) => {
       const { hash } = hashRow.parse(row);
@@ -200,7 +197,6 @@ function citedBy(body: Buffer): [hash: string | null, citation: string | null] {
   return [hash.slice('sha256:'.length), JSON.stringify(citation)];
 }
 
-/** SHA-256 of the bytes. */
 function bodyHash(body: Uint8Array): Buffer {
   return createHash('sha256').update(body).digest();
 }

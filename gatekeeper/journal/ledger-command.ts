@@ -34,7 +34,6 @@ import {
 } from './with-journal.ts';
 
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
-/** Rows that `list` shows unless told otherwise. */
 const LIST_ROWS = 50;
 /** How far the clock may be from the time that the operator read elsewhere and typed in. */
 const TYPED_TIME_MS_MAX = 120_000;
@@ -95,7 +94,6 @@ export function ledgerCommand(by: LedgerOptions): Command {
   return command;
 }
 
-/** What only reads. */
 function addReaders(command: Command, { place, write, note }: LedgerOptions): void {
   onlyOption(daysOption(command.command('list')))
     .description('list the last payments, one per line')

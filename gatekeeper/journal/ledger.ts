@@ -105,7 +105,6 @@ function usdOf(value: string): string {
   return value.length > USD_DIGITS_MAX ? '' : usdAmount(value);
 }
 
-/** How revenue is grouped. */
 export type RevenueBy = 'day' | 'path' | 'payer';
 
 /** Settled payments of one group in one currency. */
@@ -210,7 +209,6 @@ export type OwedRow = z.infer<typeof owedRow>;
 /** No hash of a body: what is paid back is never delivered again, even if the same bytes are sold once more. */
 const NO_BODY = Buffer.alloc(0);
 
-/** Debts that are read at once. */
 const OWED_MAX = 10_000;
 
 /** Runs one statement of either engine, whose values are `?1`, `?2` and so on, and answers its rows. */
@@ -220,7 +218,6 @@ export type AskBooks = (text: string, values: readonly unknown[]) => Promise<rea
 export class Books {
   readonly #ask: AskBooks;
   readonly #isDatabase: boolean;
-  /** In front of the names of tables. */
   readonly #schema: string;
 
   constructor(ask: AskBooks, place: 'file' | 'database') {

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isCode } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
@@ -10,7 +11,6 @@ import { StartError } from '../system/start-error.ts';
 import { isEmptyJournal, JOURNAL_NAME, traceOfShop } from './journal-file.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 
-/** A journal that somebody must close. */
 interface OpenJournal {
   readonly journal: Journal;
   /** Whether it cannot be reached at this moment, whether or not somebody pays. */
@@ -44,7 +44,7 @@ async function openFile({ stateDir }: JournalPlace, by: JournalOptions): Promise
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
     // mkdir accepts a folder that already exists.
-    const isFile = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';
+    const isFile = isCode(cause, 'EEXIST');
     const why = isFile
       ? `: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`
       : ` "${join(stateDir, JOURNAL_NAME)}": ${messageOf(cause)}; make it and its folder ` +
@@ -78,10 +78,7 @@ const KEPT_SETTLEMENTS_MAX = 10_000;
 
 type KeptSettlement = Conclusion & { readonly transaction: string };
 
-/**
- * A journal that remembers settlements which could not be written, and writes them as soon as that works:
- * a full disk must not turn what is known to be paid into a doubt. What it remembers ends with the process.
- */
+/** Keeps settlements that could not be written, in memory, and writes them later: a full disk must not make them doubts. */
 export function keepingSettlements(journal: Journal): Journal {
   const kept = new Map<string, KeptSettlement>();
   /** Whether nothing is left to write under a key. */
@@ -125,9 +122,7 @@ export function keepingSettlements(journal: Journal): Journal {
   };
 }
 
-/**
- * How long a failed write counts if none was tried since: without buyers the journal cannot show that it has recovered.
- */
+/** How long a failed write counts: without buyers nothing shows that the journal has recovered. */
 const WRITE_FAILURE_MS = 30_000;
 /** What takes longer is slow: a buyer waits for several, one after the other. */
 const SLOW_MS = 2000;

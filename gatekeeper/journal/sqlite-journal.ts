@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import { z } from 'zod';
+import { isCode } from '../../compiler/contract/errors.ts';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { clockIsBehind } from '../money/clock-guard.ts';
 import {
@@ -277,7 +278,6 @@ function transactionTaker(db: Database.Database): Journal['takeTransaction'] {
   };
 }
 
-/** What is known of payments without their answers. */
 function foundIn(
   db: Database.Database,
   filter: FilledFilter,
@@ -314,10 +314,7 @@ const MASK = 2 ** BITS_LOG2 - 1;
 const PAGE_LOG2 = 19;
 const PAGE_MASK = 2 ** PAGE_LOG2 - 1;
 
-/**
- * Which payment keys cannot be known: most payments are new, and asking the disk for each costs more than
- * the rest of its checks. It has no false negatives for what was added, and a false positive costs a look-up.
- */
+/** Which keys cannot be known: most are new, and each look-up costs more than the other checks. No false negatives. */
 export class KeyFilter {
   /** Each is made with the first key of it, so that a young journal takes no memory. */
   readonly #pages: (Uint8Array | undefined)[] = [];
@@ -486,7 +483,7 @@ function isLocked(path: string): boolean {
     lock.exec('BEGIN IMMEDIATE; ROLLBACK');
     return false;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return true;
+    if (isCode(error, 'SQLITE_BUSY')) return true;
     throw error;
   } finally {
     lock.close();

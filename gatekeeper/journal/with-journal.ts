@@ -52,7 +52,6 @@ function opened(path: string, open: (path: string) => Database.Database): Databa
   }
 }
 
-/** Help of the option that names a folder. */
 export const STATE_OPTION =
   'folder of a payment journal in a file (default: what SIGNALPRESS_JOURNAL and SIGNALPRESS_STATE name)';
 

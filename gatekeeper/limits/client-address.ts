@@ -1,10 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import type { HeaderFacts } from '../http/header-facts.ts';
 
-/** Hops of a forwarding header that are looked at. */
 const HOPS_MAX = 16;
 
-/** Proxies whose statement about the client's address is trusted. */
 export interface TrustedProxies {
   has(address: string): boolean;
 }
@@ -37,10 +35,7 @@ function add(block: BlockList, entry: string): void {
   block.addSubnet(address, Number(bits ?? longest), version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/**
- * The address that a request is counted under: that of the socket, unless a trusted proxy sent it. Then it
- * is the last hop of X-Forwarded-For that no trusted proxy is: what stands before it, anybody can write.
- */
+/** That of the socket; behind a trusted proxy the last untrusted hop of X-Forwarded-For, since anybody can write the others. */
 export function clientAddress(
   socketAddress: string,
   forwardedFor: string | null,

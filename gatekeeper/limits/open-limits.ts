@@ -30,12 +30,11 @@ import { type RateLimit, rateLimit } from './rate-limit.ts';
 /** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */
 const REPEAT_BURST_S = 30;
 
-interface LimitOptions extends Omit<AdmissionOptions, 'limit' | 'repeats'> {
-  /** Units a second for one client; 0 turns the rate limit off. */
-  readonly perSecond: number;
-}
-
-export function openLimits({ perSecond, ...options }: LimitOptions): Limits {
+/** `perSecond`: units for one client; 0 turns the rate limit off. */
+export function openLimits(
+  perSecond: number,
+  options: Omit<AdmissionOptions, 'limit' | 'repeats'>,
+): Limits {
   const connections = new ConnectionCount(options.proxies);
   const bodies = new BodyReader();
   const free = new WaitingBytes(FREE_WAITING_MAX);
@@ -74,10 +73,8 @@ interface AdmissionOptions extends Surroundings {
   readonly isMonitor: (arrival: Arrival) => boolean;
 }
 
-/** The entry of what is not counted. */
 const UNCOUNTED: Entry = { wait: 0, account: UNLIMITED };
 
-/** Decides on requests, and charges for them. */
 export function admission(options: AdmissionOptions): Limits['admit'] {
   const { limit, repeats, proxies, isRepeat, isMonitor } = options;
   return (arrival, now) => {
@@ -113,7 +110,6 @@ export class ConnectionCount {
     this.#proxies = proxies;
   }
 
-  /** Counts a connection until it is closed; false for one too many. */
   admit(socket: Pick<Socket, 'remoteAddress' | 'once'>): boolean {
     const address = socket.remoteAddress ?? '';
     if (isLoopback(address) || this.#proxies.has(address)) return true;
@@ -155,7 +151,6 @@ export class BodyReader {
     return this.#held;
   }
 
-  /** The whole body of a request, or the reply that refuses it; never rejects. */
   async read(request: IncomingMessage, limit = BODY_BYTES_MAX): Promise<Buffer | Reply> {
     if (Number(request.headers['content-length'] ?? 0) > limit) return tooLong(limit);
     const chunks: Buffer[] = [];
@@ -206,10 +201,7 @@ interface Waiting {
   newest: number;
 }
 
-/**
- * Answers that their clients do not read stay in memory. Beyond the bound the connection is cut that has waited longest
- * among those of the address or IPv6 network that holds most, so that nobody's patience is paid for by others.
- */
+/** Answers that are not read stay in memory. Beyond the bound the longest-waiting connection of the heaviest holder is cut. */
 export class WaitingBytes {
   readonly #max: number;
   /** Every open connection that has ever waited, the one that has waited longest first. */
@@ -224,10 +216,7 @@ export class WaitingBytes {
     return this.#total;
   }
 
-  /**
-   * Bytes that wait without those of the newest answer: who has read all of it asks again before the system says that it was
-   * taken, and a catalogue alone may be longer than what may wait.
-   */
+  /** Without the newest answer: a client that has read it asks again before the system says so, and it alone may be long. */
   beforeNewest(socket: Socket): number {
     const { bytes, newest } = this.#sockets.get(socket) ?? { bytes: 0, newest: 0 };
     return Math.max(0, bytes - newest);

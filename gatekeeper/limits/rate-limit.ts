@@ -125,7 +125,6 @@ interface CallBudgetOptions {
   /** Calls in flight, of one name and of all. */
   readonly flying: number;
   readonly flyingOfAll: number;
-  /** Milliseconds of any clock. */
   readonly clock: () => number;
 }
 

@@ -17,10 +17,7 @@ interface LogStream {
   readonly writableLength: number;
 }
 
-/**
- * Writes lines in batches. A write for each line was a quarter of the cost of a free answer. A process that is killed
- * loses at most the lines of the last LOG_BATCH_MS; what was paid for is in the journal.
- */
+/** Writes lines in batches, which is far cheaper; a killed process loses those of the last LOG_BATCH_MS at most. */
 export class LogOutput {
   readonly #stream: LogStream;
   #text = '';
@@ -50,7 +47,6 @@ export class LogOutput {
     return lost;
   }
 
-  /** Hands all lines to the stream. */
   flush(): void {
     if (this.#text === '') return;
     const text = this.#text;

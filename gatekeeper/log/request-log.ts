@@ -30,7 +30,6 @@ const SALT_BYTES = 32;
 const HASH_CHARS = 16;
 
 interface ClientHashOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: (bytes: number) => Buffer;
 }

@@ -45,7 +45,6 @@ export function tooLong({ name, inputSchema }: Tool, bytes: number, room: number
   );
 }
 
-/** Arguments that make a result shorter. */
 const NARROWING: readonly string[] = ['industry', 'signal_id', 'entity'];
 
 function refused({ name }: Tool, fault: string): ToolResult {
@@ -122,7 +121,6 @@ export interface Shop {
   readonly ask: (target: string) => Promise<Reply>;
   readonly catalog: Catalog;
   readonly offers: Offers;
-  /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   /** Charges the caller units of the rate limit, beside what is asked. */
   readonly spend: Question['spend'];
@@ -142,7 +140,6 @@ export function shopOf({ spend, trace }: Question, service: Service): Shop {
   return { ask, catalog: release.catalog, offers: release.offers, baseUrl, spend };
 }
 
-/** Longest piece of a stranger's text that an error repeats. */
 const SHOWN_CHARS_MAX = 60;
 
 /** A stranger's text as an error repeats it. */
@@ -266,10 +263,7 @@ function content(text: string): string {
 /** Industries that an overview names; a catalogue of a publisher's own may have any number. */
 const INDUSTRIES_MAX = 40;
 
-/**
- * A compact coverage of everything, in short: the totals, and how many signals of each industry have a reading, the largest
- * first. Each industry is a page of its own.
- */
+/** A compact coverage in short: the totals, and the industries by readings; each industry is a page of its own. */
 function overview({ body }: Reply, baseUrl: string): ToolResult {
   const { totals, signals } = JSON.parse(body.toString()) as {
     totals: object;
@@ -330,7 +324,6 @@ async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
     : failed(reply.body.toString());
 }
 
-/** The operation of a target; undefined where there is none. */
 function routeOf(target: string, { catalog }: Shop): Route | undefined {
   const parsed = canonicalRequest(target);
   return 'status' in parsed ? undefined : route(parsed, catalog);

@@ -77,7 +77,6 @@ export function rpcMessage(value: JsonValue): RpcMessage {
   return { kind: 'request', id: known, method, params };
 }
 
-/** An answer as the wire shows it. */
 export function rpcText(answer: RpcAnswer): string {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(answer.id)}`;
   if ('members' in answer) return `${head},"result":{${answer.members}}}`;

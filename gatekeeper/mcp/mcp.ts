@@ -23,7 +23,6 @@ import {
   STATELESS_REVISION,
 } from './json-rpc.ts';
 
-/** Messages of one batch. */
 const BATCH_MESSAGES_MAX = 20;
 /** Bytes of everything in the longest batch that neither is a tool's result nor repeats what was sent: 20 lists of tools. */
 const FRAME_BYTES_MAX = 150_000;
@@ -42,9 +41,7 @@ function instructions({ baseUrl }: Service): string {
   );
 }
 
-/**
- * `POST /mcp`: one stateless JSON answer to one message or to a batch of them. Computed, because the caller brings the messages.
- */
+/** `POST /mcp`: one stateless answer to a message or a batch. Computed, because the caller brings the messages. */
 export async function mcp(question: Question, service: Service): Promise<Answered> {
   const { body, rpc } = question;
   if (body === null) throw new TypeError('Cannot answer a call: no body was read');
@@ -59,7 +56,6 @@ export async function mcp(question: Question, service: Service): Promise<Answere
   return { kind: 'reply', reply: answer === null ? accepted() : answerReply(answer) };
 }
 
-/** What the messages of one request have in common. */
 interface Talk {
   rpc: RpcHeaders;
   shop: Shop;
@@ -88,20 +84,14 @@ function answerReply(answer: StatusAnswer): Reply {
 
 async function batchReply(values: readonly JsonValue[], talk: Talk): Promise<Reply> {
   const { version } = talk.rpc;
-  if (version !== null && version !== BATCH_REVISION) {
-    return answerReply(
-      malformed('invalidRequest', 'Batches are not supported in this version; send one message'),
-    );
-  }
-  if (values.length === 0 || values.length > BATCH_MESSAGES_MAX) {
-    const message = `A batch holds 1 to ${BATCH_MESSAGES_MAX} messages`;
-    return answerReply(malformed('invalidRequest', message));
-  }
-  if (values.some((value) => isObject(value) && value.method === 'initialize')) {
-    return answerReply(
-      malformed('invalidRequest', 'initialize cannot be in a batch; send it alone'),
-    );
-  }
+  let fault: string | null = null;
+  if (version !== null && version !== BATCH_REVISION)
+    fault = 'Batches are not supported in this version; send one message';
+  else if (values.length === 0 || values.length > BATCH_MESSAGES_MAX)
+    fault = `A batch holds 1 to ${BATCH_MESSAGES_MAX} messages`;
+  else if (values.some((value) => isObject(value) && value.method === 'initialize'))
+    fault = 'initialize cannot be in a batch; send it alone';
+  if (fault !== null) return answerReply(malformed('invalidRequest', fault));
   // Each message counts as the request that it could have been; a batch that is refused was only read.
   talk.shop.spend(values.length - 1);
   const answers: RpcAnswer[] = [];
@@ -149,21 +139,14 @@ const METHODS: Readonly<Record<Era, (request: RpcRequest, talk: Talk) => Promise
 async function handshake(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
   const { id } = request;
   if (request.method === 'initialize') {
-    const { params } = request;
-    const { protocolVersion: asked } = params;
+    const { protocolVersion: asked } = request.params;
     if (typeof asked !== 'string') {
       const message = `protocolVersion is not a string; send "${NEWEST_HANDSHAKE}"`;
       return { id, name: 'invalidParams', message };
     }
     const protocolVersion = HANDSHAKE_REVISIONS.includes(asked) ? asked : NEWEST_HANDSHAKE;
-    return {
-      id,
-      result: {
-        protocolVersion,
-        serverInfo: serverInfo(talk.service),
-        ...abilitiesOf(talk.service),
-      },
-    };
+    const own = { serverInfo: serverInfo(talk.service), ...abilitiesOf(talk.service) };
+    return { id, result: { protocolVersion, ...own } };
   }
   if (request.method === 'ping') return { id, result: {} };
   const answer = await shared(request, talk);

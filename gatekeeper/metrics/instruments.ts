@@ -39,7 +39,6 @@ const NOTHING = catalogOf([]);
 
 /** The one place where metrics are declared; their help is the table of `gatekeeper/OBSERVING.md`. */
 export function instruments(options: {
-  /** Milliseconds since the epoch. */
   clock: () => number;
   version: string | null;
   /** Names of the networks that payments come from. */
@@ -296,10 +295,7 @@ function paymentGauges(
 /** Paths of the table that are remembered; those with a hash in them have no end. */
 const KNOWN_MAX = 4096;
 
-/**
- * Names what was asked, in as many words as the table has rows and a few more. A path that a stranger made up is never
- * one of them: metrics are kept for ever.
- */
+/** Names what was asked in about as many words as the table has rows: metrics keep every name for ever. */
 export class Operations {
   readonly #known = new BoundedMap<string, string>(KNOWN_MAX);
   readonly #catalog: () => Catalog;

@@ -18,7 +18,6 @@ export const LIMITS = [
   'smart_accounts',
   'strangers',
 ] as const;
-type Limit = (typeof LIMITS)[number];
 
 /** How a new payment is judged before it costs anything: of a known payer, of a stranger, or why it is kept away. */
 export const ADMISSIONS = [
@@ -45,7 +44,7 @@ interface FacilitatorCall {
 /** Told what happens; nothing here throws or waits. Where metrics are off, nobody is told and nothing is measured. */
 export interface Meters {
   answered(answered: SentAnswer): void;
-  refused(limit: Limit): void;
+  refused(limit: (typeof LIMITS)[number]): void;
   stage(stage: PurchaseStage, ms: number): void;
   called(call: FacilitatorCall): void;
   concluded(conclusion: {
@@ -80,7 +79,6 @@ export interface MeasuredState {
   readonly connections: () => Promise<number>;
 }
 
-/** A facilitator as it is named in FacilitatorCall, and whether it is asked. */
 export interface NamedCircuit {
   readonly facilitator: string;
   readonly state: CircuitState;

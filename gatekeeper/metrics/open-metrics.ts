@@ -16,7 +16,6 @@ import { instruments } from './instruments.ts';
 
 type Instruments = ReturnType<typeof instruments>;
 
-/** Metrics that can be read. */
 export interface OpenMetrics extends Pick<Instruments, 'meters' | 'watch'> {
   /** Opens /metrics at the address of the service; null where they have one of their own. */
   readonly endpoint: MetricsEndpoint | null;

@@ -4,10 +4,7 @@ import { DEAD_AFTER_S } from './journal.ts';
 /** How far the clock may stand before the newest time in the journal: more than any correction of a running clock. */
 const CLOCK_BACK_MS_MAX = 5000;
 
-/**
- * True when the clock was set back: windows of payments would be judged by a wrong time, so no new one is
- * taken until the clock has caught up or the operator accepts it. Free answers and what is paid already go on.
- */
+/** A clock that was set back judges payment windows wrongly: no new payment is taken until it is right or accepted. */
 export function clockIsBehind(nowMs: number, newestMs: number): boolean {
   return nowMs < newestMs - CLOCK_BACK_MS_MAX;
 }
@@ -62,10 +59,7 @@ export class OutsideTime {
     );
   }
 
-  /**
-   * A time that has certainly come, by which old things may be deleted; null while nothing outside told a time, and within
-   * a day of a clock that was off.
-   */
+  /** A time that has certainly come, for deleting; null before anything outside told one, and for a day after a wrong clock. */
   passedMs(): number | null {
     const outside = this.#now();
     if (outside === null || this.fault() !== null) return null;

@@ -26,18 +26,13 @@ export interface AccountStanding {
 
 /** What the chain says about authorizations; no question throws. */
 export interface ChainEvidence {
-  /**
-   * What became of an authorization, whoever submitted it; `unknown` when the node gives no answer. A use counts that is
-   * later than a block which `head` named, or any use without one.
-   */
+  /** What became of an authorization, whoever used it; `after` leaves out uses up to that block. `unknown` without an answer. */
   find(authorization: Authorization, after?: ChainHead): Promise<ChainFinding>;
   /** Whether this transaction made the transfer; `unused` when the node knows no such transfer. */
   confirm(authorization: Authorization, transaction: string): Promise<ChainFinding>;
   /** What became of a transfer that was there once. */
   watch(authorization: Authorization, transaction: string): Promise<WatchedTransfer>;
-  /**
-   * The newest block, read after the question; null when the node gives no answer, or does not follow its chain.
-   */
+  /** The newest block, read after the question; null without an answer, or when the node does not follow its chain. */
   head(): Promise<ChainHead | null>;
 }
 

@@ -91,13 +91,8 @@ export interface ServiceSigner {
   sign(payload: JsonObject): string;
 }
 
-export function serviceSigner({
-  seed,
-  clock,
-}: {
-  seed: string;
-  clock: () => number;
-}): ServiceSigner {
+export function serviceSigner(by: { seed: string; clock: () => number }): ServiceSigner {
+  const { seed, clock } = by;
   const der = Buffer.concat([PKCS8, Buffer.from(seed, 'hex')]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });

@@ -109,10 +109,7 @@ export interface Facilitator {
   supported(): Promise<SupportedOutcome>;
 }
 
-/**
- * A decoded payment as it travels; whatever else the payer sent stays here. A v2 payment takes the listing of
- * our own challenge along, because catalogues are made from payments.
- */
+/** A decoded payment, without what else the payer sent; in v2 with the listing of our own challenge, for catalogues. */
 export function facilitatorRequest(
   payment: Payment,
   requirements: Requirements,
@@ -149,6 +146,7 @@ export function provenBy({
 }: Required<Pick<SettledOutcome, 'transaction' | 'block'>>): SettledOutcome {
   return { verdict: 'settled', transaction, block };
 }
+
 /** A URL that requests may go to; throws a RangeError if anyone on the way could read or change what is sent. */
 export function remoteUrl(text: string, whose: string): URL {
   if (!URL.canParse(text)) {
@@ -164,10 +162,7 @@ export function remoteUrl(text: string, whose: string): URL {
   return url;
 }
 
-/**
- * The URL of a facilitator; throws a RangeError if it has more than an origin and a path, because calls carry nothing
- * else.
- */
+/** Throws a RangeError for more than an origin and a path, because calls carry nothing else. */
 export function facilitatorUrl(text: string): URL {
   const url = remoteUrl(text, 'facilitator');
   const extra = url.username + url.password + url.search + url.hash;

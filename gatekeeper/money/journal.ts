@@ -110,7 +110,7 @@ export interface SharedJournal {
   learn(key: string): Promise<void>;
   /**
    * Takes an open payment, before its money is asked for again, until it is concluded, be it as `unknown`. While another
-   * gatekeeper that lives asks, it waits a little; false when it still asks then, or when the payment is not open any more.
+   * gatekeeper asks, it waits a little; false when it still asks then, or when the payment is not open any more.
    */
   take(key: string, bound: PaymentBinding): Promise<boolean>;
 }
@@ -124,10 +124,7 @@ export interface Journal extends SoldCitations {
   find(key: string): Promise<JournalEntry | null>;
   /** The same, also of what another process noted meanwhile: it always reads the disk, so only a refusal waits for it. */
   findOnDisk(key: string): Promise<JournalEntry | null>;
-  /**
-   * What is known of a payment that was not refused, without its bytes, as far as this process knows it; never waits for
-   * anything. What another process noted, `claim` and `findOnDisk` notice.
-   */
+  /** What this process knows of a payment that was not refused, without its bytes; never waits. */
   bindingOf(key: string): KnownPayment | null;
   /** Key of the newest settled payment for a resource by one of these accounts (`network|asset|payer`, lower-case); else null. */
   soldTo(accounts: readonly string[], resource: string): Promise<string | null>;
@@ -137,29 +134,17 @@ export interface Journal extends SoldCitations {
   identifiedKey(identifier: string): Promise<string | null>;
   /** Uses a message up, until `untilMs`; false where it was used before, by whatever gatekeeper. */
   useOnce(message: string, untilMs: number): Promise<boolean>;
-  /**
-   * Claims a key as `settling`; false when another claim of the key or of its identifier stands. A refused payment may be
-   * claimed again.
-   */
+  /** Claims a key as `settling`; false when another claim of it or of its identifier stands. A refused one may come again. */
   claim(claim: Claim): Promise<boolean>;
-  /**
-   * Takes a transaction for the one that settled a payment; false when it stands for another one, in the journal or
-   * since an earlier call. For settlements that only a facilitator's word proves.
-   */
+  /** Notes which payment a transaction settled; false when that was another one. For what only a facilitator's word proves. */
   takeTransaction(key: string, transaction: string): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */
   conclude(conclusion: Conclusion): Promise<void>;
   /** Notes that an answer was delivered which waited for its buyer. */
   delivered(key: string): Promise<void>;
-  /**
-   * Payments whose end nobody noted, oldest first, at most `limit` from behind a place on. Of several gatekeepers one gets
-   * them all, without those that another one works on; the others get none.
-   */
+  /** Open payments behind a place, oldest first. Of several gatekeepers one gets them all, except those others work on. */
   unresolved(after: number, limit: number): Promise<readonly OpenPayment[]>;
-  /**
-   * Settled payments that a node showed and whose transfers may still vanish, settled before a time, oldest first, at most
-   * `limit` from behind a place on; of several gatekeepers the same one gets them all.
-   */
+  /** Settled payments whose transfers may still vanish, oldest first; of several gatekeepers the same one gets them all. */
   unfinal(after: number, limit: number, beforeMs: number): Promise<readonly OpenPayment[]>;
   /** Notes what became of a settled payment that is not final yet. */
   review(review: Review): Promise<void>;

@@ -70,13 +70,9 @@ const DECIMALS_MAX = 18;
 /** Names and versions of EIP-712 domains, as they stand in challenges. */
 const DOMAIN_TEXT = /^[\x20-\x7e]{1,64}$/;
 
-/** How one token is written. */
 export const TOKEN_FORM = 'network:address:name:version:decimals';
 
-/**
- * Tokens beside USDC out of `network:address:name:version:decimals`, several of them with commas. Each is at par with USD.
- * Throws a RangeError that names the entry and what is wrong with it.
- */
+/** Reads tokens beside USDC, between commas, each at par with USD; throws a RangeError that names the wrong one. */
 export function furtherTokens(text: string): readonly Network[] {
   const tokens = text.split(',').map((entry) => tokenOf(entry.trim()));
   for (const [at, token] of tokens.entries()) {
@@ -174,10 +170,7 @@ const LAG_BLOCKS = 3;
 const SLOW_PERCENT = 125;
 
 /** After how long a transfer should be there for good. */
-export function finalMs({
-  blockMs,
-  finalBlocks,
-}: Pick<Network, 'blockMs' | 'finalBlocks'>): number {
+export function finalMs({ blockMs, finalBlocks }: Network): number {
   return ((finalBlocks + LAG_BLOCKS) * blockMs * SLOW_PERCENT) / 100;
 }
 

@@ -8,7 +8,6 @@ import { recoverPayer, SIGNATURE_CHARS_MAX } from './signature.ts';
 /** Name of the x402 extension by which an account shows who it is. */
 export const SIGN_IN = 'sign-in-with-x';
 
-/** Longest header in characters. */
 const HEADER_CHARS_MAX = 8192;
 /** How long a message may be used after it was issued. */
 const SIGN_IN_MS = 300_000;
@@ -49,13 +48,10 @@ const message = z.object({
 });
 type Message = z.infer<typeof message>;
 
-/** A message of an account. */
 export interface SignIn extends Pick<Message, 'domain' | 'uri'> {
   /** Lower case. */
   readonly address: string;
-  /** What the account may use once. */
   readonly nonce: string;
-  /** That of the message. */
   readonly network: Network;
   /** The key of the account signed; else its code may have, on that network. */
   readonly isByKey: boolean;
@@ -106,7 +102,6 @@ function parsed(header: string): unknown {
   }
 }
 
-/** Why a message opens nothing. */
 export function signInRefusal(reason: string, error: string): Refusal {
   return { reason: `invalid_siwx_${reason}`, error: `${error}; nothing was delivered` };
 }

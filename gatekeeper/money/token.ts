@@ -1,10 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Where tokens are sold. */
 export const MINT_PATH = '/gauge/subscribe';
 /** The only plan that is sold. */
 const TOKEN_PLAN = 'watchlist';
-/** Shortest secret that tokens are signed with, in characters. */
 const TOKEN_SECRET_CHARS_MIN = 32;
 /** Secrets that are accepted at a time: the one that signs and the one before. */
 const TOKEN_SECRETS_MAX = 2;
@@ -42,17 +40,13 @@ export function tokenSecrets(setting: string): readonly [string, ...string[]] {
 }
 
 /** HMAC-SHA256 over the text in front of the last dot; nothing in a token chooses how it is checked. */
-export function tokenService({
-  secrets,
-  days,
-  clock,
-  random,
-}: {
+export function tokenService(by: {
   secrets: readonly [string, ...string[]];
   days: number;
   clock: () => number;
   random: (bytes: number) => Uint8Array;
 }): TokenService {
+  const { secrets, days, clock, random } = by;
   return {
     mint() {
       const expires = Math.floor(clock() / 1000) + days * DAY_S;

@@ -46,9 +46,7 @@ interface Challenge extends Reply {
   readonly isOnce?: true;
 }
 
-/** What the operator configures about being paid. */
 interface ChallengerOptions {
-  /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   readonly payTo: string;
   readonly network: Network;
@@ -71,7 +69,6 @@ interface ShownRelease {
 
 /** Makes challenges, and the requirements that a facilitator is sent for them. */
 export interface Challenger {
-  /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   /** In the order in which they are offered. */
   readonly networks: readonly [Network, ...Network[]];
@@ -169,11 +166,8 @@ export function listingOf(requirements: Requirements): Listing | undefined {
   return listings.get(requirements);
 }
 
-function networksOf({
-  network,
-  furtherNetworks = [],
-}: Pick<ChallengerOptions, 'network' | 'furtherNetworks'>): Challenger['networks'] {
-  return [network, ...furtherNetworks];
+function networksOf(options: ChallengerOptions): Challenger['networks'] {
+  return [options.network, ...(options.furtherNetworks ?? [])];
 }
 
 function mapAll<In, Out>(

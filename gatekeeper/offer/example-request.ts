@@ -14,7 +14,6 @@ import { SEARCH_OPERATION } from '../../compiler/contract/tools.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
-/** Values that one suggestion chooses from. */
 const CANDIDATES_MAX = 1000;
 /** Always answers 200 and lists what is stored. */
 export const CATALOG_REQUEST = '/gauge/catalog';

@@ -35,7 +35,6 @@ function around(
   };
 }
 
-/** Runs one stage of a purchase and notes how long it took, however it ends. */
 async function staged<T>(meters: Meters, stage: PurchaseStage, run: () => Promise<T>): Promise<T> {
   const started = performance.now();
   try {
@@ -120,7 +119,6 @@ export function meteredFacilitator(
   });
 }
 
-/** A call that brought no verdict. */
 export interface MissingVerdict {
   /** The request that it was for. */
   readonly id?: string;

@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
 import { type Config, type PaidNetwork, paidNetworks, paidTokens } from '../config/config.ts';
-import { canary, type FacilitatorPool, facilitatorPool } from '../facilitator/facilitator-pool.ts';
+import {
+  canary,
+  type FacilitatorPool,
+  facilitatorPool,
+  supportedByAll,
+} from '../facilitator/facilitator-pool.ts';
 import { localFacilitator } from '../facilitator/local-facilitator.ts';
 import { provenFacilitator } from '../facilitator/proven-facilitator.ts';
 import { facilitatorAuth, remoteFacilitator } from '../facilitator/remote-facilitator.ts';
@@ -267,7 +272,6 @@ function joined(warnings: readonly (string | null)[]): string | null {
   return warnings.filter((warning) => warning !== null).join('\n') || null;
 }
 
-/** Whoever settles one token on one network. */
 interface NetworkSettler {
   readonly network: Network;
   readonly facilitator: Facilitator;
@@ -283,14 +287,7 @@ export function settlersByNetwork(settlers: Settlers): Facilitator {
   return {
     verify: async (request) => settlerOf(request)?.verify(request) ?? NOBODY,
     settle: async (request, isFirst) => settlerOf(request)?.settle(request, isFirst) ?? NOBODY,
-    async supported() {
-      const outcomes = await Promise.all(
-        settlers.map(({ facilitator }) => facilitator.supported()),
-      );
-      const kinds = outcomes.flatMap((one) => (one.verdict === 'supported' ? one.kinds : []));
-      const silent = outcomes.find((one) => one.verdict === 'none');
-      return kinds.length === 0 && silent !== undefined ? silent : { verdict: 'supported', kinds };
-    },
+    supported: () => supportedByAll(settlers),
   };
 }
 

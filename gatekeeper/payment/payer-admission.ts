@@ -422,7 +422,6 @@ const OF_PAIR = { perSecond: 1, burstS: 5, factor: 1_000_000, flying: 2, flyingO
 const OF_ACCOUNT = { perSecond: 4, burstS: 5, factor: 5, flying: 4, flyingOfAll: 16 };
 /** Of one account from an address whose payment of it settled before: apart from what others bring in its name. */
 const OF_PROVEN = { perSecond: 2, burstS: 5, factor: 20, flying: 4, flyingOfAll: 16 };
-/** Such pairs that are remembered. */
 const PROVEN_MAX = 10_000;
 /** Refused payments that are remembered, and for how long: a wallet may be deployed or filled meanwhile. */
 const REFUSALS_MAX = 1000;
@@ -459,14 +458,10 @@ export class SmartAccounts {
 
   /** What `ask` has against a payment, or why it is not asked; null if the payment is valid. */
   async check(
-    {
-      key,
-      payment,
-      client,
-      hasPaid,
-    }: { key: string; payment: Signed; client: string; hasPaid: () => Promise<boolean> },
+    due: { key: string; payment: Signed; client: string; hasPaid: () => Promise<boolean> },
     ask: () => Promise<CheckResult | null>,
   ): Promise<CheckResult | null> {
+    const { key, payment, client, hasPaid } = due;
     const id = createHash('sha256')
       .update(`${key}|${signedText(payment)}`)
       .digest('base64');

@@ -244,7 +244,6 @@ const OTHERWISE = 'the facilitator refused the payment; nothing was charged';
 const USE =
   /(?<![a-z])(?:authorization|nonce|payment)[ _](?:is[ _])?(?:already[ _])?(?:used|settled)/i;
 
-/** Whether a refusal says that the authorization is used. */
 export function speaksOfUse(reason: string): boolean {
   return USE.test(reason.replace(REPEATED_CALL_TEXT, ''));
 }

@@ -184,12 +184,9 @@ function tenderOf(
 }
 
 /** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
-function paidTo({
-  version,
-  authorization,
-  network,
-}: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
-  const payer = authorization.from;
+function paidTo(payment: Payment): Pick<Tender, 'paidHeader' | 'paidBy'> {
+  const { version, network } = payment;
+  const payer = payment.authorization.from;
   return {
     paidBy: payer,
     paidHeader(transaction, extensions) {
@@ -224,10 +221,7 @@ function paymentKey(payment: Payment, network: Pick<Network, 'name' | 'asset'>):
   return `${network.name}|${network.asset}|${from}|${nonce}`.toLowerCase();
 }
 
-/**
- * The terms that an old payment met when it was taken: a price or payee that changed since would make
- * the facilitator refuse what may already have been settled.
- */
+/** The terms of the time when it was taken: by a newer price or payee, what may be settled would be refused. */
 function asSigned(requirements: Requirements, { authorization }: Payment): Requirements {
   const { to, value } = authorization;
   const samePayee = to.toLowerCase() === requirements.payTo.toLowerCase();

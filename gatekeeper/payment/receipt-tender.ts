@@ -20,17 +20,12 @@ export function isReceiptKey(key: string): boolean {
   return key.startsWith(KEY);
 }
 
-/**
- * Reads the receipts of the operator's payment processor. The money has moved there before a receipt exists, so a
- * receipt is a payment that settles at once.
- */
-export function receiptReader({
-  processor,
-  clock,
-}: {
+/** Reads receipts of the operator's processor: the money moved there before, so each settles at once. */
+export function receiptReader(by: {
   processor: string | null;
   clock: () => number;
 }): TenderReader<ReceiptHeader> {
+  const { processor, clock } = by;
   const der = processor === null ? null : Buffer.from(ed25519Spki(parseDidKey(processor)));
   const processorKey =
     der === null ? null : createPublicKey({ key: der, format: 'der', type: 'spki' });

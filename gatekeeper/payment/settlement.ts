@@ -69,10 +69,7 @@ export class PaymentSettlement implements TenderSettlement {
     this.#by = by;
   }
 
-  /**
-   * Asks whether the payer may cost anything, then `/verify`, if it is to be asked; null if the payment is valid. An account
-   * with code is always asked about: nobody here can tell whether it signed.
-   */
+  /** Whether the payer may cost anything, then `/verify`, always for an account with code; null if the payment is valid. */
   async check(): Promise<CheckResult | null> {
     const { verifyFirst = false, accounts, admission } = this.#by;
     if (this.#due.isSignedByKey()) {
@@ -192,10 +189,7 @@ export class PaymentSettlement implements TenderSettlement {
     return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(outcome.reason);
   }
 
-  /**
-   * By the chain alone. Where nobody can ask the chain, a dead payment is closed once its answer is gone too: until then
-   * the buyer's own repeat may still learn better.
-   */
+  /** By the chain alone. Without one, a dead payment stays open until its answer is gone: a repeat may learn better. */
   async look({ claimBlock, body }: ClaimedEntry): Promise<SettlementResult> {
     return this.#endBy(await this.#evidence(claimBlock), body !== null);
   }
@@ -281,10 +275,7 @@ function resultOf(evidence: ChainVerdict): SettlementResult | null {
 /** What is known of a claim when its money is asked about again. */
 type ClaimedEntry = Pick<JournalEntry, 'claimBlock' | 'detail' | 'body'>;
 
-/**
- * Begins the detail of a doubt whose first call was told that the authorization is used: without a node, nobody can show that
- * this claim used it, so a success that is told later is that of an older use.
- */
+/** Begins the detail of a doubt that was called used at first: without a node, a later success is that of an older use. */
 const USED_BEFORE = 'authorization_already_used';
 
 function refused(refusal: Refusal): Extract<CheckResult, { kind: 'refused' }> {

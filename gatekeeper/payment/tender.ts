@@ -95,10 +95,7 @@ export type CheckResult =
 export interface TenderSettlement {
   /** What a check before the claim has against it, or null. Moves no money. Ends with `settle` or `drop`. */
   check(): Promise<CheckResult | null>;
-  /**
-   * The newest block before the claim: what paid in it or earlier paid for something else. `none` where no node is
-   * configured, null where it gives no answer.
-   */
+  /** The newest block before the claim: what paid by then paid for another thing. `none` without a node, null without an answer. */
   head(): Promise<ChainHead | 'none' | null>;
   /** Nobody will be asked for its money, unless somebody was already. */
   drop(): void;
@@ -129,10 +126,7 @@ export interface TenderReader<Kind extends TenderHeader> {
    * where it is not known for sure.
    */
   identify(header: Kind, client: string | null): TenderIdentity | null;
-  /**
-   * A tender out of the journal, to learn what became of it; null for one of another network. `trace` is that of a request
-   * which waits for it.
-   */
+  /** A tender out of the journal, to learn what became of it; null for one of another network. `trace`: who waits for it. */
   recall(entry: JournalEntry, trace?: RequestTrace): Tender | null;
 }
 
@@ -171,10 +165,7 @@ export function targetOfResource(resource: string): string {
   return resource.slice(resource.indexOf(' ') + 1);
 }
 
-/**
- * Whether a request asks for a target that is no longer offered. Without its row nobody knows other names and the case of
- * its parameters, so every value of it must be there, under any name.
- */
+/** Without a row nobody knows other names and the case of parameters, so every value must be there under any name. */
 export function asksForFormer(askedTarget: string, target: string): boolean {
   const [asked, former] = [canonicalRequest(askedTarget), canonicalRequest(target)];
   if ('status' in asked || 'status' in former) return false;

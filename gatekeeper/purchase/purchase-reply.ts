@@ -101,7 +101,6 @@ export interface Delivery {
   readonly contentType: string;
 }
 
-/** What moved the money, and when that was noted. */
 interface Paid {
   readonly transaction: string;
   /** Milliseconds since the epoch; null where the journal does not say. */
@@ -179,7 +178,6 @@ export type SignedReceipts = (sale: Sale) => object | undefined;
 
 export interface ReceiptTerms {
   readonly signer: ServiceSigner;
-  /** Public origin without a trailing slash. */
   readonly baseUrl: string;
   /** No money moves here. */
   readonly isSimulated: boolean;
@@ -190,10 +188,7 @@ interface ReceiptOptions extends ReceiptTerms {
   readonly report: (error: unknown) => void;
 }
 
-/**
- * Signs who got what for which transaction. A receipt comes with the answer that was paid for and never decides about it:
- * without a key that counts now and counted then, or when something fails, the answer is delivered alone.
- */
+/** Signs who got what for which transaction. It never decides about the answer: without a valid key that is delivered alone. */
 export function signedReceipts(options: ReceiptOptions): SignedReceipts {
   const { signer, report } = options;
   return (sale) => {
@@ -211,10 +206,7 @@ export function signedReceipts(options: ReceiptOptions): SignedReceipts {
 
 const SCHEMA = { type: 'object', required: ['receipt'] };
 
-/**
- * Null for a receipt of a processor, which names no payer, for what does not fit, and for a sale from before the key counted:
- * a receipt of that time would be refused by everybody who checks it.
- */
+/** Null for a processor's receipt, which names no payer, for what does not fit, and for a sale from before the key counted. */
 function payloadOf(
   { key, resource, body, transaction, settledMs }: Sale,
   { signer, baseUrl, isSimulated, networks }: ReceiptOptions,

@@ -114,31 +114,17 @@ type FormerRequest = Omit<AskedRequest, 'endpoint'>;
 
 /** Sells for payments and receipts; a journal that is not shared belongs to one service. */
 export interface PurchaseService {
-  /**
-   * The reply to a known payment or receipt, or to an account that signs in and paid, or the sale of an answer that is still
-   * to be made; never throws.
-   */
+  /** The reply to a known payment, receipt or signed-in buyer, or the sale of an answer still to be made; never throws. */
   open(request: AskedRequest): Promise<Reply | Sale>;
-  /**
-   * The reply to a payment or receipt for what a release took away since: what it bought, or what became of it; null where it
-   * bought nothing of that kind. Sells nothing and never throws.
-   */
+  /** The reply to a payment for what a release took away since; null where it bought none of that. Never sells nor throws. */
   openFormer(request: FormerRequest): Promise<Reply | null>;
   /** What a payment says that it moves, before anything else of it is checked; or why it cannot be read. Never throws. */
   transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
-  /**
-   * The request that exactly this payment or receipt paid for, or is in flight or in doubt for; else null, and for whoever
-   * does not show to be its buyer without a message. Never waits and never throws.
-   */
+  /** The request that exactly this header paid for or may have; null also for a stranger to it. Never waits, never throws. */
   boughtBy(paymentHeader: PaymentHeader, client: string | null): string | null;
-  /**
-   * Learns what became of a purchase whose end nobody noted, without moving money; true when it is known now.
-   */
+  /** Learns what became of an open purchase, without moving money; true when it is known now. */
   look(key: string): Promise<boolean>;
-  /**
-   * Learns what became of the transfer of a settled purchase. One that vanished in a reorganisation is a doubt again, which
-   * the buyer's own repeat may end. Moves no money.
-   */
+  /** Learns what became of a settled transfer, without moving money; one that vanished is a doubt again. */
   watch(key: string): Promise<WatchedTransfer['state']>;
 }
 
@@ -362,10 +348,7 @@ function withSignIn(
   return bound?.isSignedIn === true ? { ...request, isSignedIn: true } : request;
 }
 
-/**
- * The reply to a payment or receipt that was taken by settings of before, whose token, node or processor may be gone. What it
- * bought is delivered. Nobody can be asked about an open one, so it stays a doubt: whoever sent it must not sign again.
- */
+/** A payment by settings of before: what it bought is delivered. An open one stays a doubt: its buyer must not sign again. */
 async function keptReply(request: PurchaseRequest, context: Context): Promise<Reply | null> {
   const { method, target, paymentHeader, trace } = request;
   const identity = context.identify(paymentHeader, trace?.client ?? null);
@@ -532,10 +515,7 @@ function moneyOf({ key, signed }: Pick<TenderBinding, 'key' | 'signed'>): string
   return [withoutNonce, ...signed.split('|').slice(1, 3)].join('|');
 }
 
-/**
- * Whether a request fetches again what its own payment or receipt bought, or is buying now. Never waits: a payment that
- * is new, as most are, costs no look-up. Whoever is not known as its buyer repeats nothing, so no limit tells what it bought.
- */
+/** Whether a buyer fetches again what it bought or is buying. Never waits; no limit tells others what was bought. */
 export function isRepeat(
   { method, target, facts }: Arrival,
   client: string | null,

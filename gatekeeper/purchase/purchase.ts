@@ -38,12 +38,8 @@ export function isSameBinding(left: PaymentBinding, right: PaymentBinding): bool
 }
 
 /** Null while the clock may be right. */
-export function clockOutcome({
-  clock,
-  journal,
-  outside,
-  report,
-}: Pick<PurchaseContext, 'clock' | 'journal' | 'outside' | 'report'>): PurchaseOutcome | null {
+export function clockOutcome(context: PurchaseContext): PurchaseOutcome | null {
+  const { clock, journal, outside, report } = context;
   const failure = clockFailure(clock(), journal.newestMs()) ?? outside?.fault() ?? null;
   if (failure === null) return null;
   report(failure);
@@ -185,10 +181,7 @@ export class Purchase {
     }
   }
 
-  /**
-   * Notes that no money moved; false where somebody else may be asking for it. That is so in a shared journal that was not
-   * written: while this gatekeeper had no session, another one may have taken the payment over.
-   */
+  /** Notes that no money moved; false where another gatekeeper may ask for it, since ours had no session for a while. */
   async #isClosed(detail: string, isFirst: boolean): Promise<boolean> {
     const { key } = this.#tender;
     const isNoted = await this.#note({ key, state: 'refused', detail, isFirst });
@@ -328,10 +321,7 @@ const DOUBTS_MAX = 20_000;
 /** Milliseconds in which nobody is asked again about the same doubt: the Retry-After of its answer. */
 const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;
 
-/**
- * Settlements that were asked about a moment ago and are still in doubt. Until the time that the buyer was told to wait
- * is over, a repeat is answered from here: a doubt is asked about once per key and Retry-After, however often it is sent.
- */
+/** Settlements still in doubt that were asked about a moment ago: each is asked about once per Retry-After. */
 export class Doubts {
   readonly #doubts = new BoundedMap<string, PaymentBinding & { askedMs: number }>(DOUBTS_MAX);
 

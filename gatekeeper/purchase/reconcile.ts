@@ -15,10 +15,7 @@ interface ReconcileOptions extends ReconcilerOptions {
   readonly intervalMs?: number;
 }
 
-/**
- * Looks in the background for the end of every payment whose end nobody noted, and once more at what is settled, when its
- * transfer should be there for good; at once, and then again and again. It only looks: money moves for a request that waits.
- */
+/** Looks again and again for the end of open payments, and once more at settled ones. It moves no money. */
 export function reconcileInBackground(options: ReconcileOptions): { close(): void } {
   const { log, intervalMs = RECONCILE_INTERVAL_MS } = options;
   const reconciler = new Reconciler(options);
@@ -47,13 +44,8 @@ export function reconcileInBackground(options: ReconcileOptions): { close(): voi
 }
 
 /** Goes round what is settled in the same way; null where nobody can look. */
-function watcherOf({
-  journal,
-  purchases,
-  clock,
-  log,
-  finalAfterMs,
-}: ReconcileOptions): Reconciler | null {
+function watcherOf(options: ReconcileOptions): Reconciler | null {
+  const { journal, purchases, clock, log, finalAfterMs } = options;
   if (finalAfterMs === undefined) return null;
   return new Reconciler({
     clock,

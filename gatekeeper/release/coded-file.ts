@@ -6,7 +6,6 @@ import type { ReleaseIndex } from './release-index.ts';
 /** The stored form of a file that a client likes best. */
 export interface CodedFile {
   readonly place: string;
-  /** What its reply says about that. */
   readonly headers: readonly Header[];
 }
 

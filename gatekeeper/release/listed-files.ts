@@ -19,10 +19,7 @@ function bytesIn(text: string): Uint8Array {
   return table;
 }
 
-/**
- * The list of files of a release, looked up where its bytes lie: as objects, half a million entries would take a second
- * of every start and 250 MB.
- */
+/** Looked up where its bytes lie: as objects, half a million entries would take a second of every start and 250 MB. */
 export class ListedFiles {
   readonly #bytes: Buffer;
   /** Where each line begins, and where one more would. */
@@ -158,7 +155,6 @@ class LineStarts {
     while (this.#start < end) this.#takeLine(this.#start);
   }
 
-  /** Where each line begins, and where one more would. */
   all(): Uint32Array {
     return new Uint32Array(this.#starts);
   }
@@ -223,7 +219,6 @@ export async function inTurns(
   }
 }
 
-/** The SHA-256 of long bytes in hex. */
 export async function hexInTurns(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256');
   await inTurns(bytes.length, (from, to) => hash.update(bytes.subarray(from, to)));

@@ -110,7 +110,6 @@ export async function inclusionProof(
   return proof;
 }
 
-/** A tree whose tiles can be had. */
 interface TiledTree {
   size: number;
   /** Tiles that are not listed, by path. */
@@ -171,13 +170,11 @@ function levelsOf(hashes: Buffer): readonly Buffer[] {
   return levels;
 }
 
-/** What is said about the timestamp of a root. */
 interface AnchorWords {
   readonly ots_state: 'unstamped' | AnchorState['ots_state'];
   readonly bitcoin_height: number | null;
   readonly bitcoin_block: string | null;
   readonly stamped_at: string | null;
-  /** Address of the proof. */
   readonly ots_proof: string | null;
   readonly ots_note: string;
 }

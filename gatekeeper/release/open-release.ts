@@ -32,7 +32,6 @@ import { DamagedFileError, UnreachableFileError } from './read-body.ts';
 import { type ReadOptions, ReleaseIndex } from './release-index.ts';
 import type { Offer, Offers, ReleasePlace, ReleaseSource } from './release-source.ts';
 
-/** What a release must be like, and how it is read. */
 export interface PlaceTerms extends ReleaseTerms, ReadOptions {}
 
 interface OpenOptions extends PlaceTerms {

@@ -22,7 +22,6 @@ export interface ReleaseReader {
   readonly spend: Spend;
 }
 
-/** How a release is read. */
 export interface ReadOptions {
   readonly memoryBytes?: number;
   /** Told of each body that is asked for: whether it was in memory. */
@@ -44,7 +43,6 @@ export class ReleaseIndex {
   readonly keys: KeyHistory;
   readonly place: ReleasePlace;
   readonly files: ListedFiles;
-  /** What the release was compiled from. */
   readonly catalog: Catalog;
   readonly offers: Offers;
   readonly #cache: BoundedMap<string, Body>;
@@ -80,10 +78,7 @@ export class ReleaseIndex {
     return path !== null && this.files.has(path);
   }
 
-  /**
-   * The body of a listed path, at the cost of who makes it be read; throws a DamagedFileError when something else stands
-   * there, an UnreachableFileError when nobody can tell at this moment, a RangeError when not listed.
-   */
+  /** The body of a listed path at somebody's cost; throws a Damaged- or UnreachableFileError, a RangeError when not listed. */
   async body(path: string, spend: Spend): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
     this.options.onRead?.(known !== undefined);

@@ -2,7 +2,6 @@ import type { FileEntry, Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
 import { MINT_PATH } from '../money/token.ts';
 
-/** The folder where releases are kept. */
 export interface ReleaseFolder {
   /** Names of the releases there, in no order; rejects where nobody can tell. */
   names(): Promise<readonly string[]>;
@@ -20,21 +19,14 @@ export interface ReleasePlace {
   isThere(): Promise<boolean>;
   /** The bytes of FILES_NAME, at most `max`; throws a StartError when they cannot be read. */
   list(head: Release, max: number): Promise<Buffer>;
-  /**
-   * The bytes of RELEASE_PROOF_NAME, of which `isProof` says whether they are the ones of this head. Rejects like `body`
-   * where there are none.
-   */
+  /** The proof, of which `isProof` says whether it is that of this head; rejects like `body` where there is none. */
   proof(head: Release, isProof: (bytes: Buffer) => boolean): Promise<Buffer>;
-  /**
-   * The bytes of a listed file, checked against its hash, at the cost of who makes it be read. Throws a DamagedFileError
-   * when something else stands there, and an UnreachableFileError when nobody can tell at this moment.
-   */
+  /** The checked bytes of a listed file, at somebody's cost; throws a DamagedFileError or an UnreachableFileError. */
   body(entry: FileEntry, spend: Spend): Promise<Buffer>;
   /** The same of a file that an earlier release may have listed; null where none is at hand under both its path and its hash. `size` is the most that is read. */
   kept(entry: FileEntry, spend: Spend): Promise<Buffer | null>;
 }
 
-/** What a release lists. */
 interface FileEntries {
   get(path: string): FileEntry | undefined;
   values(): Iterable<FileEntry>;

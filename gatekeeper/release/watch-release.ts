@@ -13,7 +13,6 @@ const MISSED_POLLS_MAX = 30;
 
 export interface WatchOptions {
   readonly source: ReleaseSource;
-  /** The release being served. */
   readonly current: () => ReleaseIndex;
   /** Opens the newest release of the source; throws when it does not verify. */
   readonly open: () => Promise<ReleaseIndex>;

@@ -5,9 +5,7 @@ import type { ReadFile } from '../release/read-body.ts';
 import type { ReleaseSource } from '../release/release-source.ts';
 import type { ServiceState } from '../state/service-state.ts';
 
-/** What a source needs beside its settings. */
 export interface SourceOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly state: ServiceState;
@@ -19,7 +17,6 @@ export interface SourceOptions {
   readonly refusedMs?: number;
 }
 
-/** Where the settings say that releases are. */
 export async function openSource(config: Config, by: SourceOptions): Promise<ReleaseSource> {
   const { dataDir, dataAuth: auth, cacheDir, cacheMb } = config;
   if (!isRemote(dataDir)) return folderSource(dataDir, by.read);

@@ -23,9 +23,7 @@ import { HostError, patientGet, type StaticHost } from './static-host.ts';
  *    back, nothing is fetched, and whoever asks for more than the cache has is refused at once.
  */
 
-/** Fetches at once. */
 export const FETCHES_MAX = 16;
-/** Fetches that wait for others. */
 const WAITING_MAX = 256;
 /** How long it is remembered that a file could not be had. */
 const REFUSED_MS = 3_000;
@@ -47,7 +45,6 @@ interface RemoteFilesOptions {
   /** Called when a file did not come: the host may be away. */
   suspect: () => void;
   log: Log;
-  /** Milliseconds for which it is remembered that a file could not be had. */
   refusedMs?: number;
 }
 
@@ -166,7 +163,6 @@ const FRESH_MS_MAX = 3_600_000;
 const NOTE_BYTES_MAX = 200;
 const PREFIX = /^[0-9a-f]{2}$/;
 
-/** Bytes as a list names them. */
 interface Blob {
   /** In hex. */
   sha256: string;
@@ -177,7 +173,6 @@ interface Blob {
 interface DiskCacheOptions {
   folder: string;
   bytesMax: number;
-  /** Milliseconds since the epoch. */
   clock: () => number;
   log: Log;
 }

@@ -56,11 +56,8 @@ interface RemoteOptions {
   auth: string | null;
   cacheDir: string;
   cacheBytesMax: number;
-  /** Milliseconds that an answer may take beside what its bytes take; 10 s unless given. */
   answerMs?: number;
-  /** Milliseconds for which it is remembered that a file could not be had; 3 s unless given. */
   refusedMs?: number;
-  /** Milliseconds since the epoch. */
   clock: () => number;
   log: Log;
   state: ServiceState;
@@ -309,15 +306,11 @@ interface PrefetchOptions {
   isReachable: () => boolean;
 }
 
-/**
- * Fetches files of a release before they are asked for: all of them where the cache has room, else those that changed and
- * whose older bytes were used.
- */
+/** Fetches ahead all files where the cache has room, else those that changed and whose older bytes were used. */
 class Prefetch {
   readonly #options: PrefetchOptions;
   /** Of the run that counts; one that was begun later takes its place. */
   #run = 0;
-  /** The last release was fetched whole. */
   #isWhole = false;
 
   constructor(options: PrefetchOptions) {

@@ -44,7 +44,6 @@ export interface HostFile {
 export interface HostRequest {
   /** Below the address of the host, without a slash in front. */
   readonly path: string;
-  /** Most bytes that are read. */
   readonly max: number;
   /** Of an answer that is known: the host may say that it still holds. */
   readonly etag?: string | null;
@@ -57,17 +56,13 @@ export interface StaticHost {
 }
 
 /** `auth` is one header of every request, `Name: value`; `deadline` gives milliseconds for an answer of so many bytes. */
-export function staticHost({
-  url,
-  auth,
-  connections,
-  deadline,
-}: {
+export function staticHost(by: {
   url: URL;
   auth: string | null;
   connections: number;
   deadline: (bytes: number) => number;
 }): StaticHost {
+  const { url, auth, connections, deadline } = by;
   const pool = new Pool(url.origin, {
     connections,
     pipelining: 1,

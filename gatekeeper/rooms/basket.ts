@@ -39,7 +39,6 @@ const PRICE_DIGITS_MAX = 16;
 
 const BASKET_PATH = '/gauge/basket';
 
-/** A body that was read. */
 interface Basket {
   requests: readonly string[];
   /** What the payment is bound to: the path with the digest of the canonical body. */
@@ -214,7 +213,6 @@ async function gathered(
 
 /** What a service remembers of baskets, over all of its releases. */
 interface BasketState {
-  /** Baskets whose answers are being gathered. */
   gathering: number;
   /** Which requests of a basket were for sale when it was quoted last, by target: an equal sum may be of others. */
   sales: BoundedMap<string, string>;

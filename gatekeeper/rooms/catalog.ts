@@ -1,11 +1,12 @@
 import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
-import { productsOf } from '../../compiler/contract/products.ts';
+import type { Values } from '../../compiler/contract/path.ts';
+import { productsOf, stockStart } from '../../compiler/contract/products.ts';
 import { positionOf } from '../../compiler/contract/reading-text.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
 import { canonicalTarget, pricedRow } from '../../compiler/contract/route.ts';
+import { textHash } from '../../compiler/contract/text-hash.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question } from '../answers/service.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';
@@ -73,10 +74,7 @@ const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogP
   });
 });
 
-/**
- * `/gauge/catalog`: the legal pairs, filtered, in one answer if they fit, or page by page. Computed, because filters and pages
- * combine freely.
- */
+/** `/gauge/catalog`: the legal pairs, filtered and paged. Computed, because filters and pages combine freely. */
 export async function catalog(question: Question, release: ReleaseIndex): Promise<Answered> {
   const { page = '1', ...filters } = question.route.values;
   const { signal_id: signalId, industry } = filters;
@@ -109,10 +107,8 @@ function headOf(entry: SignalEntry, release: ReleaseIndex): SignalHead {
 
 /** Whether something of one signal is stored for an operation that can answer about it. */
 function isStocked(row: Endpoint, signalId: string, release: ReleaseIndex): boolean {
-  const [folder = '', rest] = row.file?.split('{signal_id}') ?? [];
-  if (rest === undefined) return sellsNow(row, release);
-  const end = rest.slice(0, rest.search(/\{|$/));
-  return release.files.pathsUnder(folder + encodeSegment(signalId) + end, 1).length > 0;
+  const start = stockStart(row, signalId);
+  return start === null ? sellsNow(row, release) : release.files.pathsUnder(start, 1).length > 0;
 }
 
 /** The pairs of a signal; a signal longer than a page is cut between two pairs. */
@@ -187,13 +183,8 @@ const COMMA = Buffer.from(',');
 /** A line begins with its signal id: `["`, the id, a quote. */
 const QUOTE = 0x22;
 const ID_AT = 2;
-/** FNV-1a with 32 bits. */
-const [HASH_BASIS, HASH_PRIME] = [0x811c9dc5, 0x01000193];
 
-/**
- * The compiled list of latest readings, looked up where its bytes lie: as objects with their look-ups, 100,000 rows take
- * 60 MB of heap.
- */
+/** Looked up where its bytes lie: as objects with their look-ups, 100,000 rows take 60 MB of heap. */
 export class CatalogTable {
   readonly #bytes: Buffer;
   /** Where each line begins, and where one more would. */
@@ -234,7 +225,7 @@ export class CatalogTable {
   *likelyOf(lowerCased: string): Generator<number> {
     this.#chains ??= this.#linked();
     const { first, next, hashes } = this.#chains;
-    const hash = hashOf(lowerCased);
+    const hash = textHash(lowerCased);
     for (let one = first[hash % first.length]; one !== undefined && one > 0; one = next[one - 1]) {
       if (hashes[one - 1] === hash) yield one - 1;
     }
@@ -246,7 +237,7 @@ export class CatalogTable {
     const first = new Uint32Array(size + 1);
     const [next, hashes] = [new Uint32Array(size), new Uint32Array(size)];
     for (let number = size - 1; number >= 0; number -= 1) {
-      const hash = hashOf(this.row(number).entity.toLowerCase());
+      const hash = textHash(this.row(number).entity.toLowerCase());
       const chain = hash % first.length;
       hashes[number] = hash;
       next[number] = defined(first[chain], 'the chain');
@@ -284,7 +275,6 @@ export class RowList implements Iterable<CatalogRow> {
     return number === undefined ? undefined : this.#table.row(number);
   }
 
-  /** As of an array, with places from the start. */
   slice(from: number, to: number): RowList {
     return new RowList(this.#table, this.#numbers.subarray(from, to));
   }
@@ -302,14 +292,6 @@ export class RowList implements Iterable<CatalogRow> {
     rows.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
     return this.#table.list(rows.map(({ number }) => number));
   }
-}
-
-function hashOf(text: string): number {
-  let hash = HASH_BASIS;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), HASH_PRIME);
-  }
-  return hash >>> 0;
 }
 
 const LINE_END = 0x0a;

@@ -45,10 +45,7 @@ function channel(configured: boolean, how: object): object {
   return { configured, available: configured, ...(configured ? how : {}) };
 }
 
-/**
- * `/gauge/channels`: the ways to pay and to connect that this operator offers. Computed, because the compiler does not know the
- * operator's settings.
- */
+/** `/gauge/channels`: the ways to pay and to connect. Computed, because the compiler does not know the operator's settings. */
 export async function channels({ baseUrl, operator, clock, release }: Service): Promise<Answered> {
   const { networks, payTo, tokens, settlement } = operator;
   const extensions = operator.extensions();
@@ -84,10 +81,7 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
   return jsonContent(body, KEEP_MS);
 }
 
-/**
- * `/.well-known/x402`: every operation that can be bought now, as the compiled manifest describes it, with the payment
- * terms accepted here. Computed, because the compiler does not know the payee and the network.
- */
+/** `/.well-known/x402`: what can be bought now. Computed, because the compiler does not know the payee and the network. */
 export function paymentManifest({ baseUrl, challenger, operator, release }: Service): Answered {
   const { offers, catalog } = release;
   const paid = [...offers].filter(([, { sellsNow, output }]) => sellsNow && output !== null);

@@ -43,16 +43,12 @@ const NO_REQUEST = 'Cannot be judged: "expect" must be a text such as "GET /gaug
 type BodyReport = ReturnType<typeof verifyBody>;
 type HashOutcome = CheckBody['checks']['hash'];
 
-/** What the caller holds, and the request that it must answer. */
 interface SentBody {
   value: JsonValue;
   expect: string | undefined;
 }
 
-/**
- * `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. Computed, because the
- * caller brings the body.
- */
+/** `POST /verify`: judges like the command line and keeps nothing. Computed, because the caller brings the body. */
 export async function check({ body, spend }: Question, service: Service): Promise<Answered> {
   if (body === null) throw new TypeError('Cannot judge a body: none was read');
   const read = readBody(body, spend);
@@ -118,10 +114,7 @@ async function anchorsFor(
   }
 }
 
-/**
- * Judges a body for this issuer; if only the issuer differs, says what can be said of any issuer's body, whose requests this
- * catalogue does not define.
- */
+/** Judges a body for this issuer, or else as any issuer's, whose requests this catalogue does not define. */
 function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
   // The judge runs in the serving thread: signatures are left to OpenSSL.
   const isSignature = bulkSignatureCheck();
@@ -281,10 +274,7 @@ function outcomeOf(findings: BodyReport['checks']): HashOutcome {
   };
 }
 
-/**
- * The most that judging one body may cost: some tens of milliseconds of the serving thread, far more than any sold body
- * needs.
- */
+/** The most that judging a body may cost: some tens of milliseconds, far more than any sold body needs. */
 export const CHECK_COST_MAX = 60_000;
 /** Objects cost as much as this many plain values. */
 const OBJECT_COST = 4;
@@ -348,10 +338,7 @@ function cites(value: object): boolean {
 
 const LOOK_UPS_MAX = 64;
 
-/**
- * Which hashes of a body, whose key has ended, are in the log of this service: no key of the past puts an entry there. Of any
- * other body nothing is looked up. Throws when the log cannot be read.
- */
+/** Which hashes of a body of an ended key are in the log: no such key puts one there. Throws when it cannot be read. */
 async function loggedOfPast(
   { signer, value }: { signer: string | null; value: JsonValue },
   { now, ...reader }: ReleaseReader & { now: number },

@@ -59,10 +59,7 @@ function answersAt(release: ReleaseIndex, now: number): CoverageAnswers {
   return made;
 }
 
-/**
- * `/gauge/coverage`: counts and freshness of every line, whole or a page of it; an empty list if nothing matches the filter.
- * Computed, because freshness follows the clock and filters combine freely.
- */
+/** `/gauge/coverage`: counts and freshness of every line. Computed, because freshness follows the clock and filters combine. */
 export async function coverage(question: Question, service: Service): Promise<Answered> {
   const { release, clock } = service;
   const { values, target } = question.route;
@@ -102,7 +99,6 @@ async function coveredBy(
 const isCompact = ({ summary }: Values): boolean => summary === '1';
 const pageOf = ({ page = '1' }: Values): number => Number(page);
 
-/** Pages of an answer, at least one. */
 function pagesOf(covered: readonly Covered[], compact: boolean): number {
   const rows = covered.reduce((sum, one) => sum + rowsOnPages(one, compact), 0);
   return Math.max(1, Math.ceil(rows / PAGE_ROWS));
@@ -208,7 +204,6 @@ const RULES = {
   update_status_rule: UPDATE_STATUS_RULE,
   freshness_thresholds: FRESHNESS_THRESHOLDS,
 };
-/** The end of every answer, printed once. */
 const RULES_END = `,${JSON.stringify(RULES).slice(1)}`;
 
 type FreshnessCounts = Readonly<Record<FreshnessClass, number>>;

@@ -10,10 +10,7 @@ import type { ReleaseIndex } from '../release/release-index.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
 
-/**
- * The same 402 for a browser that opened a paid link: its headers are those of the JSON, its body explains. Computed, because
- * the compiler does not know the payee and the network.
- */
+/** The 402 for a browser: same headers, a page as body. Computed, because the compiler does not know payee and network. */
 export function challengePage(reply: Reply, asked: AskedPrice, service: Service): Reply {
   const headers = reply.headers.filter(([name]) => name !== 'content-type');
   const { endpoint, target } = asked;
@@ -57,7 +54,6 @@ ${howToBuy({ baseUrl, target: shown, pair })}</section>`,
   return { ...reply, headers: [HTML_TYPE, ...headers, ...SITE_POLICY], body };
 }
 
-/** A look-up as a page for people. */
 export function verifyPage(
   { statement, endpoint, ...facts }: { statement: string; endpoint: string },
   shop: PageHead,

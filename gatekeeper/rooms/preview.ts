@@ -41,10 +41,7 @@ const LIST_NAMES: Readonly<Record<string, string>> = {
   '/gauge/filing-company': 'filing_watchlist',
 };
 
-/**
- * `/gauge/preview`: counts, the price menu, one list of legal values per bundle, and the stored documents. Computed, because
- * what is sold follows from what the operator has switched on.
- */
+/** `/gauge/preview`: counts, prices and legal values. Computed, because it follows what the operator has switched on. */
 export async function preview({ release }: Service): Promise<Answered> {
   const counts = await catalogCounts(release);
   // The first answer that fits the limit of free answers, else the last.
@@ -181,10 +178,7 @@ const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly st
   return paths.flatMap((path) => parseFilePath(PRECHECK, path)?.service ?? []);
 });
 
-/**
- * `/trust/preview`: the stored list, or with `q=` the services whose id holds the text; always a 200, also for no match.
- * Computed, because the text is the caller's.
- */
+/** `/trust/preview`: the stored list, or the ids that hold the text; always a 200. Computed, because the text is the caller's. */
 export function previewSearch(question: Question, service: Service): Promise<Answered> {
   const { q } = question.route.values;
   return q === undefined ? storedFile(question, service) : found(q, question, service);

@@ -28,10 +28,7 @@ import {
   lookUpHash,
 } from './verify-hash.ts';
 
-/**
- * `/proof/:record_hash`: what a hash stands for, what its core is made of, and its place in the log with the timestamp.
- * Computed, because every hash of the log has one, and each grows with the log.
- */
+/** `/proof/:record_hash`: what a hash stands for, and its place in the log. Computed, because every hash of the log has one. */
 export async function proof({ route, spend }: Question, service: Service): Promise<Answered> {
   const digits = hashPrefix(defined(route.values.record_hash, 'the hash of a proof'));
   if (digits === null) {
@@ -111,7 +108,6 @@ async function recordWords(
   };
 }
 
-/** How to recompute the hash from a body that was bought. */
 const RECOMPUTE = {
   reading:
     'take hash_core_members from the record, leg or row that you hold, with each source reduced to name, weight, independent ' +
@@ -143,10 +139,7 @@ const BROKEN = 'the stored record does not have this hash; do not rely on it';
 /** Batches of one answer; `day` reaches the older ones, and the files of the log hold all. */
 const BATCHES_SHOWN_MAX = 200;
 
-/**
- * `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. Computed, because any hash of the log
- * and any day may be asked for.
- */
+/** `/gauge/anchor`: batches of the log, or an inclusion. Computed, because any hash and any day may be asked for. */
 export async function anchor({ route, spend }: Question, service: Service): Promise<Answered> {
   const { day, hash } = route.values;
   if (day !== undefined && !isRealDay(day))

@@ -133,7 +133,6 @@ function ownRecordHash(body: Buffer): string | null {
   return null;
 }
 
-/** Where the string ends that begins at a quotation mark. */
 function endOfString(body: Buffer, start: number): number {
   for (let at = start + 1; at < body.length; at += 1) {
     if (body[at] === BACKSLASH) at += 1;
@@ -145,7 +144,6 @@ function endOfString(body: Buffer, start: number): number {
 /** The place of a hash in the log, and the text of its proof against one signed note. */
 type KeptProof = Pick<TlogProof, 'index' | 'hashes'> & { note: string; text: string };
 
-/** Bytes of proofs that are kept for one release. */
 const PROOFS_BYTES_MAX = 4 * 1024 * 1024;
 /** What a proof takes beside its text. */
 const PROOF_BYTES = 256;

@@ -41,10 +41,7 @@ interface FilerQuestion {
   readonly values: Question['route']['values'];
 }
 
-/**
- * `/resolve` and `/resolve/proposer`: settled from the stored lists, and delivered as the stored bytes with their
- * citation. Computed, because the caller names the cutoff.
- */
+/** `/resolve` and `/resolve/proposer`: settled from the stored lists. Computed, because the caller names the cutoff. */
 export async function resolve(question: Question, service: Service): Promise<Answered> {
   const { route, spend } = question;
   const { release } = service;

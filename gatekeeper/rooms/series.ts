@@ -1,7 +1,6 @@
 import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
-import type { Values } from '../../compiler/contract/path.ts';
 import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
 import { deliveredText } from '../../compiler/contract/request-time.ts';
 import {
@@ -25,11 +24,9 @@ import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/shown.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import { type Body, requestFile, wholeSecond } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { lineStarts } from './catalog.ts';
 
-/**
- * `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. Computed, because a look-back is cut
- * from segments that all releases share.
- */
+/** `/gauge/history-series`: the last `days` of rows. Computed, because it is cut from segments that all releases share. */
 export async function series(question: Question, service: Service): Promise<Answered> {
   const { route, isProbe, spend } = question;
   const { values, endpoint, target } = route;
@@ -50,31 +47,15 @@ export async function series(question: Question, service: Service): Promise<Answ
   const tables = { subject, tables: tablesOf(service.release), spend };
   const inForm = (form: Form) => tableCut(cut, form, tables);
   const asked = { days, now: service.clock() };
+  const hasCores = values.verifiable !== undefined;
   if (mediaTypeOf(endpoint, target) !== CSV_MEDIA_TYPE) {
-    return content(jsonParts({ layout, cut, asked, inForm }, values), JSON_MEDIA_TYPE);
+    const rows = hasCores ? [...inForm('json-cores'), behindRows(layout)] : storedRows(cut);
+    return content([...beforeRows(layout, cut.before, asked), ...rows], JSON_MEDIA_TYPE);
   }
   const head = values.format === SIGNED_CSV ? signedHead(layout, cut, asked) : '';
-  const hasCores = values.verifiable !== undefined;
   const columns = csvLine(hasCores ? CORE_COLUMNS : SERIES_COLUMNS);
   const parts = [Buffer.from(head + columns), ...inForm(hasCores ? 'csv-cores' : 'csv')];
   return content(parts, `${CSV_MEDIA_TYPE}; charset=utf-8`);
-}
-
-/** What an answer is put together of. */
-interface Making {
-  layout: SeriesLayout;
-  cut: Cut;
-  asked: Asked;
-  /** The delivered rows in a form that is not the stored one. */
-  inForm: (form: Form) => readonly Buffer[];
-}
-
-function jsonParts({ layout, cut, asked, inForm }: Making, values: Values): readonly Buffer[] {
-  const rows =
-    values.verifiable === undefined
-      ? storedRows(cut)
-      : [...inForm('json-cores'), behindRows(layout)];
-  return [...beforeRows(layout, cut.before, asked), ...rows];
 }
 
 function content(parts: readonly Buffer[], contentType: string): Answered {
@@ -142,7 +123,6 @@ function signedHead(layout: SeriesLayout, { before }: Cut, asked: Asked): string
 
 // Where the lines of a stored series stand (FORMAT.md, section 8). Answers are cut out of these bytes.
 
-const NEWLINE = 0x0a;
 const ROWS = ',"rows":[';
 
 /** Rows that follow one another in one file. */
@@ -181,10 +161,9 @@ function oncePerBody<Value, More extends readonly unknown[]>(
   };
 }
 
-/** The layout of the file of a series. */
 const layoutOf = oncePerBody((body: Body): SeriesLayout => {
-  const [headEnd = 0, segmentsEnd = 0, cutsEnd = 0, originsEnd = 0, answerEnd = 0, ...more] =
-    lineEnds(body);
+  const [, headEnd = 0, segmentsEnd = 0, cutsEnd = 0, originsEnd = 0, answerEnd = 0, ...more] =
+    lineStarts(body.bytes);
   const line = (start: number, end: number): string => body.bytes.toString('utf8', start, end);
   const answer = `{${line(originsEnd, answerEnd).trimEnd().slice(0, -ROWS.length)}}`;
   const { before, count }: { before: ChainState; count: number } = JSON.parse(answer);
@@ -205,20 +184,11 @@ const layoutOf = oncePerBody((body: Body): SeriesLayout => {
 
 /** The layout of a segment: its cuts, its origins, then its rows. */
 const segmentLayout = oncePerBody((body: Body, start: number): Stretch => {
-  const [cutsEnd = 0, originsEnd = 0, ...more] = lineEnds(body);
+  const [, cutsEnd = 0, originsEnd = 0, ...more] = lineStarts(body.bytes);
   const cuts: SeriesCut[] = JSON.parse(body.bytes.toString('utf8', 0, cutsEnd));
   const origins: OriginRun[] = JSON.parse(body.bytes.toString('utf8', cutsEnd, originsEnd));
   return { body, start, cuts, origins, rows: [originsEnd, ...more] };
 });
-
-/** Offsets behind each line end. */
-function lineEnds({ bytes }: Body): number[] {
-  const ends: number[] = [];
-  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
-    ends.push(at + 1);
-  }
-  return ends;
-}
 
 /** The value of a line that is one member of an object: `"name":value,`. */
 function memberOf<Value>(line: string): readonly Value[] {
@@ -234,7 +204,6 @@ const TABLE_ROWS_A_UNIT = 8;
 
 type Form = 'csv' | 'csv-cores' | 'json-cores';
 type Tables = BoundedMap<Body, Partial<Record<Form, Table>>>;
-/** Those of a release. */
 const tablesOf = oncePerRelease(
   (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
 );
@@ -274,7 +243,6 @@ interface Source {
   spend: Spend;
 }
 
-/** The delivered rows of a series in a form. */
 function tableCut({ before, stretches }: Cut, form: Form, source: Source): readonly Buffer[] {
   return stretches.map((stretch) => {
     const { bytes, rows } = tableIn(form, stretch, source);

@@ -27,10 +27,7 @@ import { DamagedFileError } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { SITE_POLICY } from './pages.ts';
 
-/**
- * What stands at a path beside the table, asked for by its path alone: a file of the release, as it is stored. Null at
- * once when the release has none there.
- */
+/** A file of the release at a path beside the table, as it is stored; null at once where none stands. */
 export function staticFile(
   asked: HttpRequest,
   path: string,
@@ -111,7 +108,6 @@ const CACHE = {
 } as const;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** What a reply says of a file of this hash. */
 function sentAs(
   { contentType, cache, site }: Pick<StaticRow, 'contentType' | 'cache' | 'site'>,
   sha256: string,
@@ -182,10 +178,7 @@ const publicLines = perRelease(async ({ files, head }: ReleaseIndex) => {
 /** Files that are being read, by the URL of each. */
 const reading = oncePerRelease(() => new Map<string, Promise<Buffer | null>>());
 
-/**
- * The bytes of a public file of this release, or of an earlier one that is still kept, so that a download outlives a switch; null
- * where there is none. They stay out of the memory that is for buyers, and many who ask at once share one reading.
- */
+/** A public file of this or a kept release, so that downloads outlive a switch. Kept out of the memory for buyers. */
 export function publicBytes(file: PublicFile, reader: ReleaseReader): Promise<Buffer | null> {
   const files = reading(reader.release);
   const url = publicFileUrl(file);

@@ -110,10 +110,7 @@ const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const UNIX_SECONDS = /^\d{1,11}$/;
 
-/**
- * `/gauge/watch`, `/gauge/watch-changes` and `/gauge/manifest-sweep`, once the token was found valid. Computed, because the list is
- * the caller's.
- */
+/** The watchlist paths, once the token was found valid. Computed, because the list is the caller's. */
 export async function watch(question: Question, service: Service): Promise<Answered> {
   switch (question.route.endpoint.path) {
     case '/gauge/manifest-sweep':

@@ -66,10 +66,7 @@ export interface Recomputed {
 /** Where a look-up looks, and who pays for it. */
 export type LookUpReader = ReleaseReader & Pick<Service, 'sold'>;
 
-/**
- * Looks a hash up and recomputes it from the stored record, or, where a newer release has
- * replaced what it signed, from the body that was sold; throws when the disk does not allow it.
- */
+/** Recomputes a hash from the stored record, or from the body that was sold; throws when the disk does not allow it. */
 export async function lookUpHash(digits: string, reader: LookUpReader): Promise<LookUp> {
   const { release, sold } = reader;
   const entries = await listed(digits, reader);

@@ -18,10 +18,7 @@ import {
 
 const VARY: Header = ['vary', 'accept'];
 
-/**
- * `/gauge/verify` and `/v/:record_hash`: whether a hash is one of ours, recomputed from what is stored. Computed, because any hash
- * may be asked for.
- */
+/** `/gauge/verify` and `/v/:record_hash`: whether a hash is ours, recomputed. Computed, because any hash may be asked for. */
 export async function verify(question: Question, service: Service): Promise<Answered> {
   const { hash, record_hash: segment } = question.route.values;
   const digits = hashPrefix(hash ?? segment ?? '');
@@ -44,7 +41,6 @@ export async function verify(question: Question, service: Service): Promise<Answ
 
 const NO_SNIFF: Header = ['x-content-type-options', 'nosniff'];
 
-/** The usage error of a look-up without a hash. */
 export function verifyUsage(): Reply {
   return jsonReply(400, {
     error: `Send hash=sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`,

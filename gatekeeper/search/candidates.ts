@@ -73,7 +73,7 @@ export async function candidates(sources: Sources): Promise<readonly Candidate[]
     bundles.push(...bundleOf(one, sources));
   }
   const signals = await signalsOf(sources);
-  const operations = operationsOf(sources, { records, signals });
+  const operations = operationsOf(sources, records, signals);
   const scored = [...bundles, ...records, ...signals, ...operations].map((one, at) => ({
     ...one,
     score: score(one.answers, sources.words) - at * ORDER_STEP,
@@ -213,13 +213,12 @@ async function signalsOf({ release, index, matches }: Sources): Promise<FoundSub
   });
 }
 
-interface Readings {
-  records: readonly FoundSubject[];
-  signals: readonly FoundSubject[];
-}
-
 /** The operations that answer by themselves, and the same asked of what the other words are about. */
-function operationsOf(sources: Sources, readings: Readings): FoundSubject[] {
+function operationsOf(
+  sources: Sources,
+  records: readonly FoundSubject[],
+  signals: readonly FoundSubject[],
+): FoundSubject[] {
   const { release, index, matches, words } = sources;
   const touched = [...matches.topics]
     .sort(([, a], [, b]) => score(b, words) - score(a, words))
@@ -233,7 +232,7 @@ function operationsOf(sources: Sources, readings: Readings): FoundSubject[] {
     [...found]
       .sort((a, b) => score(b.answers, words) - score(a.answers, words))
       .slice(0, JOINED_MAX);
-  const asked = [...bestOf(readings.records), ...bestOf(readings.signals)];
+  const asked = [...bestOf(records), ...bestOf(signals)];
   return touched.flatMap(({ row, answers }) => {
     const own = { row, values: null, entry: null, place: null, isExample: true, answers };
     const joined = asked.flatMap((subject) => askedOf(row, answers, { subject, release }));
@@ -285,7 +284,6 @@ export const QUESTION_CHARS_MAX = 200;
 const QUESTION_WORDS_MAX = 12;
 /** Words of one question that are taken for misspelt or shortened: each costs hundreds of look-ups. */
 const CORRECTED_WORDS_MAX = 4;
-/** Terms that one word may stand for. */
 const TERMS_A_WORD_MAX = 8;
 
 /** How sure it is that a term is meant, by the way in which it was found. */
@@ -329,14 +327,12 @@ const ORDINARY = new Set(
 /** Words that fit any measure; they count only where at most one other word is left. */
 const QUANTITIES = new Set(['amount', 'level']);
 
-/** A term that a word may stand for. */
 interface Meaning {
   row: TermRow;
   /** 0 to 1. */
   sure: number;
 }
 
-/** A word of a question. */
 export interface QuestionWord {
   readonly text: string;
   /** Empty for a word that the index does not know. */
@@ -423,10 +419,7 @@ const POSTINGS_MAX = 20_000;
 const TOPICS_MAX = 200;
 const PLACES_MAX = 40;
 
-/**
- * How much a document says about each word of a question, 0 to 1 in the order of the words; as long as the question has
- * words. It is read without a guard, thousands of times a question.
- */
+/** How much a document says about each word, 0 to 1. Read without a guard, thousands of times a question. */
 type MatchAnswers = readonly number[];
 
 interface Matches {
@@ -475,7 +468,6 @@ function postingsOf(
   return { topics, places, postings };
 }
 
-/** How well a document answers all words. */
 function score(answers: MatchAnswers, words: readonly QuestionWord[]): number {
   return words.reduce((sum, { weight }, at) => sum + weight * (answers[at] ?? 0), 0);
 }
@@ -483,7 +475,6 @@ function score(answers: MatchAnswers, words: readonly QuestionWord[]): number {
 /** What it adds that both of two documents say the same. */
 const SAID_TWICE = 0.05;
 
-/** What two documents say together. */
 function together(one: MatchAnswers, other: MatchAnswers | undefined): MatchAnswers {
   if (other === undefined) return one;
   return one.map((value, at) => {

@@ -11,7 +11,6 @@ import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { lineStarts } from '../rooms/catalog.ts';
 
-/** The compiled index of a release. */
 export interface SearchIndex {
   readonly terms: TermTable;
   readonly documents: DocumentTable;
@@ -63,10 +62,7 @@ const [HASH_BASIS, HASH_PRIME] = [0x811c9dc5, 0x01000193];
 const [LETTER_A, LETTER_Z] = [0x61, 0x7a];
 const DIGIT_9 = 0x39;
 
-/**
- * The terms of a compiled index, looked up where their bytes lie. Reads of its typed arrays have defaults instead of guards:
- * a question does tens of thousands of them, all within their lengths.
- */
+/** Looked up where the bytes lie. Arrays are read with defaults, not guards: a question does it tens of thousands of times. */
 export class TermTable {
   readonly head: SearchHead;
   readonly #bytes: Buffer;
@@ -173,7 +169,6 @@ export class TermTable {
   }
 }
 
-/** Terms of one beginning that are looked at. */
 const PREFIXED_MAX = 64;
 
 function hashOf(bytes: Uint8Array, from: number, to: number): number {

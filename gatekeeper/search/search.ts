@@ -30,9 +30,7 @@ const COVERAGE_MIN = 0.6;
 export const QUESTION_COST = 8;
 const POSTINGS_A_UNIT = 2000;
 
-/**
- * `/gauge/search`: what is sold about the words of a question. Computed, because the words are the caller's.
- */
+/** `/gauge/search`: what is sold about a question. Computed, because the words are the caller's. */
 export async function search(question: Question, { release }: Service): Promise<Answered> {
   const { q = '', limit } = question.route.values;
   question.spend(QUESTION_COST);
@@ -60,12 +58,9 @@ const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
 async function foundBy(
   q: string,
-  {
-    release,
-    index,
-    spend,
-  }: { release: ReleaseIndex; index: SearchIndex; spend: Question['spend'] },
+  by: { release: ReleaseIndex; index: SearchIndex; spend: Question['spend'] },
 ): Promise<SearchResult> {
+  const { release, index, spend } = by;
   const words = questionWords(q, index.terms);
   const matches = matchesOf(words, index);
   spend(matches.postings / POSTINGS_A_UNIT);

@@ -119,7 +119,6 @@ export interface Trouble {
   end(): void;
 }
 
-/** A reason that holds at this moment. */
 export interface Standing {
   readonly reason: Reason;
   /** Which one of several, such as a network; '' where there is one. */
@@ -130,7 +129,6 @@ export interface Standing {
 }
 
 interface ServiceStateOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly askMs?: number;
@@ -170,10 +168,7 @@ export class ServiceState {
     });
   }
 
-  /**
-   * The same of somebody who has to be asked over a network, every 15 s; `look` must not reject. Whoever got no answer
-   * calls what this returns, so that the question is put at once.
-   */
+  /** The same over a network, every 15 s; `look` must not reject. Calling what this returns asks at once. */
   ask(reason: Reason, look: () => Promise<string | null>, of = ''): () => void {
     const trouble = this.trouble(reason, of);
     let isAsking = false;

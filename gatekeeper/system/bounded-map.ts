@@ -16,10 +16,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   #byAge = this.keys();
   #sets = 0;
 
-  /**
-   * A number bounds the entries, `bytes` the sum of those that set() is told; what is left out has no bound. With `isByUse`
-   * an entry that is read is the newest again.
-   */
+  /** `bytes` bounds the sum of what set() is told. With `isByUse` an entry that is read is the newest again. */
   constructor(bounds: number | { entries?: number; bytes?: number; isByUse?: true }) {
     super();
     const { entries, bytes, isByUse } = typeof bounds === 'number' ? { entries: bounds } : bounds;

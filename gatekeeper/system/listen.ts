@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import { StartError } from './start-error.ts';
 
-/** A server that listens. */
 export interface ListeningServer {
   readonly port: number;
   /** Cuts off whoever is connected. */
@@ -28,10 +27,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
 /** The first descriptor that a service manager passes, by the protocol of sd_listen_fds(3). */
 const FIRST_PASSED = 3;
 
-/**
- * The listening socket that systemd holds open while the gatekeeper restarts (a `.socket` unit); null without one. A
- * socket that was meant for another process counts as none.
- */
+/** The socket that systemd holds open over a restart (a `.socket` unit); null without one, or for another process. */
 export function passedSocket(
   { LISTEN_PID: pid, LISTEN_FDS: count }: Readonly<Record<string, string | undefined>>,
   ownPid: number,

@@ -1,7 +1,6 @@
 /** The variable that tells a worker what it is; no setting, for only the parent sets it. */
 const VARIABLE = 'GATE_WORKER';
 
-/** What one of several processes is. */
 export interface WorkerRole {
   /** 0 is the first; what one alone has to do, this one does. */
   readonly place: number;

@@ -45,7 +45,6 @@ export interface Listening {
   readonly listens: string;
 }
 
-/** Runs the workers of one port. */
 export class Workers {
   /** How it ended: `stopped` on request, `failed` when no worker could be kept running. */
   readonly ended: Promise<'stopped' | 'failed'>;

@@ -95,13 +95,7 @@ function submissionsAnswer(hour: string): ExamplePayload {
 function payloadOf(
   source: string,
   url: string,
-  {
-    hour,
-    answer,
-  }: {
-    hour: string;
-    answer: object;
-  },
+  { hour, answer }: { hour: string; answer: object },
 ): ExamplePayload {
   const note = { url, fetched_at: hour, http_status: 200 } as const;
   return { source, bytes: Buffer.from(JSON.stringify(answer)), note };

@@ -5,6 +5,8 @@ import { fixedNumber } from './sample-values.ts';
 type SampleRow = Readonly<Record<string, unknown>>;
 
 const LEGACY_DAYS = ['2026-07-07', '2026-07-08'] as const;
+/** Earlier captures were imported: without demand and without hashes. */
+const DEMAND_SINCE = '2026-08-16';
 const RECENT_CAPTURES = 5;
 
 /** Every file of the sample that holds no readings: path below the snapshots folder, and text. */
@@ -40,11 +42,11 @@ export function sampleRosterFiles(
           liveness_streak: Math.floor(fixedNumber(`${trade}:streak`) * 30),
           baseline_delta: Math.round(fixedNumber(`${trade}:delta/${capture.day}`) * 200 - 100) / 10,
           first_endpoint: `https://${host}/v1`,
-          ...(capture.day < '2026-08-16' ? {} : demand(trade, capture.day)),
+          ...(capture.day < DEMAND_SINCE ? {} : demand(trade, capture.day)),
         };
       }),
     );
-    const imported = capture.day < '2026-08-16';
+    const imported = capture.day < DEMAND_SINCE;
     put(
       'mcp.server',
       capture.day,
@@ -63,7 +65,7 @@ export function sampleRosterFiles(
     put(
       'stable.coin',
       capture.day,
-      COINS.flatMap(({ id, symbol, peg, prices, cap }) => {
+      COINS.flatMap(([id, symbol, peg, cap, prices]) => {
         const price = prices.at(-1 - capture.ago) ?? null;
         if (price === null) return [];
         const market_cap_usd = cap === null ? null : Math.round(cap * price);
@@ -82,38 +84,14 @@ export function sampleRosterFiles(
   return files;
 }
 
-function capturesOf(
-  days: readonly string[],
-  after = 0,
-): {
-  day: string;
-  ago: number;
-}[] {
+function capturesOf(days: readonly string[], after = 0) {
   return days.map((day, at) => ({ day, ago: days.length - 1 - at + after }));
 }
 
-const TRADES = [
-  'weather',
-  'maps',
-  'market',
-  'translate',
-  'images',
-  'search',
-  'fonts',
-  'flights',
-  'recipes',
-  'games',
-  'lyrics',
-  'postcodes',
-  'colours',
-  'tides',
-  'stars',
-  'trains',
-  'holidays',
-  'names',
-  'units',
-  'news',
-] as const;
+const TRADES = (
+  'weather maps market translate images search fonts flights recipes games ' +
+  'lyrics postcodes colours tides stars trains holidays names units news'
+).split(' ');
 /** Captures after the last one that found a service; the others are found by all four. */
 const SERVICE_GONE: Readonly<Record<string, number>> = {
   lyrics: 3,
@@ -151,43 +129,19 @@ const SERVERS = TRADES.map((trade) => `sample-${trade}-mcp`);
 const SERVERS_GONE = ['sample-lyrics-mcp', 'sample-colours-mcp', 'sample-news-mcp'];
 
 const ON_PEG = [1, 0.9998, 1.0001, 0.9999, 1.0002];
-const COINS: readonly {
-  id: string;
-  symbol: string;
-  peg: string;
-  /** Price in units of the peg by day; null on a day without a capture. */
-  prices: readonly (number | null)[];
-  cap: number | null;
-}[] = [
-  { id: 'sample-dollar', symbol: 'SAMPLEUSD', peg: 'USD', prices: ON_PEG, cap: 4.2e10 },
-  { id: 'sample-euro', symbol: 'SAMPLEEUR', peg: 'EUR', prices: ON_PEG, cap: 3.1e8 },
-  { id: 'sample-yen', symbol: 'SAMPLEJPY', peg: 'JPY', prices: ON_PEG, cap: 2.4e7 },
-  { id: 'sample-twin-large', symbol: 'SAMPLETWIN', peg: 'USD', prices: ON_PEG, cap: 9e6 },
-  { id: 'sample-twin-small', symbol: 'SAMPLETWIN', peg: 'USD', prices: ON_PEG, cap: 8e5 },
-  {
-    id: 'sample-drift',
-    symbol: 'SAMPLEDRIFT',
-    peg: 'USD',
-    prices: [1, 0.99, 0.97, 0.93, 0.9],
-    cap: 5e6,
-  },
-  {
-    id: 'sample-wreck',
-    symbol: 'SAMPLEWRECK',
-    peg: 'USD',
-    prices: [1, 0.4, 0.09, 0.05, 0.02],
-    cap: 1e5,
-  },
-  {
-    id: 'sample-phoenix',
-    symbol: 'SAMPLEPHX',
-    peg: 'USD',
-    prices: [0.08, 0.07, 0.5, 0.98, 1],
-    cap: 2e6,
-  },
-  { id: 'sample-lost', symbol: 'SAMPLELOST', peg: 'USD', prices: [1, 1, 1, null, null], cap: 7e5 },
-  { id: 'sample-late', symbol: 'SAMPLELATE', peg: 'USD', prices: [1, 1, 1, 1, null], cap: 6e5 },
-  { id: 'sample-shy', symbol: 'SAMPLESHY', peg: 'USD', prices: ON_PEG, cap: null },
+/** Id, symbol, peg, supply at the peg, and the price by day in units of the peg: null on a day without a capture. */
+const COINS: readonly (readonly [string, string, string, number | null, (number | null)[]])[] = [
+  ['sample-dollar', 'SAMPLEUSD', 'USD', 4.2e10, ON_PEG],
+  ['sample-euro', 'SAMPLEEUR', 'EUR', 3.1e8, ON_PEG],
+  ['sample-yen', 'SAMPLEJPY', 'JPY', 2.4e7, ON_PEG],
+  ['sample-twin-large', 'SAMPLETWIN', 'USD', 9e6, ON_PEG],
+  ['sample-twin-small', 'SAMPLETWIN', 'USD', 8e5, ON_PEG],
+  ['sample-drift', 'SAMPLEDRIFT', 'USD', 5e6, [1, 0.99, 0.97, 0.93, 0.9]],
+  ['sample-wreck', 'SAMPLEWRECK', 'USD', 1e5, [1, 0.4, 0.09, 0.05, 0.02]],
+  ['sample-phoenix', 'SAMPLEPHX', 'USD', 2e6, [0.08, 0.07, 0.5, 0.98, 1]],
+  ['sample-lost', 'SAMPLELOST', 'USD', 7e5, [1, 1, 1, null, null]],
+  ['sample-late', 'SAMPLELATE', 'USD', 6e5, [1, 1, 1, 1, null]],
+  ['sample-shy', 'SAMPLESHY', 'USD', null, ON_PEG],
 ];
 
 const DEATHS = [
@@ -217,8 +171,6 @@ function deaths(): SampleRow[] {
   }));
 }
 
-type LegRow = Readonly<Record<string, unknown>>;
-
 /** Legs of a generated chain by the place that it is about: name, what it counts, metric. */
 const CHAINS = {
   'taiwan-strait': [
@@ -243,9 +195,8 @@ const CHAINS = {
   ],
 } as const;
 
-/** One document for each operation that is served from documents. */
-function sampleDocuments({ sources }: LegRow, day: string): LegRow[] {
-  const legs = (chain: keyof typeof CHAINS, entity: string): LegRow[] =>
+function sampleDocuments({ sources }: SampleRow, day: string): SampleRow[] {
+  const legs = (chain: keyof typeof CHAINS, entity: string): SampleRow[] =>
     CHAINS[chain].map(([leg, measures, metric], index) => ({
       leg,
       signal_id: `${chain}.${leg}`,
@@ -293,18 +244,18 @@ function sampleDocuments({ sources }: LegRow, day: string): LegRow[] {
   ];
 }
 
-function chain(operation: string, params: LegRow, legs: readonly LegRow[]): LegRow {
+function chain(operation: string, params: SampleRow, legs: readonly SampleRow[]): SampleRow {
   const title = `sample chain of ${operation.slice(operation.lastIndexOf('/') + 1)}`;
   return { form: 'legs', operation, params, cadence: 'daily', title, legs };
 }
 
-function article(operation: string, params: LegRow, rows: readonly LegRow[]): LegRow {
+function article(operation: string, params: SampleRow, rows: readonly SampleRow[]): SampleRow {
   const title = `sample of ${operation.slice(operation.lastIndexOf('/') + 1)}`;
   const text = 'Generated rows that show the shape of this document; nothing of it was observed.';
   return { form: 'article', operation, params, cadence: 'daily', title, text, rows };
 }
 
-function items(topic: string, day: string): LegRow[] {
+function items(topic: string, day: string): SampleRow[] {
   return [1, 2, 3].map((n) => ({
     topic,
     item: `generated item ${n} about ${topic}`,

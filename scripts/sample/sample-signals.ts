@@ -40,7 +40,6 @@ export function inRange([mild, worst, scale]: MetricSpan, severity: number): num
   return rounded(mild + (worst - mild) * severity, scale);
 }
 
-/** One generated reading, as a line of a snapshot has it. */
 export interface SampleReading {
   readonly entity: string;
   readonly entity_name?: string;
@@ -58,38 +57,32 @@ export interface SampleSubject {
 /** Readings by signal and then by batch, as the exceptions edit them. */
 export type SampleBatches = Map<string, SampleReading[]>;
 
+/** A recipe of ranges with bands of our own. */
+function banded(
+  ranges: Recipe['ranges'] & object,
+  bandAt: readonly number[],
+  more: Pick<Recipe, 'signed' | 'group'> = {},
+): Recipe {
+  return { ranges, bandAt, ...more };
+}
+
 /** How to generate the legs of the life-cycle lines: from a healthy subject to one that is over. */
 const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
-  'climate-policy.distress-events': {
-    ranges: { distress_events_90d_count: [0, 9, 1] },
-    bandAt: [1, 3, 6],
-  },
-  'climate-policy.cascade': { ranges: { affected_measures_count: [0, 14, 1] }, bandAt: [1, 4, 9] },
-  'ai-tool.distress': { ranges: { failed_calls_7d_pct: [0.1, 99, 10] }, bandAt: [2, 20, 90] },
-  'ai-tool.zombie': { ranges: { since_last_release_days: [3, 620, 1] }, bandAt: [60, 180, 365] },
-  'ai-dependency.deprecation-notices': {
-    ranges: { notices_in_force_count: [0, 9, 1] },
-    bandAt: [1, 3, 6],
-  },
-  'ai-dependency.cascade': {
-    ranges: { dependents_affected_count: [0, 260, 1] },
-    bandAt: [1, 40, 150],
-  },
-  'promise.slippage': {
-    ranges: { slippage_days: [-6, 540, 1] },
+  'climate-policy.distress-events': banded({ distress_events_90d_count: [0, 9, 1] }, [1, 3, 6]),
+  'climate-policy.cascade': banded({ affected_measures_count: [0, 14, 1] }, [1, 4, 9]),
+  'ai-tool.distress': banded({ failed_calls_7d_pct: [0.1, 99, 10] }, [2, 20, 90]),
+  'ai-tool.zombie': banded({ since_last_release_days: [3, 620, 1] }, [60, 180, 365]),
+  'ai-dependency.deprecation-notices': banded({ notices_in_force_count: [0, 9, 1] }, [1, 3, 6]),
+  'ai-dependency.cascade': banded({ dependents_affected_count: [0, 260, 1] }, [1, 40, 150]),
+  'promise.slippage': banded({ slippage_days: [-6, 540, 1] }, [1, 90, 270], { signed: true }),
+  'promise.delivery-recon': banded({ delivered_pct: [100, 0, 1] }, [90, 60, 10]),
+  'carbon-project.rating-drift': banded({ rating_drift_notches: [-1, 7, 1] }, [1, 2, 4], {
     signed: true,
-    bandAt: [1, 90, 270],
-  },
-  'promise.delivery-recon': { ranges: { delivered_pct: [100, 0, 1] }, bandAt: [90, 60, 10] },
-  'carbon-project.rating-drift': {
-    ranges: { rating_drift_notches: [-1, 7, 1] },
-    signed: true,
-    bandAt: [1, 2, 4],
-  },
-  'carbon-project.price-integrity': {
-    ranges: { price_usd_tco2e: [12.4, 0.3, 100], discount_to_benchmark_pct: [0, 97, 10] },
-    bandAt: [11.2, 7.5, 2],
-  },
+  }),
+  'carbon-project.price-integrity': banded(
+    { price_usd_tco2e: [12.4, 0.3, 100], discount_to_benchmark_pct: [0, 97, 10] },
+    [11.2, 7.5, 2],
+  ),
   'stablecoin.peg-distress': {
     make: ({ severity }) => {
       const distance = inRange([0, 94, 10], severity ** 4);
@@ -105,40 +98,27 @@ const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
     },
     bandAt: [3, 10, 30],
   },
-  'ai-compute.financing-distress': {
-    ranges: { interest_coverage_ratio: [7.5, -1.8, 10] },
+  'ai-compute.financing-distress': banded({ interest_coverage_ratio: [7.5, -1.8, 10] }, [4, 2, 1], {
     signed: true,
-    bandAt: [4, 2, 1],
-  },
-  'ai-compute.workload-exposure': {
-    ranges: { largest_customer_pct: [9, 96, 10] },
-    bandAt: [20, 45, 80],
-  },
-  'depin.reward-churn': {
-    ranges: { nodes_left_30d_pct: [0.4, 68, 10], reward_per_node_30d_usd: [46, 0.4, 100] },
-    bandAt: [4, 12, 35],
-  },
-  'depin.downstream-exposure': {
-    ranges: { dependent_services_count: [0, 32, 1] },
-    bandAt: [1, 6, 16],
-  },
-  'esg-fund.rating-drift': {
-    ranges: { rating_drift_notches: [-1, 5, 1] },
+  }),
+  'ai-compute.workload-exposure': banded({ largest_customer_pct: [9, 96, 10] }, [20, 45, 80]),
+  'depin.reward-churn': banded(
+    { nodes_left_30d_pct: [0.4, 68, 10], reward_per_node_30d_usd: [46, 0.4, 100] },
+    [4, 12, 35],
+  ),
+  'depin.downstream-exposure': banded({ dependent_services_count: [0, 32, 1] }, [1, 6, 16]),
+  'esg-fund.rating-drift': banded({ rating_drift_notches: [-1, 5, 1] }, [1, 2, 4], {
     signed: true,
-    bandAt: [1, 2, 4],
-  },
-  'esg-fund.holdings-cascade': {
-    ranges: { excluded_holdings_pct: [0, 38, 10] },
-    bandAt: [1, 6, 18],
-  },
-  'rwa.redemption-stress': {
-    ranges: { redemptions_open_pct: [0.3, 74, 10], redemption_wait_days: [1, 120, 1] },
-    bandAt: [5, 20, 50],
-  },
-  'rwa.exposure-cascade': {
-    ranges: { held_by_protocols_usd: [0, 88_000_000, 0.0001] },
-    bandAt: [1_000_000, 15_000_000, 50_000_000],
-  },
+  }),
+  'esg-fund.holdings-cascade': banded({ excluded_holdings_pct: [0, 38, 10] }, [1, 6, 18]),
+  'rwa.redemption-stress': banded(
+    { redemptions_open_pct: [0.3, 74, 10], redemption_wait_days: [1, 120, 1] },
+    [5, 20, 50],
+  ),
+  'rwa.exposure-cascade': banded(
+    { held_by_protocols_usd: [0, 88_000_000, 0.0001] },
+    [1_000_000, 15_000_000, 50_000_000],
+  ),
   'smallsat.spectrum-milestone': {
     make: ({ severity, fixed }) => {
       const required = 12 + Math.round(fixed('required') * 60);
@@ -151,18 +131,15 @@ const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
     ranges: { milestone_met_pct: [115, 0, 10] },
     bandAt: [99.9, 80, 40],
   },
-  'smallsat.orbital-decay': {
-    ranges: { mean_altitude_km: [548, 190, 10], altitude_loss_30d_km: [0.2, 62, 10] },
-    bandAt: [520, 420, 260],
-  },
-  'lrt.redemption-queue': {
-    ranges: { queue_wait_days: [0, 64, 10], queue_requests_count: [0, 5200, 1] },
-    bandAt: [1, 8, 35],
-  },
-  'lrt.collateral-cascade': {
-    ranges: { posted_as_collateral_pct: [4, 71, 10] },
-    bandAt: [12, 30, 50],
-  },
+  'smallsat.orbital-decay': banded(
+    { mean_altitude_km: [548, 190, 10], altitude_loss_30d_km: [0.2, 62, 10] },
+    [520, 420, 260],
+  ),
+  'lrt.redemption-queue': banded(
+    { queue_wait_days: [0, 64, 10], queue_requests_count: [0, 5200, 1] },
+    [1, 8, 35],
+  ),
+  'lrt.collateral-cascade': banded({ posted_as_collateral_pct: [4, 71, 10] }, [12, 30, 50]),
   'defi-lending.bad-debt-stress': {
     make: ({ severity, fixed }) => {
       const loans = 30_000_000 + 900_000_000 * fixed('loans');
@@ -171,40 +148,29 @@ const LEG_RECIPES: Readonly<Record<string, Recipe>> = {
     },
     bandAt: [1000, 2_000_000, 20_000_000],
   },
-  'defi-lending.contagion-cascade': {
-    ranges: { linked_protocols_count: [0, 26, 1] },
-    bandAt: [1, 6, 15],
-  },
-  'ai-dataset.legal-distress': { ranges: { open_claims_count: [0, 8, 1] }, bandAt: [1, 3, 6] },
-  'ai-dataset.model-lineage-exposure': {
-    ranges: { trained_models_count: [0, 140, 1] },
-    bandAt: [1, 15, 70],
-  },
-  'med-device.adverse-event': {
-    ranges: { adverse_reports_30d_count: [2, 240, 1] },
-    bandAt: [15, 60, 150],
-  },
-  'med-device.recall-cascade': {
-    ranges: { units_recalled_count: [-2000, 64_000, 0.1], recalls_in_force_count: [0, 5, 1] },
-    bandAt: [1, 5000, 30_000],
-  },
-  'tariff-policy.review-pipeline': {
-    ranges: { reviews_pending_count: [0, 12, 1], oldest_review_days: [0, 410, 1] },
-    bandAt: [1, 4, 9],
-  },
-  'tariff-policy.tradeflow-cascade': {
-    ranges: { trade_value_yoy_pct: [5, -78, 10] },
+  'defi-lending.contagion-cascade': banded({ linked_protocols_count: [0, 26, 1] }, [1, 6, 15]),
+  'ai-dataset.legal-distress': banded({ open_claims_count: [0, 8, 1] }, [1, 3, 6]),
+  'ai-dataset.model-lineage-exposure': banded({ trained_models_count: [0, 140, 1] }, [1, 15, 70]),
+  'med-device.adverse-event': banded({ adverse_reports_30d_count: [2, 240, 1] }, [15, 60, 150]),
+  'med-device.recall-cascade': banded(
+    { units_recalled_count: [-2000, 64_000, 0.1], recalls_in_force_count: [0, 5, 1] },
+    [1, 5000, 30_000],
+  ),
+  'tariff-policy.review-pipeline': banded(
+    { reviews_pending_count: [0, 12, 1], oldest_review_days: [0, 410, 1] },
+    [1, 4, 9],
+  ),
+  'tariff-policy.tradeflow-cascade': banded({ trade_value_yoy_pct: [5, -78, 10] }, [-5, -20, -50], {
     signed: true,
-    bandAt: [-5, -20, -50],
-  },
-  'biodiversity-credit.mrv-integrity-drift': {
-    ranges: { reported_vs_measured_pct: [1, 84, 10] },
-    bandAt: [6, 20, 50],
-  },
-  'biodiversity-credit.buyer-holder-cascade': {
-    ranges: { holders_left_90d_pct: [0.5, 88, 10], holders_count: [1900, 60, 1] },
-    bandAt: [5, 20, 60],
-  },
+  }),
+  'biodiversity-credit.mrv-integrity-drift': banded(
+    { reported_vs_measured_pct: [1, 84, 10] },
+    [6, 20, 50],
+  ),
+  'biodiversity-credit.buyer-holder-cascade': banded(
+    { holders_left_90d_pct: [0.5, 88, 10], holders_count: [1900, 60, 1] },
+    [5, 20, 60],
+  ),
 };
 
 /** US AQI of a PM2.5 concentration, by the breakpoints of 2024. */
@@ -305,17 +271,13 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'agriculture.drought': { ranges: { soil_moisture_percentile_pct: [92, 1, 1] } },
   'agriculture.heat': { ranges: { tmax_c: [6, 37, 10] } },
   'agriculture.crop-vhi': { ranges: { vhi_index: [84, 6, 100] } },
-  'electricity.demand': {
-    ranges: { cdd_degree_days: [0, 8, 10], hdd_degree_days: [15, 0, 10] },
-  },
+  'electricity.demand': { ranges: { cdd_degree_days: [0, 8, 10], hdd_degree_days: [15, 0, 10] } },
   'electricity.renewable': { ranges: { renewable_availability_pct: [82, 18, 10] } },
   'energy.inflation': { ranges: { cpi_energy_yoy_pct: [-5, 13, 100] }, signed: true },
   'energy.gas-price': { ranges: { gas_usd_therm: [0.92, 2.35, 1000] } },
-  'shipping.route-disruption': {
-    ranges: { wave_height_m: [0.05, 8.2, 100] },
-    bandAt: [2.5, 4, 6],
+  'shipping.route-disruption': banded({ wave_height_m: [0.05, 8.2, 100] }, [2.5, 4, 6], {
     group: 'sea',
-  },
+  }),
   'shipping.sea-state': { ranges: { wave_height_m: [0.05, 8.2, 100] }, group: 'sea' },
   'shipping.throughput': { ranges: { vessels_7d_count: [430, 60, 1] } },
   'filing.delinquency': { ranges: { nt_24mo_count: [-1, 3, 1] } },
@@ -343,11 +305,11 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
       };
     },
   },
-  'nas.ground_ops': {
-    ranges: { avg_delay_min: [-25, 130, 1], max_delay_min: [-50, 260, 1] },
-    bandAt: [16, 30, 45, 75, 120],
-  },
-  'nas.impact_cascade': { ranges: { delayed_flights_pct: [2, 65, 10] }, bandAt: [10, 20, 35, 50] },
+  'nas.ground_ops': banded(
+    { avg_delay_min: [-25, 130, 1], max_delay_min: [-50, 260, 1] },
+    [16, 30, 45, 75, 120],
+  ),
+  'nas.impact_cascade': banded({ delayed_flights_pct: [2, 65, 10] }, [10, 20, 35, 50]),
   'border-wait.upstream-pressure': { ranges: { wait_vs_average_pct: [55, 260, 1] } },
   'border-wait.lane-wait': {
     ranges: { wait_standard_min: [0, 120, 0.2], lanes_open_count: [2, 8, 1] },
@@ -374,10 +336,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     },
     group: 'quake',
   },
-  'hurricane.formation-outlook': {
-    ranges: { formation_7d_pct: [0, 80, 0.1] },
-    bandAt: [10, 40, 70],
-  },
+  'hurricane.formation-outlook': banded({ formation_7d_pct: [0, 80, 0.1] }, [10, 40, 70]),
   'hurricane.active-storms': {
     make: ({ severity }) => {
       const wind = inRange([-40, 150, 0.2], severity * severity);
@@ -390,31 +349,16 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
       };
     },
   },
-  'hurricane.impact-cascade': { ranges: { warnings_count: [-3, 6, 1] }, bandAt: [1, 1] },
-  'hurricane.industry-timeline': {
-    ranges: { ace_vs_normal_pct: [40, 190, 1] },
-    bandAt: [70, 120, 165],
-  },
-  'drought.onset-pressure': {
-    ranges: { eddi_percentile_pct: [5, 99, 1] },
-    bandAt: [70, 80, 90, 95],
-  },
+  'hurricane.impact-cascade': banded({ warnings_count: [-3, 6, 1] }, [1, 1]),
+  'hurricane.industry-timeline': banded({ ace_vs_normal_pct: [40, 190, 1] }, [70, 120, 165]),
+  'drought.onset-pressure': banded({ eddi_percentile_pct: [5, 99, 1] }, [70, 80, 90, 95]),
   'drought.status': { make: drought },
-  'drought.impact-cascade': {
-    ranges: { impact_reports_count: [-8, 60, 1] },
-    bandAt: [1, 10, 25, 45],
-  },
-  'drought.industry-timeline': {
-    ranges: { area_vs_normal_pct: [30, 260, 1] },
-    bandAt: [80, 120, 200],
-  },
+  'drought.impact-cascade': banded({ impact_reports_count: [-8, 60, 1] }, [1, 10, 25, 45]),
+  'drought.industry-timeline': banded({ area_vs_normal_pct: [30, 260, 1] }, [80, 120, 200]),
   'drug-shortage.new-incidence': { ranges: { new_90d_count: [0, 9, 1] } },
   'drug-shortage.active-shortages': { ranges: { active_count: [1, 40, 1] } },
   'drug-shortage.resolution-rate': { ranges: { resolved_90d_pct: [60, 5, 10] } },
-  'drug-detail.supply-narrowing': {
-    ranges: { companies_count: [9, 0, 1] },
-    bandAt: [5, 2, 1, 0],
-  },
+  'drug-detail.supply-narrowing': banded({ companies_count: [9, 0, 1] }, [5, 2, 1, 0]),
   'drug-detail.status': {
     make: ({ severity, fixed }) => {
       const packages = 4 + Math.round(fixed('packages') * 20);
@@ -425,41 +369,35 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
       return { packages_count: packages, band, unavailable_count: missing };
     },
   },
-  'drug-detail.alternatives-status': {
-    ranges: { alternatives_short_count: [0, 5, 1] },
-    bandAt: [1, 2, 4],
-  },
-  'drug-detail.alternative-supply': {
-    ranges: { alternative_sources_count: [7, 0, 1] },
-    bandAt: [1, 0, 0],
-  },
-  'severe-convection.forecast-risk-env': {
-    ranges: { outlook_category_index: [0, 5, 1] },
-    bandAt: [1, 2, 3, 4, 5],
-  },
-  'severe-convection.active-warning-state': {
-    ranges: { active_alerts_count: [-3, 9, 1] },
-    bandAt: [1, 3, 5, 8],
-  },
-  'severe-convection.realized-severe-reports': {
-    ranges: { reports_24h_count: [-8, 30, 1] },
-    bandAt: [1, 4, 9, 16, 26],
-  },
-  'grid-reliability.forecast-stress': {
-    ranges: { forecast_peak_pct: [38, 104, 10] },
-    bandAt: [70, 80, 90, 100],
-    group: 'grid',
-  },
-  'grid-reliability.stress': {
-    ranges: { demand_peak_pct: [36, 101, 10], demand_mw: [9000, 68_000, 1] },
-    bandAt: [65, 75, 85, 95],
-    group: 'grid',
-  },
-  'grid-reliability.realized-strain': {
-    ranges: { realized_peak_pct: [35, 99, 10] },
-    bandAt: [50, 65, 80, 92],
-    group: 'grid',
-  },
+  'drug-detail.alternatives-status': banded({ alternatives_short_count: [0, 5, 1] }, [1, 2, 4]),
+  'drug-detail.alternative-supply': banded({ alternative_sources_count: [7, 0, 1] }, [1, 0, 0]),
+  'severe-convection.forecast-risk-env': banded(
+    { outlook_category_index: [0, 5, 1] },
+    [1, 2, 3, 4, 5],
+  ),
+  'severe-convection.active-warning-state': banded(
+    { active_alerts_count: [-3, 9, 1] },
+    [1, 3, 5, 8],
+  ),
+  'severe-convection.realized-severe-reports': banded(
+    { reports_24h_count: [-8, 30, 1] },
+    [1, 4, 9, 16, 26],
+  ),
+  'grid-reliability.forecast-stress': banded(
+    { forecast_peak_pct: [38, 104, 10] },
+    [70, 80, 90, 100],
+    { group: 'grid' },
+  ),
+  'grid-reliability.stress': banded(
+    { demand_peak_pct: [36, 101, 10], demand_mw: [9000, 68_000, 1] },
+    [65, 75, 85, 95],
+    { group: 'grid' },
+  ),
+  'grid-reliability.realized-strain': banded(
+    { realized_peak_pct: [35, 99, 10] },
+    [50, 65, 80, 92],
+    { group: 'grid' },
+  ),
   'crypto.spot': {
     make: ({ severity, entity }) => ({ price_usd: inRange(SPOT[entity] ?? [1, 2, 100], severity) }),
   },

@@ -1,5 +1,6 @@
 import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
 import { DAY_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+import { textHash } from '../../compiler/contract/text-hash.ts';
 import {
   floodHeights,
   inRange,
@@ -18,10 +19,7 @@ const UNIT = 2 ** 32;
 
 /** A stable number from 0 to 1 for a text: FNV-1a, then mixed; integers only, so every machine agrees. */
 export function fixedNumber(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
+  let hash = textHash(text);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / UNIT;
@@ -42,15 +40,7 @@ function severityOf(series: string, observedAt: string): number {
 /** The generated values of one reading, main metric first and its band after it. */
 export function sampleValues(
   signal: Signal,
-  {
-    entity,
-    time,
-    severity,
-  }: {
-    entity: string;
-    time: string;
-    severity?: number;
-  },
+  { entity, time, severity }: { entity: string; time: string; severity?: number },
 ): MetricValues {
   const recipe = RECIPES[signal.id];
   if (recipe === undefined) {

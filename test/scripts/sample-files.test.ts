@@ -2,8 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { storedFilingRowSchema } from '../../compiler/stages/intake/collection-rows.ts';
-import { sampleFiles } from '../../scripts/sample/sample-files.ts';
-import { sampleFilings } from '../../scripts/sample/sample-filings.ts';
+import { sampleFiles, sampleFilings } from '../../scripts/sample/sample-files.ts';
 import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 import { writeSample } from '../../scripts/sample/write-sample.ts';
 import { compileFaults, makeFolder, removeFolders } from '../snapshot-folder.ts';
@@ -45,7 +44,7 @@ describe('sampleFiles() of another hour', () => {
 
   it('moves the filings by whole quarters, so that the newest is less than four months old', () => {
     for (const hour of [SAMPLE_AS_OF, '2027-02-20T00:00:00Z', LATER, '2031-08-31T12:00:00Z']) {
-      const [text = ''] = sampleFilings('sample', hour).values();
+      const [, text] = sampleFilings(hour);
       const [header, ...rows] = text
         .trimEnd()
         .split('\n')

@@ -11,7 +11,6 @@ import { SIGNAL_PRODUCT_WORDS } from './signal-terms.ts';
 /** The word that every file says in its member `format`. */
 export const CATALOG_FORMAT = 'signalpress-catalog/1';
 
-/** Phases of the prices for people; after the last one they pay the full price. */
 const DISCOUNT_PHASES = ['free', 'half_price'] as const;
 
 const TEXT_CHARS_MAX = 2000;
@@ -73,7 +72,6 @@ const price = z
   )
   .describe('USD a call, as a text with at most 6 decimals, such as "0.05".');
 
-/** The words of `SIGNAL_PRODUCTS`. */
 const product = z.enum(SIGNAL_PRODUCT_WORDS);
 
 const step = z
@@ -410,7 +408,6 @@ function reasonOf(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined;
 }
 
-/** What a value is written like, by the names that zod has for types. */
 const WRITTEN: Readonly<Record<string, string>> = {
   string: 'a text in quotes',
   number: 'a number without quotes',

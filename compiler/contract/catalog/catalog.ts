@@ -17,20 +17,15 @@ import { operationsOf } from './operations.ts';
 export interface Catalog {
   /** Phases of the prices for people, each until the end of its last UTC day; empty where there are none. */
   readonly humanTrack: NonNullable<CatalogFile['humanTrack']>;
-  /** In the order of the files. */
   readonly lines: readonly Line[];
-  /** Every signal of every line, in the same order. */
   readonly signals: readonly Signal[];
   readonly lineById: ReadonlyMap<string, Line>;
-  /** By signal id. */
   readonly entryById: ReadonlyMap<string, SignalEntry>;
-  /** Official scales by their ids. */
   readonly rulerById: ReadonlyMap<string, Ruler>;
   /** Names and places, by line and entity. */
   readonly namedByLine: ReadonlyMap<string, SignalEntry['named']>;
   /** Words that the search knows beside names: by the id of a line or signal, `line/entity`, or path of an operation. */
   readonly aliases: ReadonlyMap<string, readonly string[]>;
-  /** What whole words in names of entities are short for. */
   readonly abbreviations: ReadonlyMap<string, string>;
   /** What is sold and given away, in the order of the specification. */
   readonly operations: readonly Endpoint[];
@@ -89,7 +84,6 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
   };
 }
 
-/** Makes a value when it is first asked for. */
 function once<Value extends object>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => {

@@ -81,7 +81,6 @@ function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]
   };
 }
 
-/** Names that must be there once in the whole catalogue. */
 function checkTwice({ rulers, lines }: Rows): void {
   const once = { ruler: names(), line: names(), signal: names(), path: names() };
   for (const { name, report } of rulers) once.ruler(name, () => report([], twice('ruler', name)));
@@ -146,7 +145,6 @@ function checkAliases({ lines, aliases }: Rows): void {
   }
 }
 
-/** An entity of a line in which any id may be read. */
 function isOpenEntity(name: string, { id, open, lifecycle, signals }: LineRow): boolean {
   const takesAny = open === true || lifecycle !== undefined;
   const isOpen = takesAny || signals?.some(({ entities }) => entities === 'open') === true;
@@ -203,7 +201,6 @@ function priceReason(product: SignalProduct, free: readonly SignalProduct[]): st
   return `"${product}" repeats a part of the latest record, which is free; remove its price`;
 }
 
-/** A product that the signal never has, or that the shop does not sell of any signal. */
 function absentReason(product: SignalProduct, signal: SignalRow, priced: ReadonlySet<string>) {
   const path = SIGNAL_PRODUCTS[product];
   const lack = missingBasis({ path }, signal);
@@ -228,7 +225,6 @@ function checkLeftOut({ lines, leftOut }: Rows): void {
   }
 }
 
-/** The phases come once, each ends after the one before. */
 function checkDiscounts({ discounts }: Rows): void {
   for (const { report } of discounts.slice(1)) {
     report([], 'a second "humanTrack"; write it in one file');
@@ -244,7 +240,6 @@ function checkDiscounts({ discounts }: Rows): void {
   }
 }
 
-/** Calls back for each name that was there before. */
 function names() {
   const known = new Set<string>();
   return (name: string, again: () => void): void => {
@@ -261,7 +256,6 @@ function unknown(kind: string, id: string, known: Iterable<string>): string {
   return `no ${kind} "${id}" is in the catalogue; ${meantOr(id, [...known], 'add it, or correct the name')}`;
 }
 
-/** Ids of the signals that a line has, with the member that names each. */
 function signalPlaces({ id: line, signals = [], lifecycle }: LineRow) {
   if (lifecycle === undefined) {
     return signals.map(({ id }, at) => ({ id, at: ['signals', at, 'id'] }));
@@ -406,7 +400,6 @@ function isZone(zone: string): boolean {
   }
 }
 
-/** Legs name signals of their line, and are read at entities that it has. */
 function checkLegs({ row, report }: Placed<LineRow>): void {
   const signals = new Set(row.signals?.map(({ id }) => id));
   const entities = new Set(row.entities.map((each) => (typeof each === 'string' ? each : each.id)));

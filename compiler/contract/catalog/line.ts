@@ -47,7 +47,6 @@ export interface Line {
   readonly upperCase?: boolean;
   /** Other names of the entity parameter that live clients send. */
   readonly entityAliases?: readonly string[];
-  /** Path, parameter and legs of the bundle; absent where the line has none. */
   readonly bundle?: {
     readonly path: BundlePath;
     readonly param: 'loc' | 'entity';
@@ -78,7 +77,6 @@ export type NamedEntity = Pick<Place, 'name'> & Partial<Place>;
 export interface SignalEntry {
   readonly signal: Signal;
   readonly line: Line;
-  /** By entity, as far as the catalogue knows them. */
   readonly named: Readonly<Record<string, NamedEntity>>;
 }
 

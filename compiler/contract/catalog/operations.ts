@@ -23,13 +23,11 @@ export const BUNDLE_PRICE = 'bundle';
 /** The line whose entities are the cities of the city operations. */
 const CITY_LINE = 'environment';
 
-/** Names that examples are taken from. */
 interface ShownNames {
   readonly has: (name: string) => boolean;
   readonly first: readonly string[];
 }
 
-/** Examples that stand in for those of the table. */
 const EXAMPLES_MAX = 3;
 
 /**
@@ -156,7 +154,6 @@ function offeredForms(param: Param, prices: Prices): Param {
 
 type Names = ReturnType<typeof namesOf>;
 
-/** The bundle of a line; its values, legs and file follow from the line. */
 function bundleOperation(line: Line, prices: Prices): Endpoint[] {
   if (line.bundle === undefined) return [];
   const { path, param, legs } = line.bundle;
@@ -212,7 +209,6 @@ const NEEDED: Readonly<Partial<Record<TablePath, string>>> = {
   '/mcp': FIND,
 };
 
-/** What an operation cannot be offered without. */
 const NEEDS: Readonly<Partial<Record<TablePath, TablePath>>> = {
   '/resolve': '/resolve/preview',
   '/resolve/proposer': '/resolve/preview',

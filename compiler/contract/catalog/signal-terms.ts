@@ -13,7 +13,6 @@ export const SIGNAL_PRODUCTS = {
 
 export type SignalProduct = keyof typeof SIGNAL_PRODUCTS;
 
-/** The words in their order. */
 export const SIGNAL_PRODUCT_WORDS = Object.keys(SIGNAL_PRODUCTS) as [
   SignalProduct,
   ...SignalProduct[],
@@ -29,7 +28,6 @@ export const HOLD_LATEST: readonly SignalProduct[] = ['calibrated', 'series', 'c
 export interface SignalTerms {
   /** Decimal USD by product; the price of the catalogue otherwise. */
   readonly prices?: Readonly<Partial<Record<SignalProduct, string>>>;
-  /** Products that cost nothing. */
   readonly free?: readonly SignalProduct[];
 }
 

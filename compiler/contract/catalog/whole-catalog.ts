@@ -104,7 +104,6 @@ function joinedFiles(files: readonly CatalogFile[]): CatalogFile {
 /** `sha256:` of the canonical JSON of a value. */
 type DigestOf = (value: unknown) => string;
 
-/** What a release says of the catalogue that it was compiled from. */
 interface Carried {
   readonly head: Pick<Release, 'table_digest' | 'catalog_sha256'>;
   /** `catalog.json`, whose hash was checked, in hex; null for a release without one. */

@@ -99,6 +99,10 @@ function addHour(
   const position =
     latitude === undefined || longitude === undefined ? null : { latitude, longitude };
   const [{ entity, place }] = askedPlaces(payload, position, LINES);
+  const where =
+    area === null
+      ? 'at the nearest monitors, which stand'
+      : `in reporting area ${area}, which stands`;
   const reading = statedReading(ORIGIN, payload, {
     entity,
     entity_name: place.name,
@@ -109,18 +113,12 @@ function addHour(
       pollutants_count: indices.length,
       ...(pm25 === undefined ? {} : { pm25_aqi: pm25 }),
     },
-    scope: `hour that begins at this time ${where(area)} for the city (ours)`,
+    scope: `hour that begins at this time ${where} for the city (ours)`,
     grade: 'preliminary, subject to revision',
   });
   list.add('airquality.aqi', reading);
 }
 
-function where(area: PollutantRow['area']): string {
-  if (area === null) return 'at the nearest monitors, which stand';
-  return `in reporting area ${area}, which stands`;
-}
-
-/** Indices by pollutant, without those that are not available. */
 function indicesOf(rows: readonly PollutantRow[], payload: Payload): [string, number][] {
   const seen = new Map<string, number>();
   for (const { pollutant, aqi } of rows) {

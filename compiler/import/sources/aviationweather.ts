@@ -277,7 +277,6 @@ const AIRPORT_BY_STATION: ReadonlyMap<string, string> = new Map(
   AIRPORTS.map((airport) => [stationOf(airport), airport]),
 );
 
-/** The newest readable report of each airport. */
 function read(payload: Payload): Imported {
   const list = new ReadingList();
   // A bulletin stands between control characters.

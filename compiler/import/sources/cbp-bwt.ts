@@ -49,19 +49,11 @@ const ROWS: readonly (readonly [string, string, string, Traffic])[] = [
   ['pembina', '340101', '02', 'commercial'],
 ];
 
-export const CROSSINGS: readonly Crossing[] = ROWS.map(([entity, port, office, traffic]) => ({
-  entity,
-  port,
-  office,
-  traffic,
-}));
+export const CROSSINGS: readonly Crossing[] = ROWS.map(([entity, port, office, traffic]) => {
+  return { entity, port, office, traffic };
+});
 
 const BY_PORT: ReadonlyMap<string, Crossing> = new Map(CROSSINGS.map((one) => [one.port, one]));
-
-/** Undefined for a port that this line does not follow. */
-function crossingAt(port: string): Crossing | undefined {
-  return BY_PORT.get(port);
-}
 
 function zoneOf({ entity }: Crossing): string {
   const zone = placesOf(BUILTIN, 'border-wait').get(entity)?.zone;
@@ -223,14 +215,13 @@ const GRAPH_SCOPE =
 /** Today's waits of one crossing by the hour, each against the agency's own average of that hour. */
 function readGraph(value: unknown, payload: Payload): Imported {
   const { subject, note } = payload;
-  const is = 'a graph of waiting times';
-  const [graph] = shaped(graphSchema, value, { subject, is });
+  const [graph] = shaped(graphSchema, value, { subject, is: 'a graph of waiting times' });
   const [, port = graph.port_number, date = graph.date] = ADDRESS.exec(note.url) ?? [];
   if (port !== graph.port_number || date !== graph.date) {
     const state = `it is about port ${graph.port_number} on ${graph.date}, which its address does not ask for; correct the fetch note`;
     throw new ImportError({ subject, state });
   }
-  const crossing = crossingAt(port);
+  const crossing = BY_PORT.get(port);
   const list = new ReadingList();
   if (crossing === undefined) {
     list.skips.add(port, 'not a crossing of this line');
@@ -249,19 +240,15 @@ function readGraph(value: unknown, payload: Payload): Imported {
     if (Number(today) === 0 || average === 0) {
       list.skips.add(crossing.entity, 'an hour with a wait or an average of 0');
     } else {
-      const waits = { today: Number(today), average, observed_at };
-      const wait_vs_average_pct = Math.round((waits.today * 100) / waits.average);
+      const wait_today_min = Number(today);
+      const wait_vs_average_pct = Math.round((wait_today_min * 100) / average);
       list.add(UPSTREAM_PRESSURE, {
         entity: crossing.entity,
         ...nameOf('border-wait', crossing.entity),
-        observed_at: waits.observed_at,
+        observed_at,
         collected_at: note.fetched_at,
-        current: {
-          wait_vs_average_pct,
-          wait_today_min: waits.today,
-          wait_average_min: waits.average,
-        },
-        sources: measuredBy(CBP, wait_vs_average_pct, waits.observed_at),
+        current: { wait_vs_average_pct, wait_today_min, wait_average_min: average },
+        sources: measuredBy(CBP, wait_vs_average_pct, observed_at),
         source_ref: CBP_PAGE,
         source_tier: 'T1',
         scope: `${crossing.traffic} lanes; ${GRAPH_SCOPE}`,
@@ -300,7 +287,7 @@ function read(payload: Payload): Imported {
   refuseForeign(ports, payload);
   const list = new ReadingList();
   for (const port of ports) {
-    const crossing = crossingAt(port.port_number);
+    const crossing = BY_PORT.get(port.port_number);
     if (crossing !== undefined) addCrossing(list, { crossing, port, fetched_at: note.fetched_at });
   }
   return list.someOf(payload);
@@ -370,7 +357,6 @@ function addCrossing(
   }
 }
 
-/** Newest time of the first traffic that names one. */
 function newestOf(traffics: readonly Lanes[]): number | null {
   for (const lanes of traffics) {
     const times = lanesIn(lanes).flatMap(([, { updated }]) => (updated === null ? [] : [updated]));

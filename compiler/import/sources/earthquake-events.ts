@@ -96,7 +96,6 @@ export function impactBand(shaking: Shaking): string {
   return defined(IMPACT_ORDER[impactRank(shaking)], 'the band of a rank');
 }
 
-/** Position of the impact band, 0 for `none`. */
 export function impactRank({ intensity, alert, felt }: Shaking): number {
   const byShaking = intensity === null ? undefined : reached(IMPACT_STEPS, intensity);
   const byAlert = alert === null ? undefined : ALERT_BANDS[alert.toLowerCase()];
@@ -219,7 +218,6 @@ export function readQuakes(
   return { quakes: withoutTwins(quakes, skips), doubts };
 }
 
-/** An entry, or what of it cannot be read. */
 function readEntry(item: unknown, span: FeedSpan, seen: ReadonlySet<string>): Feature | string {
   const { data, error } = featureSchema.safeParse(item);
   if (data !== undefined) return faultOf(data, span, seen) ?? data;

@@ -114,7 +114,6 @@ function addAhead(demand: Demand, newest: number, to: Target): void {
   add(AHEAD, { demand, time: newest, mw, share: 'forecast_peak_pct', more }, to);
 }
 
-/** The values of consecutive hours, without those that have none. */
 function run(series: Series, from: number, to: number): readonly number[] {
   return [...series].flatMap(([time, mw]) =>
     time >= from && time <= to && mw !== null ? [mw] : [],
@@ -230,7 +229,6 @@ function readDemand(payload: Payload): Imported {
   return list.someOf(payload);
 }
 
-/** Values by respondent, type and hour; null where the publisher has none yet. */
 function byRespondent(
   data: readonly z.infer<typeof rowSchema>[],
   { note, subject }: Payload,
@@ -292,19 +290,16 @@ export const eia: Source = {
   },
 };
 
-interface Authority {
-  readonly code: string;
-  /**
-   * Record hourly demand in MW as the authority itself has published it, by which stress is measured (ours); null where we
-   * know of no such figure, and then no share of it and no band is given.
-   */
-  readonly peakMw: number | null;
+/**
+ * An authority, and the record hourly demand in MW that it has published itself, by which stress is measured (ours). Where we
+ * know of no such figure, no share of it and no band is given.
+ */
+function authority(code: string, peakMw: number | null = null) {
+  return { code, peakMw };
 }
 
-const authority = (code: string, peakMw: number | null = null): Authority => ({ code, peakMw });
-
 /** By entity. Records: CAISO 2022-09-06, ERCOT 2023-08-10, MISO 2011-07-20, PJM 2006-08-02, SPP 2023-08-21, NYISO 2013-07-19, ISO-NE 2006-08-02, TVA 2025-01-22. */
-export const AUTHORITIES: Readonly<Record<string, Authority>> = {
+export const AUTHORITIES: Readonly<Record<string, ReturnType<typeof authority>>> = {
   caiso: authority('CISO', 52_061),
   ercot: authority('ERCO', 85_508),
   miso: authority('MISO', 127_125),

@@ -75,11 +75,7 @@ interface Programme {
 }
 
 /** The document of the FAA; throws an ImportError where an entry names no airport or a list is of an unknown kind. */
-function nasDocument(payload: Payload): {
-  updated: string;
-  programmes: readonly Programme[];
-  hasAirspaceProgrammes: boolean;
-} {
+function nasDocument(payload: Payload) {
   const { subject } = payload;
   const root = xmlDocument(payload, 'AIRPORT_STATUS_INFORMATION');
   const is = 'the airport status of the FAA';
@@ -144,7 +140,6 @@ interface InForce {
   readonly trend: string | null;
 }
 
-/** One reading of every airport: what is listed of it, or that nothing is. */
 function read(payload: Payload): Imported {
   const { updated, programmes, hasAirspaceProgrammes } = nasDocument(payload);
   const time = freshTime(updated, payload);

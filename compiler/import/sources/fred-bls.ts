@@ -23,8 +23,6 @@ import {
 } from '../readings.ts';
 import type { Source } from '../source.ts';
 
-const GRID_LOCS = builtinLine('grid').entities;
-
 /** A series that becomes readings; its unit follows from its id. */
 type Measure =
   | 'cpi_energy_index'
@@ -45,7 +43,7 @@ function monthOf(year: number, month: number): number {
   return year * 12 + month - 1;
 }
 
-const US_GRIDS = GRID_LOCS.filter((id) => id.startsWith('us-'));
+const US_GRIDS = builtinLine('grid').entities.filter((id) => id.startsWith('us-'));
 const MONTH_SCOPE = 'a month, which its last day at 00:00Z stands for';
 const NATIONAL = 'US city average, the same for every US grid (ours)';
 
@@ -88,21 +86,18 @@ function addMonths(list: ReadingList, published: PublishedSeries): void {
     const given = feed.measures.filter((measure) => published.series.has(measure));
     const [main] = feed.measures;
     const months = published.series.get(main);
-    if (months !== undefined) addFeed(list, { ...published, feed, given, months });
+    if (months !== undefined) addFeed(list, published, { feed, given, months });
     else
       for (const measure of given)
         list.skips.add(measure, `${feed.signal} needs ${main} beside it`);
   }
 }
 
-interface Feeding extends PublishedSeries {
-  readonly feed: SeriesFeed;
-  /** Measures of the feed that the payload holds. */
-  readonly given: readonly Measure[];
-  readonly months: Months;
-}
-
-function addFeed(list: ReadingList, { payload, origin, series, feed, given, months }: Feeding) {
+function addFeed(
+  list: ReadingList,
+  { payload, origin, series }: PublishedSeries,
+  { feed, given, months }: { feed: SeriesFeed; given: readonly Measure[]; months: Months },
+): void {
   for (const month of months.keys()) {
     const figures = given.map((name) => [name, series.get(name)?.get(month) ?? null] as const);
     const current = currentOf(months, month, figures);

@@ -21,7 +21,6 @@ const NAME = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\/[A-Za-z0-9._-]+$/;
 const SCOPE =
   'servers that the registry lists, in their latest version; a list without states says "listed"';
 
-/** One row for each server of a list, or of one page of it. */
 function read(payload: Payload): Imported {
   const { subject, note } = payload;
   const { servers, nextCursor } = registryList(payload);
@@ -183,7 +182,6 @@ function seedList(value: unknown, subject: string): RegistryList {
   return { servers, nextCursor: null };
 }
 
-/** The page that an address asks for; null for the first one. */
 function cursorOf(address: string): string | null {
   return new URL(address).searchParams.get('cursor');
 }

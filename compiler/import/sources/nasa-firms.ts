@@ -129,7 +129,6 @@ function newestOf(detections: readonly Detection[], payload: Payload): number {
   throw fetchAgain(payload, `its newest row is of ${isoTime(newest)}, stale when it was fetched`);
 }
 
-/** The power of each pixel; null where the file leaves one open. */
 function powersOf(detections: readonly Detection[]): readonly number[] | null {
   const powers = detections.flatMap(({ frp }) => frp ?? []);
   return powers.length === detections.length ? powers : null;

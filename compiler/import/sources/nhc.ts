@@ -86,10 +86,9 @@ function impact(own: readonly Storm[]): StormFacts {
 }
 
 function reading(
-  basin: { entity: string; own: readonly Storm[]; payload: Payload },
+  { entity, own, payload }: { entity: string; own: readonly Storm[]; payload: Payload },
   { current, scope }: StormFacts,
 ): Reading {
-  const { entity, own, payload } = basin;
   const observed_at = observedAt(newest(own, payload.note.fetched_at), payload);
   return {
     entity,
@@ -107,7 +106,6 @@ function reading(
   };
 }
 
-/** The list of active storms: https://www.nhc.noaa.gov/CurrentStorms.json */
 export const nhc: Source = {
   id: 'nhc',
   agency: 'NOAA National Hurricane Center',

@@ -31,7 +31,6 @@ const CITY_STATION: Readonly<Record<string, string>> = {
   'us-seattle': 'USW00024233',
   'us-portland': 'USW00024229',
 };
-/** City names of the cleaned table. */
 const CITY_NAMES: ReadonlyMap<string, string> = new Map([
   ['Seattle', 'us-seattle'],
   ['New York', 'us-newyork'],

@@ -25,8 +25,8 @@ function readProvince(payload: Payload): Imported {
     `${province.country.toLowerCase()}-${province.number}`;
   const list = new ReadingList();
   const seen = new Set<number>();
-  for (const line of lines.filter((text) => !isHeader(text))) {
-    const { end, values } = weekOf(line, province, payload);
+  for (const line of lines.filter((text) => squeezed(text) !== HEADER)) {
+    const { end, values } = weekOf(line, province.years, payload);
     if (seen.has(end)) throw fetchAgain(payload, `"${line.slice(0, 40)}" repeats a week`);
     seen.add(end);
     if (values === null) list.skips.add(entity, 'a week without data (-1)');
@@ -58,7 +58,7 @@ function linesOf(payload: Payload): string[] {
     .filter((line) => line !== '');
 }
 
-function provinceOf(title: string, payload: Payload): Province & Announced {
+function provinceOf(title: string, payload: Payload) {
   const [, country = '', number = '', name = '', from, to] = TITLE.exec(title) ?? [];
   const begins = `"${title.slice(0, 60)}"`;
   if (country === '')
@@ -69,7 +69,7 @@ function provinceOf(title: string, payload: Payload): Province & Announced {
     const state = `it holds ${country} ${number}, its address asks for ${asked.join(' ')}`;
     throw fetchAgain(payload, state);
   }
-  return { country, number, name: name.trim(), years: [Number(from), Number(to)] };
+  return { country, number, name: name.trim(), years: [Number(from), Number(to)] as const };
 }
 
 /** Weekly means of provinces: https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/vh_browse.php */
@@ -105,33 +105,15 @@ export const noaaStarVhi: Source = {
   },
 };
 
-/** A newer form names the columns. */
+/** A newer form names the columns, all of them in the order that is read. */
 const HEADER = 'year,week,smn,smt,vci,tci,vhi';
 const NO_DATA = -1;
 const WEEKS_A_YEAR = 52;
 const COLUMNS = 7;
 
-interface Announced {
-  readonly years: readonly [number, number];
-}
-
-/** Whether a line names the columns, all of them in the order that is read. */
-function isHeader(line: string): boolean {
-  return squeezed(line).replace(/,$/, '') === HEADER;
-}
-
-/** A row is `year,week, SMN,SMT, VCI, TCI, VHI,`; without data all five are -1. */
-function weekOf(
-  line: string,
-  { years: [from, to] }: Announced,
-  payload: Payload,
-): {
-  /** Its last day at 00:00Z, in epoch milliseconds. */
-  end: number;
-  /** Null where the agency has no data of it. */
-  values: Readonly<Record<string, number>> | null;
-} {
-  const cells = squeezed(line).replace(/,$/, '').split(',').map(numberOf);
+/** A row is `year,week, SMN,SMT, VCI, TCI, VHI,`; without data all five are -1, and its values are null. */
+function weekOf(line: string, [from, to]: readonly [number, number], payload: Payload) {
+  const cells = squeezed(line).split(',').map(numberOf);
   const [year, week, smn, smt, vci, tci, vhi] = cells.map((value) => value ?? Number.NaN) as Cells;
   const isWeek = Number.isInteger(year) && week >= 1 && week <= WEEKS_A_YEAR && week % 1 === 0;
   if (cells.length !== COLUMNS || cells.includes(null) || !isWeek || year < from || year > to) {
@@ -158,7 +140,7 @@ function isOdd(value: number, from: number, to: number): boolean {
 }
 
 function squeezed(line: string): string {
-  return line.replaceAll(' ', '').toLowerCase();
+  return line.replaceAll(' ', '').toLowerCase().replace(/,$/, '');
 }
 
 /** Weeks are seven days from 1 January on; the last one takes the rest of the year. */
@@ -185,10 +167,3 @@ const NUMBERS: ReadonlyMap<string, string> = new Map([
   ['us-kansas', 'usa-17'],
 ]);
 const PROVINCE_ID = /^([a-z]{3})-([1-9]\d{0,2})$/;
-
-/** A province as the agency knows it: ISO code of the country, number and name. */
-interface Province {
-  readonly country: string;
-  readonly number: string;
-  readonly name: string;
-}

@@ -27,12 +27,12 @@ const NAME =
 function readStages(payload: Payload): Imported {
   const { subject } = payload;
   const product = productIn(payload);
-  const isFlood = /^FL[WS]/.test(product?.name ?? '');
   if (product === null) {
     const state = 'no flood warning or statement (FLW, FLS); fetch the text of one';
     throw new ImportError({ subject, state });
   }
-  if (!isFlood) refuseProduct(subject, product, 'a flood warning or statement (FLW, FLS)');
+  if (!/^FL[WS]/.test(product.name))
+    refuseProduct(subject, product, 'a flood warning or statement (FLW, FLS)');
   const issue = issueOf(product, payload);
   const list = new ReadingList();
   for (const segment of segmentsOf(product.lines, subject)) {
@@ -60,7 +60,6 @@ interface Stage {
   readonly floodFt: number | null;
 }
 
-/** The one stage of a segment, or why there is none. */
 function stageIn(text: string, issue: Issue): Stage | string {
   const [stage] = text.matchAll(STAGE);
   const floods = new Set([...text.matchAll(FLOOD_STAGE)].map(([, height]) => Number(height)));
@@ -88,16 +87,7 @@ function instantOf(stage: RegExpExecArray, issue: Issue): number | null {
 }
 
 function readingOf(
-  {
-    entity,
-    text,
-    stageFt,
-    at,
-    floodFt,
-  }: Stage & {
-    entity: string;
-    text: string;
-  },
+  { entity, text, stageFt, at, floodFt }: Stage & { entity: string; text: string },
   { note }: Payload,
 ): Reading {
   const observed_at = isoTime(at);

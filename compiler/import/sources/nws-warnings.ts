@@ -4,7 +4,7 @@ import { firstTwice } from '../../contract/lists.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import { ImportError, type Imported, jsonOf, type Payload, shaped } from '../payload.ts';
 import { mainValue, measuredBy, nameOf, ReadingList } from '../readings.ts';
-import { CONVECTION_AREAS, type ConvectionRegion, convectionScope, regionsIn } from '../regions.ts';
+import { CONVECTION_AREAS, convectionScope, regionsIn } from '../regions.ts';
 import type { Source } from '../source.ts';
 import { productIn, refuseProduct, type TextProduct } from '../text-product.ts';
 import { dayOfReports, relayedReports, textReports } from './storm-reports.ts';
@@ -130,11 +130,7 @@ interface ActiveEvent {
  * Watches and warnings in force for every region that lies in the asked states as a whole. Throws an ImportError for
  * another payload, for an address that leaves something out, and for an alert that cannot be read.
  */
-function convectiveAlerts(payload: Payload): {
-  entity: string;
-  region: ConvectionRegion;
-  events: readonly ActiveEvent[];
-}[] {
+function convectiveAlerts(payload: Payload) {
   const { subject } = payload;
   const { features } = jsonOf(payload, listSchema, 'a list of alerts');
   const states = askedStates(payload);
@@ -255,10 +251,8 @@ export const nwsWarnings: Source = {
       const { reports, states, end } = relayedReports(payload);
       const list = new ReadingList();
       const regions = regionsIn(states);
-      skipOthers(
-        list,
-        regions.map(([entity]) => entity),
-      );
+      const read = regions.map(([entity]) => entity);
+      skipOthers(list, read);
       for (const [entity, region] of regions) {
         const about = { entity, at: isoTime(end), collectedAt: payload.note.fetched_at };
         const { count, facts } = dayOfReports(reports, region, end);
@@ -301,10 +295,8 @@ function readAlerts(payload: Payload): Imported {
   const { fetched_at } = payload.note;
   const list = new ReadingList();
   const all = convectiveAlerts(payload);
-  skipOthers(
-    list,
-    all.map(({ entity }) => entity),
-  );
+  const read = all.map(({ entity }) => entity);
+  skipOthers(list, read);
   for (const alerts of all) {
     const scope = `tornado and severe thunderstorm watches and warnings for counties of the region, which has half of their area or more; ${convectionScope(alerts.region)}`;
     const about = { entity: alerts.entity, at: fetched_at, collectedAt: fetched_at };

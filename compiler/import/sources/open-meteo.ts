@@ -40,7 +40,6 @@ const answerSchema = z.looseObject({
 /** Values by epoch milliseconds; null where the model has none. */
 type ModelValues = ReadonlyMap<number, number | null>;
 
-/** One answer of a model for one of our places. */
 interface ModelAnswer {
   readonly payload: Payload;
   readonly shape: z.infer<typeof answerSchema>;
@@ -158,13 +157,7 @@ function localTime(answer: ModelAnswer, section: string, text: string): number {
 function checked(
   answer: ModelAnswer,
   values: readonly unknown[],
-  {
-    name,
-    unit,
-    spelled,
-  }: Variable & {
-    unit: string | undefined;
-  },
+  { name, unit, spelled }: Variable & { unit: string | undefined },
 ) {
   const wrong = values.find((value) => value !== null && !Number.isFinite(value));
   if (wrong !== undefined)
@@ -177,7 +170,6 @@ function checked(
   return values as readonly (number | null)[];
 }
 
-/** A reading of a place; the grid cell that stands for it is named in its scope. */
 function modelReading(
   { payload, shape }: ModelAnswer,
   { entity, place }: AskedPlace,
@@ -200,7 +192,6 @@ function modelReading(
   });
 }
 
-/** The model behind an Open-Meteo service, as the origin of readings. */
 function modelOrigin(model: string, page: string): Origin {
   return {
     name: 'Open-Meteo',
@@ -325,7 +316,6 @@ const DISRUPTION_STEPS = [
 ] as const;
 const BAND_SCOPE = `${POINT_SCOPE}; bands from 2.5, 4 and 6 m are ours, not official`;
 
-/** The band that a wave height in m begins or lies in. */
 export function disruptionBand(height: number): string {
   return DISRUPTION_STEPS.findLast(([, from]) => height >= from)?.[0] ?? DISRUPTION_STEPS[0][0];
 }
@@ -379,7 +369,6 @@ interface DayValue {
   readonly ours: string;
 }
 
-/** What each line reads in an answer, and what is asked for it. */
 const READERS: ReadonlyMap<
   string,
   { readonly query: string; read(answer: ModelAnswer): DayValue[] }
@@ -474,7 +463,6 @@ export const openMeteoArchive = modelSource({
 
 const HOURS_A_DAY = 24;
 
-/** What the two metrics are, for `scope`. */
 const FIRE_WEATHER_SCOPE =
   'highest vapour pressure deficit and highest wind of the 24 hours of a day, the deficit from temperature and relative humidity by the Tetens equation (ours)';
 

@@ -148,14 +148,12 @@ function read(payload: Payload): Imported {
       own.filter(({ state }) => state === 'available' || state === 'limited'),
     );
     const packages_count = new Set(own.map(({ ndc }) => ndc)).size;
-    const { status, supply } = {
-      status: { packages_count, ...counts, band: bandOf(counts) },
-      supply:
-        isListed(own) === true ? { companies_count: suppliers, band: supplyBand(suppliers) } : null,
-    };
+    const status = { packages_count, ...counts, band: bandOf(counts) };
     const facts = { entity: drug, observed_at: isoTime(time), payload, scope: DRUG_SCOPE };
-    list.add(STATUS, readingOf({ ...status }, facts));
-    if (supply !== null) list.add(NARROWING, readingOf(supply, { ...facts, scope: SUPPLY_SCOPE }));
+    list.add(STATUS, readingOf(status, facts));
+    if (isListed(own) !== true) continue;
+    const supply = { companies_count: suppliers, band: supplyBand(suppliers) };
+    list.add(NARROWING, readingOf(supply, { ...facts, scope: SUPPLY_SCOPE }));
   }
   for (const [id, own] of grouped(classesOf(rows, list), ({ of }) => of)) {
     const { activity, incidence } = classCounts(own, lastUpdated);
@@ -204,7 +202,6 @@ function rowInClasses(row: ShortageRow, skips: SkipCount): CountedRow[] {
   });
 }
 
-/** The first metric is the main one. */
 function readingOf(
   current: Reading['current'],
   facts: { entity: string; observed_at: string; payload: Payload; scope: string },
@@ -260,13 +257,11 @@ function companies(rows: readonly ShortageRow[]): number {
 }
 
 /** Null where all packages are resolved: then the list says only that there was a shortage. */
-function bandOf(counts: {
-  unavailable_count: number;
-  limited_count: number;
-  available_count: number;
-  discontinued_count: number;
-  companies_count: number;
-}): string | null {
+function bandOf(
+  counts: Readonly<
+    Record<`${'unavailable' | 'limited' | 'available' | 'discontinued'}_count`, number>
+  >,
+): string | null {
   const { unavailable_count, limited_count, available_count, discontinued_count } = counts;
   if (unavailable_count + limited_count + available_count === 0) {
     return discontinued_count > 0 ? 'discontinuing' : null;
@@ -284,13 +279,7 @@ function supplyBand(companies: number): string {
 const NEW_DAYS = 90;
 
 /** Counts of the names of a class; `lastUpdated` is the day of the batch, in epoch milliseconds. */
-function classCounts(
-  rows: readonly ShortageRow[],
-  lastUpdated: number,
-): {
-  activity: { active_count: number | null; listed_count: number | null };
-  incidence: { new_90d_count: number | null };
-} {
+function classCounts(rows: readonly ShortageRow[], lastUpdated: number) {
   const names = [...grouped(rows, ({ name }) => name).values()];
   const since = lastUpdated - NEW_DAYS * DAY_MS;
   return {

@@ -71,14 +71,6 @@ const EVENT_ITEM = /^([1-9]\.\d{2}|[1-9]|1[0-2])$/;
 /** Days that a filing day may lie behind the day of the fetch: a filing of the evening before a long weekend. */
 const FILING_LEAD_DAYS = 7;
 
-/** What one list says: its filings, how its clock was read, and from which day on nothing of it is missing. */
-interface ReadColumns {
-  readonly basis: ListBasis;
-  readonly filings: readonly StoredFiling[];
-  /** What keeps the list from being whole; null where nothing does. */
-  readonly hole: ListHole | null;
-}
-
 /** The newest row of a list that leaves open what it is. */
 interface ListHole {
   readonly what: string;
@@ -87,10 +79,11 @@ interface ListHole {
 }
 
 /**
- * Turns columns into rows. Throws a RangeError for a row that cannot be read: it may be of any form and day, so the list
- * could not say of any form that it was not filed.
+ * Turns columns into rows, with how the clock of the list was read and what keeps the list from being whole. Throws a
+ * RangeError for a row that cannot be read: it may be of any form and day, so the list could not say of any form that it was
+ * not filed.
  */
-function readColumns(columns: Columns, of: ListOf): ReadColumns {
+function readColumns(columns: Columns, of: ListOf) {
   const rows = columns.form.map((form, at) => ({
     form: canonicalForm(form),
     acceptance: defined(columns.acceptanceDateTime[at], 'the time of acceptance'),
@@ -295,10 +288,8 @@ function acceptanceOf(acceptance: string, basis: ListBasis) {
   return { disclosure_time: acceptedAt(acceptance_written, basis), acceptance_basis: basis };
 }
 
-/** Days of the windows that are counted back from the fetch. */
 const WINDOWS = { month: 30, quarter: 90, twoYears: 730 } as const;
 
-/** One filer's list as the signals need it. */
 interface FilerList {
   /** Ticker, or the CIK of a filer without one. */
   readonly entity: string;
@@ -536,8 +527,7 @@ function olderPage(columns: Columns, payload: Payload): Imported {
   };
 }
 
-/** The rows of a list of the filer that the payload is of. */
-function readRows(columns: Columns, of: ListOf, payload: Payload): ReadColumns {
+function readRows(columns: Columns, of: ListOf, payload: Payload) {
   refuseForeign(of.cik, payload);
   const read = readable(payload, () => readColumns(columns, of));
   refuseFuture(read.filings, payload);

@@ -40,12 +40,6 @@ const BORDER: readonly Position[] = `
 /** A line that ends further inside than this ends nowhere, in degrees. */
 const INSIDE_MAX = 1;
 
-/** A place at the border: how far along it, in corners and parts of a side, and how far away. */
-interface BorderPlace {
-  readonly along: number;
-  readonly distance: number;
-}
-
 interface OpenLine {
   readonly points: readonly Position[];
   readonly from: number;
@@ -81,7 +75,7 @@ function openLine(points: readonly Position[]): OpenLine {
   return { points, from, to };
 }
 
-function borderPlace(point: Position): BorderPlace {
+function borderPlace(point: Position) {
   const nearest = BORDER.map((_, side) => onSide(point, side)).reduce((a, b) =>
     b.distance < a.distance ? b : a,
   );
@@ -90,8 +84,8 @@ function borderPlace(point: Position): BorderPlace {
   throw new RangeError(`a line ends at ${latitude} ${longitude}, far from the border`);
 }
 
-/** The place of one side of the border that is nearest to a point. */
-function onSide([x, y]: Position, side: number): BorderPlace {
+/** The nearest place of one side of the border: how far along it, in corners and parts of a side, and how far away. */
+function onSide([x, y]: Position, side: number) {
   const [a, b] = [corner(side), corner(side + 1)];
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const part = ((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy);
@@ -109,7 +103,6 @@ function way(from: number, to: number): number {
   return (to - from + BORDER.length) % BORDER.length;
 }
 
-/** Corners that lie on the way clockwise from one place to another. */
 function cornersBetween(from: number, to: number): Position[] {
   const first = Math.floor(from) + 1;
   const count = Math.floor(from + way(from, to)) - Math.floor(from);
@@ -180,7 +173,6 @@ function expiryOf(lines: readonly string[], issuedAt: number): number {
   throw new RangeError(`no VALID TIME that fits the time of issue`);
 }
 
-/** Rows of the table of categories, and the sentences behind it. */
 function parts(lines: readonly string[]): [table: readonly string[], words: string] {
   const title = lines.indexOf('CATEGORICAL OUTLOOK POINTS DAY 1');
   const from = lines.indexOf('... CATEGORICAL ...', title);
@@ -254,7 +246,6 @@ function compareWithWords(drawn: Drawn, words: string): void {
   if (spoken.size === 0) throw new RangeError('no category is drawn');
 }
 
-/** How many points the sentences name, by category. */
 function spokenPoints(words: string): ReadonlyMap<Category, number> {
   const counts = new Map<Category, number>();
   for (const [, name, points = ''] of words.matchAll(SENTENCE)) {
@@ -306,7 +297,6 @@ function readOutlook(payload: Payload): Imported {
   ]);
 }
 
-/** The highest category that covers a part of a region, or null for none. */
 function categoryIn({ box }: ConvectionRegion, { areas }: Outlook): Category | null {
   const covers = (category: Category): boolean => {
     const shares = (areas.get(category) ?? []).map((ring) => ringInBox(ring, box));

@@ -33,7 +33,6 @@ interface ReportKind {
   readonly unit: 'INCH' | 'MPH' | null;
 }
 
-/** What a list says of one local storm report. */
 interface StormReport {
   /** Null for one that is no severe convection. */
   readonly kind: ReportKind['kind'] | null;
@@ -77,9 +76,7 @@ function settled(reports: readonly StormReport[]): SettledReport[] {
     const near = correctable(report, kept);
     const [corrected] = near
       .filter((one) => names(report, one))
-      .sort(
-        (a: StormReport, b: StormReport) => Math.abs(a.at - report.at) - Math.abs(b.at - report.at),
-      );
+      .sort((a, b) => Math.abs(a.at - report.at) - Math.abs(b.at - report.at));
     if (corrected === undefined) {
       const rivals = near.filter(({ kind }) => kind === correctedKind(report));
       for (const rival of rivals) doubtful.add(identityOf(rival));
@@ -238,17 +235,12 @@ const listSchema = z.looseObject({
 });
 type ReportEntry = z.infer<typeof reportSchema>;
 
-/** Reports as the Iowa Environmental Mesonet relays them, and what of the country and of time they are whole for. */
-interface RelayedReports {
-  readonly reports: readonly SettledReport[];
-  /** Null for all. */
-  readonly states: readonly string[] | null;
-  /** Epoch milliseconds. */
-  readonly end: number;
-}
-
-/** Throws an ImportError for another payload, for an address that asks for less than a day, and for a report that cannot be read. */
-export function relayedReports(payload: Payload): RelayedReports {
+/**
+ * Reports as the Iowa Environmental Mesonet relays them, and the states (null for all) and the end of the day that they are
+ * whole for. Throws an ImportError for another payload, for an address that asks for less than a day, and for a report that
+ * cannot be read.
+ */
+export function relayedReports(payload: Payload) {
   const { note, subject } = payload;
   const { features } = jsonOf(payload, listSchema, 'a list of storm reports');
   const asked = askedOf(new URL(note.url).searchParams, Date.parse(note.fetched_at));
@@ -261,14 +253,8 @@ export function relayedReports(payload: Payload): RelayedReports {
   return { reports: settled(features.map(reportOfEntry)), states: asked.states, end: asked.end };
 }
 
-interface AskedWindow {
-  readonly states: readonly string[] | null;
-  readonly begin: number;
-  readonly end: number;
-}
-
 /** What an address asks for, or the parameter that leaves something out. */
-function askedOf(query: URLSearchParams, fetched: number): AskedWindow | string {
+function askedOf(query: URLSearchParams, fetched: number) {
   const other = [...query.keys()].find((name) => !PARAMETERS.includes(name));
   if (other !== undefined) return `"${other}"`;
   const end = Math.min(timeOf(query.get('ets')) ?? fetched, fetched);
@@ -288,7 +274,7 @@ function timeOf(text: string | null): number | null {
 /** What is wrong with a report, or null; what its members say twice must be the same. */
 function faultOf(
   { properties, geometry }: ReportEntry,
-  { states, begin, end }: AskedWindow,
+  { states, begin, end }: Exclude<ReturnType<typeof askedOf>, string>,
 ): string | null {
   const { type, typetext, lon, lat, valid, state } = properties;
   const known = REPORT_KINDS.get(typetext.toUpperCase());
@@ -369,14 +355,8 @@ export function textReports(
   });
 }
 
-interface Block {
-  readonly event: RegExpExecArray;
-  readonly date: RegExpExecArray;
-  readonly remark: string;
-}
-
 /** The two lines of each report; between them and after them nothing stands but remarks. */
-function blocksOf({ lines }: TextProduct): Block[] {
+function blocksOf({ lines }: TextProduct) {
   const from = lines.findIndex((line) => line.trim() === LAST_HEADING);
   const to = lines.indexOf('&&');
   if (from < 0 || to < from || !lines.includes('$$')) throw new RangeError('it is cut off');
@@ -394,7 +374,10 @@ function blocksOf({ lines }: TextProduct): Block[] {
   });
 }
 
-function reportOfBlock({ event, date, remark }: Block, issue: Issue): StormReport {
+function reportOfBlock(
+  { event, date, remark }: ReturnType<typeof blocksOf>[number],
+  issue: Issue,
+): StormReport {
   const [, hour, minute, half, written = '', place = '', latitude, west] = event;
   const [, month, day, year, magnitude = ''] = date;
   const minutes = minutesOfDay({ hour, minute, half });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import {
-  type FetchNote,
   fetchAgain,
   ImportError,
   type Imported,
@@ -83,7 +82,6 @@ const productSchema = z.looseObject({
   status: z.string(),
   properties: z.record(z.string(), z.unknown()),
 });
-/** One quake with everything that was computed and reported of it. */
 const detailSchema = z.looseObject({
   type: z.literal('Feature'),
   properties: z.looseObject({
@@ -109,7 +107,6 @@ const ORIGINS = [
   ['alert', 'losspager', 'alertlevel'],
 ] as const;
 
-/** Whether a JSON value is the detail of one quake, and no feed of many. */
 function isDetail(value: unknown): boolean {
   return detailSchema.pick({ type: true }).safeParse(value).success;
 }
@@ -202,7 +199,6 @@ const feedSchema = z.looseObject({
   features: z.array(z.unknown()),
 });
 
-/** A feed as read, before it is cut into regions. */
 interface Feed {
   readonly generated: number;
   readonly url: string;
@@ -233,7 +229,7 @@ function readEarthquakes(payload: Payload): Imported {
   checkAge(generated, collectedAt, subject);
   const url = withoutKeys(metadata.url);
   const kind = kindOf(url, subject);
-  checkKind({ ...kind, title: metadata.title }, note, subject);
+  checkKind(kind, metadata.title, payload);
   const span = { from: generated - kind.days * DAY_MS, to: generated };
   const { quakes, doubts } = readQuakes(features, span, skips);
   const feed = { generated, url, kind, quakes, doubts, collectedAt };
@@ -257,13 +253,9 @@ function readEarthquakes(payload: Payload): Imported {
             (a.id < b.id ? -1 : 1),
         );
       if (worst === undefined || listed.doubts.length > 0) {
+        const observed_at = isoTime(feed.generated);
         const current = noImpact(listed, feed.kind);
-        return {
-          observed_at: isoTime(feed.generated),
-          current,
-          source_ref: feed.url,
-          quakes: judged,
-        };
+        return { observed_at, current, source_ref: feed.url, quakes: judged };
       }
       return impactFacts(worst, feed.generated, judged);
     }),
@@ -321,13 +313,9 @@ function kindOf(url: string, subject: string): FeedKind {
 
 /** What a feed is called and where it was fetched must be what its own address says. */
 function checkKind(
-  {
-    least,
-    period,
-    title,
-  }: Pick<FeedKind, 'least' | 'period'> & { readonly title: string | undefined },
-  note: FetchNote,
-  subject: string,
+  { least, period }: FeedKind,
+  title: string | undefined,
+  { note, subject }: Payload,
 ): void {
   const named = FEED_NAME.exec(note.url);
   const own = `${least}_${period}`;

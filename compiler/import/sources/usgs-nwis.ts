@@ -16,7 +16,7 @@ import {
   refuseOtherKinds,
   type SkipCount,
 } from '../payload.ts';
-import { namedIn, ReadingList, refuseUnasked } from '../readings.ts';
+import { measuredBy, namedIn, ReadingList, refuseUnasked } from '../readings.ts';
 import type { Source } from '../source.ts';
 
 /** One value of a gauge as published: text, because the source writes numbers as text. */
@@ -173,30 +173,31 @@ function waterMlSeries(timeSeries: readonly unknown[], skips: SkipCount): GaugeS
       const [issue] = parsed.error.issues;
       throw new RangeError(`value.timeSeries.${at}.${issue?.path.join('.')}: ${issue?.message}`);
     }
-    const { value: site, agencyCode } = parsed.data.sourceInfo.siteCode[0];
-    if ((agencyCode ?? 'USGS') === 'USGS')
-      return parsed.data.values.map((block) => {
-        const points = block.value.map((value) => pointSchema.safeParse(value).data);
-        return {
-          site: parsed.data.sourceInfo.siteCode[0].value,
-          siteName: parsed.data.sourceInfo.siteName
-            ? decodeEntities(parsed.data.sourceInfo.siteName)
-            : null,
-          parameter: parsed.data.variable.variableCode[0].value,
-          statistic: parsed.data.variable.options?.option[0].optionCode ?? '',
-          noData: parsed.data.variable.noDataValue ?? NO_DATA,
-          unit: parsed.data.variable.unit?.unitCode ?? null,
-          method: block.method?.[0]?.methodDescription ?? '',
-          points: points.flatMap((point) =>
-            point === undefined
-              ? []
-              : [{ value: point.value, time: point.dateTime, qualifiers: point.qualifiers ?? [] }],
-          ),
-          isUnreadable: points.includes(undefined),
-        };
-      });
-    skips.add(site, 'not a USGS site');
-    return [];
+    const { sourceInfo, variable, values } = parsed.data;
+    const { siteName } = sourceInfo;
+    const { value: site, agencyCode } = sourceInfo.siteCode[0];
+    if ((agencyCode ?? 'USGS') !== 'USGS') {
+      skips.add(site, 'not a USGS site');
+      return [];
+    }
+    return values.map((block) => {
+      const points = block.value.map((value) => pointSchema.safeParse(value).data);
+      return {
+        site,
+        siteName: siteName ? decodeEntities(siteName) : null,
+        parameter: variable.variableCode[0].value,
+        statistic: variable.options?.option[0].optionCode ?? '',
+        noData: variable.noDataValue ?? NO_DATA,
+        unit: variable.unit?.unitCode ?? null,
+        method: block.method?.[0]?.methodDescription ?? '',
+        points: points.flatMap((point) =>
+          point === undefined
+            ? []
+            : [{ value: point.value, time: point.dateTime, qualifiers: point.qualifiers ?? [] }],
+        ),
+        isUnreadable: points.includes(undefined),
+      };
+    });
   });
 }
 
@@ -275,13 +276,10 @@ function readGauges(payload: Payload): Imported {
   const { skips } = list;
   refuseOtherKinds(payload, OTHER_TEXTS);
   const series = readSeries(payload, skips);
-  const asked = namedIn(payload, 'sites', 'site', 'monitoring_location_id');
+  const named = namedIn(payload, 'sites', 'site', 'monitoring_location_id');
+  const asked = named.map((text) => text.trim().replace(/^USGS[-:]/i, ''));
   const sites = series.map(({ site }) => site);
-  refuseUnasked(
-    payload,
-    asked.map((text) => text.trim().replace(/^USGS[-:]/i, '')),
-    sites,
-  );
+  refuseUnasked(payload, asked, sites);
   for (const one of onePerMeaning(usedSeries(series, skips), skips)) {
     const { signal } = one.measures;
     for (const reading of seriesReadings(one, payload.note, skips)) list.add(signal, reading);
@@ -310,15 +308,14 @@ function allFeatures({ features, numberReturned }: z.infer<typeof ogcSchema>) {
 
 function usedSeries(series: readonly GaugeSeries[], skips: SkipCount): UsedSeries[] {
   return series.flatMap((one) => {
-    const measures = measuredBy(one);
+    const measures = parameterOf(one);
     if (typeof measures !== 'string') return [{ ...one, measures }];
     skips.add(one.site, measures);
     return [];
   });
 }
 
-/** What a series measures, or why it is not used. */
-function measuredBy(series: GaugeSeries): Parameter | string {
+function parameterOf(series: GaugeSeries): Parameter | string {
   const { site, parameter, statistic, unit, points, isUnreadable } = series;
   const used = PARAMETERS.get(parameter);
   if (!SITE.test(site)) return 'not a USGS site number';
@@ -389,18 +386,7 @@ function noValue({ value, qualifiers }: SeriesPoint, { noData }: GaugeSeries): s
   return NO_VALUE.includes(text.toLowerCase()) ? `no data (${text})` : null;
 }
 
-interface UsablePoint {
-  readonly value: number;
-  readonly observedAt: string;
-  readonly qualifiers: readonly string[];
-}
-
-/** A point with a value, or why it cannot be read. */
-function parsePoint(
-  point: SeriesPoint,
-  series: GaugeSeries,
-  note: FetchNote,
-): UsablePoint | string {
+function parsePoint(point: SeriesPoint, series: GaugeSeries, note: FetchNote) {
   const text = point.value?.trim() ?? '';
   if (!NUMBER.test(text)) return `value "${text.slice(0, 40)}" is not a number`;
   const epochMs = timeOf(point.time, series.statistic);
@@ -418,7 +404,11 @@ function timeOf(time: string, statistic: string): number | null {
   return Number.isNaN(epochMs) ? null : epochMs;
 }
 
-function readingOf(series: UsedSeries, point: UsablePoint, note: FetchNote): Reading {
+function readingOf(
+  series: UsedSeries,
+  point: Exclude<ReturnType<typeof parsePoint>, string>,
+  note: FetchNote,
+): Reading {
   const qualifiers = [...new Set(point.qualifiers)].slice(0, QUALIFIERS_MAX);
   return {
     entity: series.site,
@@ -426,16 +416,7 @@ function readingOf(series: UsedSeries, point: UsablePoint, note: FetchNote): Rea
     observed_at: point.observedAt,
     collected_at: note.fetched_at,
     current: { [series.measures.metric]: point.value },
-    sources: [
-      {
-        name: 'USGS NWIS',
-        value: point.value,
-        weight: 1,
-        as_of: point.observedAt,
-        role: 'measurement',
-        independent: true,
-      },
-    ],
+    sources: measuredBy('USGS NWIS', point.value, point.observedAt),
     source_ref: `https://waterdata.usgs.gov/monitoring-location/USGS-${series.site}/`,
     source_tier: 'T1',
     ...(qualifiers.length === 0 ? {} : { qualifiers }),

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../contract/errors.ts';
 import {
   type AnchorState,
   anchorProofPath,
@@ -89,7 +90,6 @@ function readAnchor(folder: string, rootHex: string): Anchor {
 }
 
 function damaged(file: string, cause: unknown): CompileError {
-  const why = cause instanceof Error ? cause.message : 'unreadable';
-  const message = `the timestamp cannot be read: ${why}; restore it, or remove it to use the one of the current release`;
+  const message = `the timestamp cannot be read: ${messageOf(cause)}; restore it, or remove it to use the one of the current release`;
   return new CompileError([{ code: 'log_refused', file, message }]);
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { messageOf } from '../../contract/errors.ts';
 import { type FileEntry, RELEASES_FOLDER } from '../../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../../contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../contract/tlog-proof.ts';
@@ -34,7 +35,7 @@ function leafOf(data: string, { name, head }: PreviousFiles): PreviousRelease['l
   try {
     return { head, proof: readPlain(path, TLOG_PROOF_BYTES_MAX).toString('utf8') };
   } catch (cause) {
-    throw damaged(RELEASE_PROOF_NAME, cause instanceof Error ? cause.message : 'unreadable');
+    throw damaged(RELEASE_PROOF_NAME, messageOf(cause));
   }
 }
 
@@ -42,7 +43,7 @@ function storedOrRefuse(data: string, entry: FileEntry): Buffer {
   try {
     return readStored(data, entry);
   } catch (cause) {
-    throw damaged(entry.path, cause instanceof Error ? cause.message : 'unreadable');
+    throw damaged(entry.path, messageOf(cause));
   }
 }
 

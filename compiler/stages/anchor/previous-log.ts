@@ -9,6 +9,7 @@ import {
 } from '../../contract/checkpoint.ts';
 import { defined } from '../../contract/defined.ts';
 import { decodeBase64Url, parseDidKey } from '../../contract/did-key.ts';
+import { messageOf } from '../../contract/errors.ts';
 import {
   BATCHES_FOLDER,
   LOG_SIZE_MAX,
@@ -134,10 +135,6 @@ function readProof({ proof }: PreviousLeaf): ReadTlogProof {
   } catch (cause) {
     throw broken(RELEASE_PROOF_NAME, messageOf(cause));
   }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : 'unreadable';
 }
 
 function newestFile(previous: PreviousRelease): LogBatchFile {

@@ -2,8 +2,8 @@ import type { Signal } from '../../contract/catalog/line.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
 import { WINDOW_DAYS } from '../../contract/record-views.ts';
 import { classify } from '../../contract/rulers.ts';
+import { textHash } from '../../contract/text-hash.ts';
 import { roundDecimal } from '../../contract/units.ts';
-import { entityHash } from '../intake/read-signal.ts';
 import type { Reading } from '../intake/reading.ts';
 import { officialRuler, rulerFor } from './figures.ts';
 
@@ -187,7 +187,7 @@ export function seasonBehind(
   if (!signal.seasonal) return null;
   const now = Date.parse(latest);
   if (before !== null && now > Date.parse(before.until)) return 'ended';
-  const ahead = AHEAD_DAYS_MIN + (entityHash(entity) % AHEAD_DAYS_SPREAD);
+  const ahead = AHEAD_DAYS_MIN + (textHash(entity) % AHEAD_DAYS_SPREAD);
   const until =
     before?.until ??
     isoTime(Math.max(now + ahead * DAY_MS, Date.parse(oldest) + YOUNG_DAYS * DAY_MS));

@@ -16,6 +16,7 @@ import {
   type WholeCatalog,
   wholeFile,
 } from '../../contract/catalog/whole-catalog.ts';
+import { messageOf } from '../../contract/errors.ts';
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError, type InputFault } from './compile-error.ts';
@@ -109,8 +110,7 @@ function readFile(folder: string, name: string, faults: InputFault[]): NamedFile
     faults.push(...own.map(catalogFault));
     return own.length > 0 ? [] : [{ file, value: value as unknown as CatalogFile }];
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    faults.push({ code: 'bad_catalog', file, ...lineOf(error, text), message });
+    faults.push({ code: 'bad_catalog', file, ...lineOf(error, text), message: messageOf(error) });
     return [];
   }
 }

@@ -1,7 +1,8 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { textHash } from '../../contract/text-hash.ts';
 import { LINE_BYTES_MAX, readLines } from './read-lines.ts';
-import { entityHash, type StoredReading } from './read-signal.ts';
+import type { StoredReading } from './read-signal.ts';
 import type { Reading } from './reading.ts';
 import { ENTITY_READINGS_MAX } from './timeline.ts';
 
@@ -51,7 +52,7 @@ function diskGrouping(bytes: number, folder: string): Grouping {
   const spills = Array.from({ length: count }, (_, index) => new Spill(join(folder, `${index}`)));
   const shared = new SharedSources();
   return {
-    add: (stored) => spills[entityHash(stored.reading.entity) % count]?.add(toRow(stored, shared)),
+    add: (stored) => spills[textHash(stored.reading.entity) % count]?.add(toRow(stored, shared)),
     *groups() {
       for (const spill of spills) {
         const group = new Map<string, StoredReading[]>();

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SignalEntry } from '../../contract/catalog/line.ts';
 import { isObject } from '../../contract/strict-json.ts';
+import { textHash } from '../../contract/text-hash.ts';
 import type { InputFault } from './compile-error.ts';
 import { batchTimes, type SignalFiles, type SnapshotFile } from './list-snapshots.ts';
 import {
@@ -268,14 +269,5 @@ const PARTITION_BITS = 16;
 /** Whether a share takes the lines of an entity; null for a line that names none. */
 export function takes({ index, of }: Share, entity: string | null): boolean {
   if (of === 1) return true;
-  return (entity === null ? 0 : (entityHash(entity) >>> PARTITION_BITS) % of) === index;
-}
-
-/** FNV-1a over UTF-16 code units, 32 bits: spreads entities evenly and always the same way. */
-export function entityHash(entity: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < entity.length; at++) {
-    hash = Math.imul(hash ^ entity.charCodeAt(at), 0x01000193);
-  }
-  return hash >>> 0;
+  return (entity === null ? 0 : (textHash(entity) >>> PARTITION_BITS) % of) === index;
 }

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type Database from 'libsql';
 import { z } from 'zod';
+import { isCode } from '../../contract/errors.ts';
 import { PACKAGE_FOLDER } from '../../package-folder.ts';
 import { plainChunks, readPlain } from '../../verify/plain-file.ts';
 
@@ -194,8 +195,4 @@ function refusal(lock: string, state: string, until: string): LockedError {
   return new LockedError(
     `Cannot write into "${dirname(lock)}": another command${who} ${state}; nothing was changed; run this again when ${until}`,
   );
-}
-
-function isCode(cause: unknown, code: string): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === code;
 }

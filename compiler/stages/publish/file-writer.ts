@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isCode } from '../../contract/errors.ts';
 import { storedPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
 import { removeFile, type SpareFiles } from './spare-files.ts';
@@ -85,10 +86,6 @@ function create(full: string, bytes: Uint8Array, written: string[]): boolean {
     closeSync(file);
   }
   return true;
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** Removes a folder and those above it, below `top`, as far as nothing is in them. */

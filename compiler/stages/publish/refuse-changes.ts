@@ -5,6 +5,7 @@ import { type Line, legEntity } from '../../contract/catalog/line.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
 import { defined } from '../../contract/defined.ts';
 import { endpointAt } from '../../contract/endpoints.ts';
+import { messageOf } from '../../contract/errors.ts';
 import { grouped } from '../../contract/lists.ts';
 import { knownFilePath } from '../../contract/path.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
@@ -231,9 +232,8 @@ function soldBefore(data: string, sha256: string): Sold | null {
 
 /** Without what was sold, nobody knows what a changed catalogue breaks. */
 function unreadable(data: string, cause: unknown): CompileError {
-  const state = cause instanceof Error ? cause.message : String(cause);
   const message =
-    `the catalogue changed, and what the current release sells cannot be read: ${state}; ` +
+    `the catalogue changed, and what the current release sells cannot be read: ${messageOf(cause)}; ` +
     'restore that release from a copy, or put the catalogue back';
   return new CompileError([{ code: 'cannot_publish', file: data, message }]);
 }

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
+import { isCode } from '../../contract/errors.ts';
 import { openPlain } from '../../verify/plain-file.ts';
 
 const SPARE_PART = 1 / 8;
@@ -45,7 +46,7 @@ function opened(path: string): number | null {
   try {
     return openPlain(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (isCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

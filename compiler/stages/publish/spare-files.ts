@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isCode } from '../../contract/errors.ts';
 import { storedPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
 
@@ -109,6 +110,6 @@ export function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (!isCode(error, 'ENOENT')) throw error;
   }
 }

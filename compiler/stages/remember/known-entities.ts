@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { textHash } from '../../contract/text-hash.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
-import { entityHash } from '../intake/read-signal.ts';
 import type { Latest } from '../intake/timeline.ts';
 import { LineSpill } from '../publish/line-spill.ts';
 import { ForgottenError } from './forgotten-error.ts';
@@ -28,7 +28,7 @@ export function shelvesFor(bytes: number): number {
 
 /** The shelf of an entity; `shelves` divides SHELVES_MAX. */
 export function shelfOf(entity: string, shelves: number): number {
-  return entityHash(entity) % shelves;
+  return textHash(entity) % shelves;
 }
 
 /** Where the entities of a signal stand; plain data, so that it can go to a worker. */

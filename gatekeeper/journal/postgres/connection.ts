@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
+import { codeOf } from '../../../compiler/contract/errors.ts';
 import { StartError } from '../../system/start-error.ts';
 import { IS_UNFINAL, MAY_BE_OWED } from '../journal-file.ts';
 
 export const POOL_CONNECTIONS = 16;
 /** Longest that a connection may take to open, a place in the pool included. */
 const CONNECT_TIMEOUT_MS = 5000;
-/** Longest that the server works on one statement. */
 const STATEMENT_TIMEOUT_MS = 5000;
 /** Longest wait for its answer: a server that froze says nothing at all. */
 const ANSWER_TIMEOUT_MS = 7000;
@@ -41,7 +41,7 @@ export function connectionOptions(url: string): pg.ClientConfig {
 /** Whether an attempt may work the next time: what the server refuses for good is not tried again. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
+    const code = codeOf(error);
     const isMisspelt = code === 'ENOTFOUND' || code === 'ERR_INVALID_URL';
     return !isMisspelt && !(error instanceof TypeError);
   }
@@ -49,10 +49,7 @@ export function isTransient(error: unknown): boolean {
   return /^(08|40|53|57P)/.test(error.code ?? '');
 }
 
-/**
- * Runs again what failed for a while at most; `isRetry` tells that the attempt before may have worked although its
- * answer never came.
- */
+/** Runs again what failed for a while at most; `isRetry`: the attempt before may have worked without its answer arriving. */
 export async function persistently<T>(run: (isRetry: boolean) => Promise<T>): Promise<T> {
   for (const [at, pauseMs] of RETRY_PAUSES_MS.entries()) {
     try {
@@ -194,10 +191,7 @@ export async function makeTables(client: pg.ClientBase): Promise<void> {
   }
 }
 
-/**
- * The newest time that counts among the last rows, in milliseconds since the epoch; 0 when there is none. What stands
- * before an accepted clock was noted by a wrong one.
- */
+/** The newest time that counts, in epoch milliseconds, or 0; a wrong clock noted what stands before an accepted one. */
 export const NEWEST_OF = newestAmong('$1');
 
 /** The same as an expression, for a fixed number of rows. */

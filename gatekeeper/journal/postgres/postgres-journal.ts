@@ -62,7 +62,6 @@ const IDLE_MS = 60_000;
 const BINDINGS_MAX = 10_000;
 /** Of what hashes of network addresses are made with. */
 const SECRET_BYTES = 32;
-/** Payments that could not be let go yet. */
 const HELD_MAX = 10_000;
 /** Rows at the end of the journal that each claim looks at, so that it learns the times of other gatekeepers. */
 const CLAIM_NEWEST_ROWS = 16;
@@ -179,9 +178,7 @@ interface PostgresJournalOptions {
   /** `postgres://…`, with user and password. */
   readonly url: string;
   readonly clock: () => number;
-  /** A time that has certainly come, by which what is old is deleted; null while nobody can tell, which it is without it. */
   readonly passedMs?: () => number | null;
-  /** Told when the database is lost, and when it is back. */
   readonly lost: Pick<Trouble, 'begin' | 'end'>;
   /** A file that shows that there was a journal; null for a new shop. */
   readonly trace?: () => string | null;

@@ -63,10 +63,8 @@ const newestRow = z.object({ ms: z.number() });
 
 interface SessionOptions {
   readonly url: string;
-  /** Told when the database is lost, and when it is back. */
   readonly lost: Pick<Trouble, 'begin' | 'end'>;
   readonly atPing: () => Promise<void>;
-  /** A file that shows that there was a journal; null for a new shop. */
   readonly trace?: () => string | null;
 }
 

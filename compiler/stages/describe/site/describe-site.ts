@@ -11,9 +11,9 @@ import {
   parseAnchorState,
   parseLogBatches,
 } from '../../../contract/log-batch.ts';
-import { decodeSegment, encodeSegment } from '../../../contract/path.ts';
+import { decodeSegment } from '../../../contract/path.ts';
 import { otherPrices, priceBySignal, priceOf } from '../../../contract/price.ts';
-import { needsTokens, productsOf } from '../../../contract/products.ts';
+import { needsTokens, productsOf, stockStart } from '../../../contract/products.ts';
 import { CATALOG_PATH } from '../../../contract/release.ts';
 import { canonicalTarget } from '../../../contract/route.ts';
 import {
@@ -237,10 +237,9 @@ function isStocked(
   signalId: string,
   { shelf, sold }: { shelf: Shelf; sold: ReadonlySet<string> },
 ): boolean {
-  const [folder = '', rest] = row.file?.split('{signal_id}') ?? [];
-  if (rest === undefined) return sold.has(row.path);
-  const end = rest.slice(0, rest.search(/\{|$/));
-  for (const _ of shelf.under(folder + encodeSegment(signalId) + end)) return true;
+  const start = stockStart(row, signalId);
+  if (start === null) return sold.has(row.path);
+  for (const _ of shelf.under(start)) return true;
   return false;
 }
 

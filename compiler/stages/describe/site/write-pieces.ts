@@ -30,6 +30,7 @@ import {
   type SitePoint,
   siteWords,
 } from '../../../contract/site.ts';
+import { textHash } from '../../../contract/text-hash.ts';
 import type { CatalogNews } from '../../publish/catalog-changes.ts';
 import { fileEntry } from '../../publish/file-writer.ts';
 import type { Press } from '../../publish/press.ts';
@@ -269,15 +270,9 @@ function piecesOf(lines: readonly CatalogLine[]): CatalogLine[][] {
   return pieces;
 }
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
-/** True for one name in PIECE_ROWS, by 32-bit FNV-1a. */
+/** True for one name in PIECE_ROWS. */
 function beginsPiece(entity: string): boolean {
-  let digest = FNV_OFFSET;
-  for (let at = 0; at < entity.length; at += 1) {
-    digest = Math.imul(digest ^ entity.charCodeAt(at), FNV_PRIME);
-  }
+  const digest = textHash(entity);
   // Low bits alone depend on the low bits of the text.
   return ((digest >>> 16) ^ (digest & 0xffff)) % PIECE_ROWS === 0;
 }
@@ -317,12 +312,7 @@ export class CatalogView {
 
   /** Rows of one signal in the order of the list. */
   *rows(signalId: string): Generator<CatalogRow> {
-    const start = Buffer.from(`[${JSON.stringify(signalId)},`);
-    for (let at = this.#find(signalId); this.#startsWith(start, at); ) {
-      const end = this.#end(at);
-      yield parseCatalogRow(this.#bytes.toString('utf8', at, end));
-      at = end + 1;
-    }
+    for (const line of this.lines(signalId)) yield this.rowAt(line);
   }
 
   /** Start of the first line whose signal is not before one; the length of the list where there is none. */
