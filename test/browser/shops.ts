@@ -120,7 +120,10 @@ async function compileRows(
   signals: Readonly<Record<string, readonly object[]>>,
 ): Promise<void> {
   const batch = `${isoHour(-1).slice(0, 13)}Z`;
-  const files = Object.entries(signals).map(([id, rows]) => [`${batch}/${id}.ndjson`, ndjson(rows)]);
+  const files = Object.entries(signals).map(([id, rows]) => [
+    `${batch}/${id}.ndjson`,
+    ndjson(rows),
+  ]);
   const snapshots = writeSnapshots(Object.fromEntries(files), join(root, 'snapshots'));
   const options = { asOf: isoHour(0), issuerName: 'Signalpress test', baseUrl };
   await compileFolder(snapshots, { ...options, data: join(root, 'dist-data') });
