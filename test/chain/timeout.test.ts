@@ -35,6 +35,8 @@ beforeAll(async () => {
   facilitator = await chainFacilitator(chain);
   writeTinyRelease(join(folder, 'data'));
   const own = {
+    // The facilitator is given, not set.
+    test_payments: '1',
     trusted_proxy: BEHIND_PROXY.trustedProxy,
     data: join(folder, 'data'),
     state: join(folder, 'state'),

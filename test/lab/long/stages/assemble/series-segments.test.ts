@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { SERIES_DAYS_MAX } from '../../../compiler/contract/endpoints.ts';
+import { SERIES_DAYS_MAX } from '../../../../../compiler/contract/endpoints.ts';
 import {
   CHAIN_ORIGIN,
   type ChainState,
@@ -10,17 +10,17 @@ import {
   SERIES_TAIL,
   segmentPlaces,
   seriesFrom,
-} from '../../../compiler/contract/series.ts';
+} from '../../../../../compiler/contract/series.ts';
 import {
   NO_SERIES,
   type Segment,
   type SeriesPast,
   type SourcedRow,
   settleRows,
-} from '../../../compiler/stages/assemble/series-segments.ts';
-import { canonicalHash } from '../../../compiler/verify/body-check.ts';
-import { madeRows } from '../../series-rows.ts';
-import { seeded } from '../../verify/overlay-disk.ts';
+} from '../../../../../compiler/stages/assemble/series-segments.ts';
+import { canonicalHash } from '../../../../../compiler/verify/body-check.ts';
+import { madeRows } from '../../../../series-rows.ts';
+import { seeded } from '../../../../verify/overlay-disk.ts';
 
 /** A folder of segments, as a compile after another one finds them. */
 class Segments {

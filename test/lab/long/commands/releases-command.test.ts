@@ -7,12 +7,12 @@ import {
   prune,
   readingsDiffText,
   rollBack,
-} from '../../compiler/commands/releases-command.ts';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { CONTRACT_VERSION, tables } from '../../compiler/contract/release.ts';
-import { RETENTION } from '../../compiler/stages/publish/release-folders.ts';
-import { canonicalDigest } from '../../compiler/stages/seal/jcs.ts';
-import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+} from '../../../../compiler/commands/releases-command.ts';
+import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
+import { CONTRACT_VERSION, tables } from '../../../../compiler/contract/release.ts';
+import { RETENTION } from '../../../../compiler/stages/publish/release-folders.ts';
+import { canonicalDigest } from '../../../../compiler/stages/seal/jcs.ts';
+import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import {
   compileFolder,
   filesBelow,
@@ -22,8 +22,8 @@ import {
   removeFolders,
   SEED,
   writeSnapshots,
-} from '../snapshot-folder.ts';
-import { resign } from '../verify/resign.ts';
+} from '../../../snapshot-folder.ts';
+import { resign } from '../../../verify/resign.ts';
 
 describe('releases', () => {
   afterAll(removeFolders);

@@ -2,29 +2,29 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PayingFetch } from '../compiler/client/payment-trip.ts';
-import { signalpressClient } from '../compiler/client/signalpress-client.ts';
-import { type VerifyOptions, verify } from '../compiler/client/verify.ts';
-import { linesText } from '../compiler/commands/lines-command.ts';
-import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
-import { builtinDigest } from '../compiler/contract/catalog/whole-catalog.ts';
-import type { CheckBody } from '../compiler/contract/free-body-schemas.ts';
-import { storedPath } from '../compiler/contract/path.ts';
-import { CONTRACT_VERSION, parseFiles } from '../compiler/contract/release.ts';
-import { FORMAT_DOCUMENTS } from '../compiler/contract/static-files.ts';
-import { parseJson } from '../compiler/contract/strict-json.ts';
-import { CompileError } from '../compiler/stages/intake/compile-error.ts';
-import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
-import { canonicalDigest } from '../compiler/stages/seal/jcs.ts';
-import { carriedFault } from '../compiler/verify/description-checks.ts';
-import { provenCatalog } from '../compiler/verify/signed-head.ts';
-import { verifyBody } from '../compiler/verify/verify-body.ts';
-import { runVerify } from '../compiler/verify/verify-command.ts';
-import { verifyRelease } from '../compiler/verify/verify-release.ts';
-import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { payingFetch } from './client/paying-fetch.ts';
-import { servedShop } from './gate.ts';
-import { NOW_MS } from './gatekeeper/payer.ts';
+import type { PayingFetch } from '../../../compiler/client/payment-trip.ts';
+import { signalpressClient } from '../../../compiler/client/signalpress-client.ts';
+import { type VerifyOptions, verify } from '../../../compiler/client/verify.ts';
+import { linesText } from '../../../compiler/commands/lines-command.ts';
+import type { CatalogFile } from '../../../compiler/contract/catalog/catalog-file.ts';
+import { builtinDigest } from '../../../compiler/contract/catalog/whole-catalog.ts';
+import type { CheckBody } from '../../../compiler/contract/free-body-schemas.ts';
+import { storedPath } from '../../../compiler/contract/path.ts';
+import { CONTRACT_VERSION, parseFiles } from '../../../compiler/contract/release.ts';
+import { FORMAT_DOCUMENTS } from '../../../compiler/contract/static-files.ts';
+import { parseJson } from '../../../compiler/contract/strict-json.ts';
+import { CompileError } from '../../../compiler/stages/intake/compile-error.ts';
+import { loadCatalog } from '../../../compiler/stages/intake/load-catalog.ts';
+import { canonicalDigest } from '../../../compiler/stages/seal/jcs.ts';
+import { carriedFault } from '../../../compiler/verify/description-checks.ts';
+import { provenCatalog } from '../../../compiler/verify/signed-head.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import type { Gatekeeper } from '../../../gatekeeper/start.ts';
+import { payingFetch } from '../../client/paying-fetch.ts';
+import { servedShop } from '../../gate.ts';
+import { NOW_MS } from '../../gatekeeper/payer.ts';
 import {
   compileFolder,
   fileOf,
@@ -36,10 +36,10 @@ import {
   SEED,
   type SnapshotFiles,
   writeSnapshots,
-} from './snapshot-folder.ts';
-import { HARBOUR_RULER, LEVEL_SIGNAL, WAVES_SIGNAL } from './tide-catalog.ts';
-import { askPrice, pay } from './tide-shop.ts';
-import { readHeadOf, resign } from './verify/resign.ts';
+} from '../../snapshot-folder.ts';
+import { HARBOUR_RULER, LEVEL_SIGNAL, WAVES_SIGNAL } from '../../tide-catalog.ts';
+import { askPrice, pay } from '../../tide-shop.ts';
+import { readHeadOf, resign } from '../../verify/resign.ts';
 
 // A publisher who writes JSON alone: three tide gauges with thresholds of their own, sold one by one and as a chain.
 
@@ -505,7 +505,10 @@ describe('a changed catalogue', () => {
 
 describe('the example of CATALOG.md', () => {
   it('is a shop, though it prices little: what has no price is not made', async () => {
-    const document = readFileSync(join(import.meta.dirname, '../compiler/CATALOG.md'), 'utf8');
+    const document = readFileSync(
+      join(import.meta.dirname, '../../../compiler/CATALOG.md'),
+      'utf8',
+    );
     const [, text = ''] = /```json\n([\s\S]*?)```/.exec(document) ?? [];
     const shop = await servedShop({
       'catalog/tides.json': text,

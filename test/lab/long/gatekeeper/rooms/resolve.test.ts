@@ -5,18 +5,18 @@ import {
   LIST_FILINGS_MAX,
   proposerBodySchema,
   resolveBodySchema,
-} from '../../../compiler/contract/resolve-bodies.ts';
-import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
-import { importDisk, runImport } from '../../../compiler/import/import-command.ts';
-import { verifyBody } from '../../../compiler/verify/verify-body.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FILE_COST } from '../../../gatekeeper/http/cost.ts';
-import { resolve } from '../../../gatekeeper/rooms/resolve.ts';
-import { CIK, FILINGS, filingRow } from '../../filing-rows.ts';
-import { PAYLOADS } from '../../import/recorded.ts';
-import { compileFolder, makeFolder, removeFolders } from '../../snapshot-folder.ts';
-import { FILING_NOW, filingData, filingService } from '../filing-service.ts';
-import { compiledService, jsonOf, question } from '../tiny-service.ts';
+} from '../../../../../compiler/contract/resolve-bodies.ts';
+import { type JsonValue, parseJson } from '../../../../../compiler/contract/strict-json.ts';
+import { importDisk, runImport } from '../../../../../compiler/import/import-command.ts';
+import { verifyBody } from '../../../../../compiler/verify/verify-body.ts';
+import type { Service } from '../../../../../gatekeeper/answers/service.ts';
+import { FILE_COST } from '../../../../../gatekeeper/http/cost.ts';
+import { resolve } from '../../../../../gatekeeper/rooms/resolve.ts';
+import { CIK, FILINGS, filingRow } from '../../../../filing-rows.ts';
+import { FILING_NOW, filingData, filingService } from '../../../../gatekeeper/filing-service.ts';
+import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
+import { PAYLOADS } from '../../../../import/recorded.ts';
+import { compileFolder, makeFolder, removeFolders } from '../../../../snapshot-folder.ts';
 
 let data: string;
 let service: Service;

@@ -1,30 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
-import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
-import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
-import { chainRows } from '../../../compiler/stages/assemble/series-segments.ts';
-import { snapshotDate } from '../../../compiler/stages/derive/figures.ts';
-import { seasonOf } from '../../../compiler/stages/derive/season.ts';
-import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
-import type { Reading } from '../../../compiler/stages/intake/reading.ts';
+import { signalOf } from '../../../../../compiler/contract/catalog/builtin.ts';
+import { CHAIN_ORIGIN } from '../../../../../compiler/contract/series.ts';
+import { entityFacts } from '../../../../../compiler/stages/assemble/entity-record.ts';
+import { chainRows } from '../../../../../compiler/stages/assemble/series-segments.ts';
+import { snapshotDate } from '../../../../../compiler/stages/derive/figures.ts';
+import { seasonOf } from '../../../../../compiler/stages/derive/season.ts';
+import type { StoredReading } from '../../../../../compiler/stages/intake/read-signal.ts';
+import type { Reading } from '../../../../../compiler/stages/intake/reading.ts';
 import {
   type Latest,
   replacedOf,
   standingReading,
   withoutEvidence,
-} from '../../../compiler/stages/intake/timeline.ts';
-import type { EntityPast, Ground } from '../../../compiler/stages/remember/entity-past.ts';
-import { type Grown, growPast } from '../../../compiler/stages/remember/grow-past.ts';
+} from '../../../../../compiler/stages/intake/timeline.ts';
+import type { EntityPast, Ground } from '../../../../../compiler/stages/remember/entity-past.ts';
+import { type Grown, growPast } from '../../../../../compiler/stages/remember/grow-past.ts';
 import {
   formatKnown,
   parseKnown,
   parseLatest,
-} from '../../../compiler/stages/remember/past-text.ts';
-import { builtinEntry } from '../../builtin-rows.ts';
-import { groundOf, segmentKey } from '../../grown-of.ts';
-import { reading } from '../../snapshot-folder.ts';
+} from '../../../../../compiler/stages/remember/past-text.ts';
+import { builtinEntry } from '../../../../builtin-rows.ts';
+import { groundOf, segmentKey } from '../../../../grown-of.ts';
+import { reading } from '../../../../snapshot-folder.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 10, 1);

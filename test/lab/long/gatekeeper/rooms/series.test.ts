@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
-import type { Signal } from '../../../compiler/contract/catalog/line.ts';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { hashCore } from '../../../compiler/contract/record-hash.ts';
+import { signalOf } from '../../../../../compiler/contract/catalog/builtin.ts';
+import type { Signal } from '../../../../../compiler/contract/catalog/line.ts';
+import { defined } from '../../../../../compiler/contract/defined.ts';
+import { hashCore } from '../../../../../compiler/contract/record-hash.ts';
 import {
   CHAIN_ORIGIN,
   type ChainState,
@@ -11,20 +11,21 @@ import {
   SERIES_COLUMNS,
   SERIES_CSV_HEADER,
   type SeriesRow,
-} from '../../../compiler/contract/series.ts';
-import { bodyOfText } from '../../../compiler/contract/series-csv.ts';
-import { parseJson } from '../../../compiler/contract/strict-json.ts';
-import { coreFields } from '../../../compiler/stages/assemble/entity-record.ts';
-import { seriesRow } from '../../../compiler/stages/assemble/series.ts';
-import type { Reading } from '../../../compiler/stages/intake/reading.ts';
-import { canonicalHash } from '../../../compiler/verify/body-check.ts';
-import { verifyBody } from '../../../compiler/verify/verify-body.ts';
-import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { proof } from '../../../gatekeeper/rooms/proof.ts';
-import { series } from '../../../gatekeeper/rooms/series.ts';
-import { SERIES_DATES, seriesSet } from '../../series-set.ts';
+} from '../../../../../compiler/contract/series.ts';
+import { bodyOfText } from '../../../../../compiler/contract/series-csv.ts';
+import { parseJson } from '../../../../../compiler/contract/strict-json.ts';
+import { coreFields } from '../../../../../compiler/stages/assemble/entity-record.ts';
+import { seriesRow } from '../../../../../compiler/stages/assemble/series.ts';
+import type { Reading } from '../../../../../compiler/stages/intake/reading.ts';
+import { canonicalHash } from '../../../../../compiler/verify/body-check.ts';
+import { verifyBody } from '../../../../../compiler/verify/verify-body.ts';
+import { verifyRelease } from '../../../../../compiler/verify/verify-release.ts';
+import type { Service } from '../../../../../gatekeeper/answers/service.ts';
+import { FOR_EVERYBODY } from '../../../../../gatekeeper/http/cost.ts';
+import { proof } from '../../../../../gatekeeper/rooms/proof.ts';
+import { series } from '../../../../../gatekeeper/rooms/series.ts';
+import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
+import { SERIES_DATES, seriesSet } from '../../../../series-set.ts';
 import {
   compileFolder,
   fileOf,
@@ -32,9 +33,8 @@ import {
   reading,
   removeFolders,
   writeSnapshots,
-} from '../../snapshot-folder.ts';
-import { hasPython, pythonVerdicts } from '../../verify/python-judge.ts';
-import { compiledService, jsonOf, question } from '../tiny-service.ts';
+} from '../../../../snapshot-folder.ts';
+import { hasPython, pythonVerdicts } from '../../../../verify/python-judge.ts';
 
 const TARGET = '/gauge/history-series?signal_id=crypto.spot&entity=btc';
 let service: Service;

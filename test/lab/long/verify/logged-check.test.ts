@@ -2,36 +2,44 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { checkpointText, formatNote } from '../../compiler/contract/checkpoint.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import type { KeyHistory } from '../../compiler/contract/key-history.ts';
-import { inclusionRanges } from '../../compiler/contract/merkle.ts';
-import { type HashedRecord, hashCore } from '../../compiler/contract/record-hash.ts';
+import { checkpointText, formatNote } from '../../../../compiler/contract/checkpoint.ts';
+import { defined } from '../../../../compiler/contract/defined.ts';
+import type { KeyHistory } from '../../../../compiler/contract/key-history.ts';
+import { inclusionRanges } from '../../../../compiler/contract/merkle.ts';
+import { type HashedRecord, hashCore } from '../../../../compiler/contract/record-hash.ts';
 import {
   isObject,
   type JsonObject,
   type JsonValue,
   parseJson,
-} from '../../compiler/contract/strict-json.ts';
-import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
-import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
-import { answer } from '../../gatekeeper/answers/answers.ts';
-import type { Service } from '../../gatekeeper/answers/service.ts';
-import { check } from '../../gatekeeper/rooms/check.ts';
-import { proven } from '../../gatekeeper/rooms/proven.ts';
-import { type SoldShop, soldShop } from '../gate.ts';
-import { compiledService, jsonOf, question } from '../gatekeeper/tiny-service.ts';
-import { someOf } from '../rounds.ts';
-import { BASE_URL, type Body, smallShop } from '../shop.ts';
-import { smallSet } from '../small-set.ts';
-import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
-import { alterations } from './alterations.ts';
-import { FOREIGN_BODIES } from './foreign-texts.ts';
-import { proofBy } from './one-leaf-proof.ts';
-import { hasPython, pythonVerdicts } from './python-judge.ts';
-import { reseal } from './reseal.ts';
+} from '../../../../compiler/contract/strict-json.ts';
+import { formatTlogProof, parseTlogProof } from '../../../../compiler/contract/tlog-proof.ts';
+import { issuerDid, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
+import { type BodyTrust, verifyBody } from '../../../../compiler/verify/verify-body.ts';
+import {
+  runVerify,
+  type VerifyCommandOptions,
+} from '../../../../compiler/verify/verify-command.ts';
+import { answer } from '../../../../gatekeeper/answers/answers.ts';
+import type { Service } from '../../../../gatekeeper/answers/service.ts';
+import { check } from '../../../../gatekeeper/rooms/check.ts';
+import { proven } from '../../../../gatekeeper/rooms/proven.ts';
+import { type SoldShop, soldShop } from '../../../gate.ts';
+import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
+import { someOf } from '../../../rounds.ts';
+import { BASE_URL, type Body, smallShop } from '../../../shop.ts';
+import { smallSet } from '../../../small-set.ts';
+import {
+  compileFolder,
+  makeFolder,
+  removeFolders,
+  writeSnapshots,
+} from '../../../snapshot-folder.ts';
+import { alterations } from '../../../verify/alterations.ts';
+import { FOREIGN_BODIES } from '../../../verify/foreign-texts.ts';
+import { proofBy } from '../../../verify/one-leaf-proof.ts';
+import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
+import { reseal } from '../../../verify/reseal.ts';
 
 afterAll(removeFolders);
 

@@ -1,17 +1,21 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodySchemaOf, variantSchemaOf } from '../../../compiler/contract/bodies.ts';
-import { canonicalJson } from '../../../compiler/contract/canonical.ts';
-import { BUILTIN, LINES, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
+import { bodySchemaOf, variantSchemaOf } from '../../../../../compiler/contract/bodies.ts';
+import { canonicalJson } from '../../../../../compiler/contract/canonical.ts';
+import { BUILTIN, LINES, signalOf } from '../../../../../compiler/contract/catalog/builtin.ts';
 import {
   type Citation,
   contentOf,
   REQUEST_TIME_FIELDS,
-} from '../../../compiler/contract/citation.ts';
-import { verifyShardPath } from '../../../compiler/contract/path.ts';
-import { type Bundle, bundleSchema, recordSchema } from '../../../compiler/contract/record.ts';
-import { hashCore } from '../../../compiler/contract/record-hash.ts';
+} from '../../../../../compiler/contract/citation.ts';
+import { verifyShardPath } from '../../../../../compiler/contract/path.ts';
+import {
+  type Bundle,
+  bundleSchema,
+  recordSchema,
+} from '../../../../../compiler/contract/record.ts';
+import { hashCore } from '../../../../../compiler/contract/record-hash.ts';
 import {
   CATALOG_PATH,
   FILES_NAME,
@@ -19,15 +23,15 @@ import {
   parseFiles,
   parseVerifyEntry,
   RELEASE_NAME,
-} from '../../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
-import { deliveredText } from '../../../compiler/contract/request-time.ts';
-import { seriesHead } from '../../../compiler/contract/series.ts';
-import { isVerified, verifyCitation } from '../../../compiler/verify/verify-citation.ts';
-import { logLinesIn } from '../../log-lines.ts';
-import { sha256Text } from '../../sha256-text.ts';
-import { sampleBodies } from '../../shop.ts';
-import { smallSet } from '../../small-set.ts';
+} from '../../../../../compiler/contract/release.ts';
+import { RELEASE_PROOF_NAME } from '../../../../../compiler/contract/release-leaf.ts';
+import { deliveredText } from '../../../../../compiler/contract/request-time.ts';
+import { seriesHead } from '../../../../../compiler/contract/series.ts';
+import { isVerified, verifyCitation } from '../../../../../compiler/verify/verify-citation.ts';
+import { logLinesIn } from '../../../../log-lines.ts';
+import { sha256Text } from '../../../../sha256-text.ts';
+import { sampleBodies } from '../../../../shop.ts';
+import { smallSet } from '../../../../small-set.ts';
 import {
   AS_OF,
   compileFolder,
@@ -35,7 +39,7 @@ import {
   readJson,
   removeFolders,
   writeSnapshots,
-} from '../../snapshot-folder.ts';
+} from '../../../../snapshot-folder.ts';
 
 type Body = { readonly [key: string]: unknown; readonly _citation?: Citation };
 let folder = '';

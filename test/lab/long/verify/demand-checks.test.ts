@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verify } from '../../compiler/client/verify.ts';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
-import { knownQuestion } from '../../compiler/verify/answer-fault.ts';
-import type { BodyVerdict } from '../../compiler/verify/body-check.ts';
-import { type Demands, withDemands } from '../../compiler/verify/demand-checks.ts';
-import { bodyText } from '../../compiler/verify/report-text.ts';
-import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../gate.ts';
-import { removeFolders } from '../snapshot-folder.ts';
-import { hasPython, pythonVerdicts } from './python-judge.ts';
+import { verify } from '../../../../compiler/client/verify.ts';
+import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
+import { type JsonValue, parseJson } from '../../../../compiler/contract/strict-json.ts';
+import { knownQuestion } from '../../../../compiler/verify/answer-fault.ts';
+import type { BodyVerdict } from '../../../../compiler/verify/body-check.ts';
+import { type Demands, withDemands } from '../../../../compiler/verify/demand-checks.ts';
+import { bodyText } from '../../../../compiler/verify/report-text.ts';
+import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
+import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../../../gate.ts';
+import { removeFolders } from '../../../snapshot-folder.ts';
+import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
 const RECORD = `/gauge?${PAIR}`;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Evidence, recordSchema } from '../../compiler/contract/record.ts';
-import type { JsonValue } from '../../compiler/contract/strict-json.ts';
-import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { type Evidence, recordSchema } from '../../../../compiler/contract/record.ts';
+import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
+import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
+import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import {
   compileFolder,
   filesBelow,
@@ -12,8 +12,8 @@ import {
   removeFolders,
   type SnapshotFiles,
   writeSnapshots,
-} from '../snapshot-folder.ts';
-import { hasPython, pythonVerdicts } from '../verify/python-judge.ts';
+} from '../../../snapshot-folder.ts';
+import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 
 const DENVER = 'us-denver';
 const AQI = 'airquality.aqi';

@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { PendingPayment } from '../compiler/client/client-error.ts';
-import { signalpressClient } from '../compiler/client/signalpress-client.ts';
-import { verify } from '../compiler/client/verify.ts';
-import { rollBack } from '../compiler/commands/releases-command.ts';
-import type { CheckBody } from '../compiler/contract/free-body-schemas.ts';
-import { isoTime } from '../compiler/contract/iso-time.ts';
-import { runVerify } from '../compiler/verify/verify-command.ts';
-import { verifyRelease } from '../compiler/verify/verify-release.ts';
-import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { payingFetch } from './client/paying-fetch.ts';
-import { sampleGate } from './gate.ts';
-import { NOW_MS } from './gatekeeper/payer.ts';
+import type { PendingPayment } from '../../../compiler/client/client-error.ts';
+import { signalpressClient } from '../../../compiler/client/signalpress-client.ts';
+import { verify } from '../../../compiler/client/verify.ts';
+import { rollBack } from '../../../compiler/commands/releases-command.ts';
+import type { CheckBody } from '../../../compiler/contract/free-body-schemas.ts';
+import { isoTime } from '../../../compiler/contract/iso-time.ts';
+import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import type { Gatekeeper } from '../../../gatekeeper/start.ts';
+import { payingFetch } from '../../client/paying-fetch.ts';
+import { sampleGate } from '../../gate.ts';
+import { NOW_MS } from '../../gatekeeper/payer.ts';
 import {
   compileFolder,
   fileOf,
@@ -22,11 +22,11 @@ import {
   removeFolders,
   SEED,
   writeSnapshots,
-} from './snapshot-folder.ts';
-import { HARBOUR_RULER } from './tide-catalog.ts';
-import { askPrice, LEVEL, TIDE_PRICES, tideFiles } from './tide-shop.ts';
-import { hasPython, VERIFY_RECORD } from './verify/python-judge.ts';
-import { readHeadOf, resign } from './verify/resign.ts';
+} from '../../snapshot-folder.ts';
+import { HARBOUR_RULER } from '../../tide-catalog.ts';
+import { askPrice, LEVEL, TIDE_PRICES, tideFiles } from '../../tide-shop.ts';
+import { hasPython, VERIFY_RECORD } from '../../verify/python-judge.ts';
+import { readHeadOf, resign } from '../../verify/resign.ts';
 
 // A publisher changes a scale under its own name, and buyers hold bodies of before.
 

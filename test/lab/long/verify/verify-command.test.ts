@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deliveredText } from '../../compiler/contract/request-time.ts';
-import { runVerify } from '../../compiler/verify/verify-command.ts';
-import { built } from '../built.ts';
-import { type Shop, smallShop } from '../shop.ts';
+import { deliveredText } from '../../../../compiler/contract/request-time.ts';
+import { runVerify } from '../../../../compiler/verify/verify-command.ts';
+import { built } from '../../../built.ts';
+import { type Shop, smallShop } from '../../../shop.ts';
 
 let release: Shop;
 let folder: string;

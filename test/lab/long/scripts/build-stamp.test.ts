@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { makeFolder, removeFolders } from '../../../snapshot-folder.ts';
 
 afterAll(removeFolders);
-const STAMP = join(import.meta.dirname, '../../scripts/build-stamp.js');
+const STAMP = join(import.meta.dirname, '../../../../scripts/build-stamp.js');
 
 function stamp(root: string, what: string): { status: number | null; stdout: string } {
   const { status, stdout } = spawnSync(process.execPath, [STAMP, what], {

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PayingFetch } from '../compiler/client/payment-trip.ts';
-import { signalpressClient } from '../compiler/client/signalpress-client.ts';
-import { withoutProof } from '../compiler/contract/citation.ts';
-import { canonicalRequest, route } from '../compiler/contract/route.ts';
-import { parseJson } from '../compiler/contract/strict-json.ts';
-import { loadCatalog } from '../compiler/stages/intake/load-catalog.ts';
-import { checkDescription } from '../compiler/verify/description-checks.ts';
-import { verifyBody } from '../compiler/verify/verify-body.ts';
-import { verifyRelease } from '../compiler/verify/verify-release.ts';
-import { channels } from '../gatekeeper/rooms/channels.ts';
-import type { Gatekeeper } from '../gatekeeper/start.ts';
-import { servedShop } from './gate.ts';
-import { NOW_MS } from './gatekeeper/payer.ts';
-import { jsonOf, tinyService } from './gatekeeper/tiny-service.ts';
+import type { PayingFetch } from '../../../compiler/client/payment-trip.ts';
+import { signalpressClient } from '../../../compiler/client/signalpress-client.ts';
+import { withoutProof } from '../../../compiler/contract/citation.ts';
+import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
+import { parseJson } from '../../../compiler/contract/strict-json.ts';
+import { loadCatalog } from '../../../compiler/stages/intake/load-catalog.ts';
+import { checkDescription } from '../../../compiler/verify/description-checks.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { channels } from '../../../gatekeeper/rooms/channels.ts';
+import type { Gatekeeper } from '../../../gatekeeper/start.ts';
+import { servedShop } from '../../gate.ts';
+import { NOW_MS } from '../../gatekeeper/payer.ts';
+import { jsonOf, tinyService } from '../../gatekeeper/tiny-service.ts';
 import {
   compileFolder,
   ndjson,
@@ -21,8 +21,8 @@ import {
   readJson,
   removeFolders,
   writeSnapshots,
-} from './snapshot-folder.ts';
-import type { SignalRow } from './tide-catalog.ts';
+} from '../../snapshot-folder.ts';
+import type { SignalRow } from '../../tide-catalog.ts';
 import {
   askPrice,
   LEVEL,
@@ -31,7 +31,7 @@ import {
   type TideTerms,
   tideFiles,
   WAVES,
-} from './tide-shop.ts';
+} from '../../tide-shop.ts';
 
 // What a publisher can say about prices, and what every part of the shop makes of it.
 

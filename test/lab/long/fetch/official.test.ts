@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OWN_PAYLOADS } from '../import/recorded.ts';
-import { removeFolders } from '../snapshot-folder.ts';
-import { Agency } from './agency.ts';
-import { PlayedShop } from './played-shop.ts';
+import { Agency } from '../../../fetch/agency.ts';
+import { PlayedShop } from '../../../fetch/played-shop.ts';
+import { OWN_PAYLOADS } from '../../../import/recorded.ts';
+import { removeFolders } from '../../../snapshot-folder.ts';
 
 /** Source, recorded answer, address, time of the fetch, media type. */
 const ANSWERS: readonly (readonly [string, string, string, string, string])[] = [
