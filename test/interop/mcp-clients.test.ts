@@ -75,7 +75,7 @@ describe.each(CLIENTS)('%s', (_, connect) => {
     (await client.callTool({ name, arguments: given })) as ToolAnswer;
 
   it('knows who answers and lists the tools', async () => {
-    expect(client.getServerVersion()?.name).toBe('Interop');
+    expect(client.getServerVersion()?.name).toBe('Test issuer');
     const { tools } = await client.listTools();
     expect(tools.map((tool) => tool.name)).toEqual([
       'search',
