@@ -183,7 +183,7 @@ describe('a facilitator with a limit, and strangers at the door', () => {
   it('I60: a crowd of known buyers waits its turn in place of hearing that nobody knows what became of its money', async () => {
     const { gate, terms } = await open();
     expect((await pay(gate, await alice.header(terms), BUYER)).status).toBe(200);
-    const own = await times(3 * LIMIT, () => alice.header(terms));
+    const own = await times(2 * LIMIT, () => alice.header(terms));
     const bought = await Promise.all(own.map((header) => pay(gate, header, BUYER)));
     expect(bought.map(({ status }) => status)).toEqual(own.map(() => 200));
     expect(facilitator.limited).toBeGreaterThan(0);

@@ -16,7 +16,7 @@ afterEach(() => shop.close());
 afterAll(removeFolders);
 
 /** More than the calls that put a proof in its place. */
-const STEPS = 10;
+const STEPS = 16;
 
 describe('signalpress witness ask, killed at any step (needs a build)', () => {
   it('leaves the old proof or the new one', async () => {
