@@ -51,8 +51,8 @@ import { type CitationTrust, isVerified, verifyCitation } from './verify-citatio
  *  4. The age: what a key signed that has ended or was revoked counts only if the log shows that it is older.
  *
  * Known limits: in format 2 nobody signs the moment of an answer, so its words of time ("fresh", "overdue") are not judged.
- * What only a release folder of format 2 shows, and answers of `/resolve`, are left to the last program of that format. No
- * socket is opened, and the clock is given.
+ * What only a release folder of format 2 shows is left to the last program of that format, and so are answers of `/resolve`,
+ * of which the signed parts alone are judged. No socket is opened, and the clock is given.
  */
 
 /** Whom the reader of a body believes, by which clock, and what is asked of its proof. */
@@ -93,20 +93,17 @@ export function judgeFormat2(delivered: JsonValue, trust: Format2Trust): BodyRep
   const top = sampleIn(body) === null ? '' : 'sample';
   const signed = sampleIn(body) ?? (body as JsonObject);
   const issuer = issuerOf(signed);
-  if (repeatsPart(signed)) {
-    const why = 'an answer about filings: the last program of format 2 judges it (CHANGELOG)';
-    return { verdict: 'unsigned', issuer, checks: [checkAt('cover', '').notApplicable(why)] };
-  }
+  const isQuoted = repeatsPart(signed);
   const logged = proof === undefined ? null : loggedEntry(signed, proof, trust);
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter(({ value }) => value._citation !== undefined);
   const checks = [
-    ...cited.flatMap((node) => citationChecks(node, trust)),
+    ...cited.flatMap((node) => citationChecks(node, isQuoted && node.path === top, trust)),
     ...cited.flatMap((node) => ageChecks(node, { logged, top }, trust)),
-    coverCheck(signed),
+    coverCheck(signed, isQuoted),
     ...nodes.flatMap(recordHashChecks),
     ...nodes.flatMap(seriesChecks),
-    ...loggedChecks(logged, memberPath(top, '_proof'), trust),
+    ...(isQuoted ? [] : loggedChecks(logged, memberPath(top, '_proof'), trust)),
     NOT_JUDGED,
   ];
   const isOpen = checks.some(
@@ -143,14 +140,20 @@ function statementHash({ _citation }: JsonObject): string | null {
   return typeof hash === 'string' && RECORD_HASH.test(hash) ? hash : null;
 }
 
-function coverCheck({ _citation }: JsonObject): BodyCheck {
+function coverCheck({ _citation }: JsonObject, isQuoted: boolean): BodyCheck {
   const at = checkAt('cover', '');
-  return _citation === undefined
-    ? at.notApplicable('no citation is about the whole body')
+  if (_citation === undefined) return at.notApplicable('no citation is about the whole body');
+  return isQuoted
+    ? at.notApplicable('an answer about filings: the last program of format 2 judges it whole')
     : at.pass('the citation is about the whole body');
 }
 
-function citationChecks({ path, value }: ObjectNode, trust: Format2Trust): BodyCheck[] {
+/** Of a citation that is quoted from a part, the content is judged there. */
+function citationChecks(
+  { path, value }: ObjectNode,
+  isQuoted: boolean,
+  trust: Format2Trust,
+): BodyCheck[] {
   const where = memberPath(path, '_citation');
   const placeOf = (check: string): string => {
     if (check === 'shape') return where;
@@ -168,7 +171,7 @@ function citationChecks({ path, value }: ObjectNode, trust: Format2Trust): BodyC
   const near = source.url === null || citedTarget(citation) !== null;
   return [
     ...checks,
-    contentCheck({ path, value }, citation),
+    ...(isQuoted ? [] : [contentCheck({ path, value }, citation)]),
     agreement(placeOf('verify_url'), near, 'at the address of source.url'),
     agreement(placeOf('key_id'), key_id === keyIdOf(issuer_DID), 'the key of the issuer DID'),
   ];
@@ -330,16 +333,15 @@ function ageChecks(
   if (shown !== null && entry?.of === 'statement' && (path === top || !isRevoked)) {
     return [at.pass(`in the log, ${shown}`)];
   }
-  const end = isRevoked ? `is revoked from ${before} on` : `was in use until ${before}`;
   const what =
     shown !== null && entry?.of === 'reading'
       ? 'only its reading is shown to be older'
       : 'nothing here shows that it is older';
-  return [
-    at.notApplicable(
-      `${did} ${end}, and ${what}: a newer proof of its citation does, or a release folder by the last program of format 2`,
-    ),
-  ];
+  const remedy = 'the last program of format 2 may tell by a release folder';
+  const why = isRevoked
+    ? `${did} is revoked from ${before} on, and ${what}; ${remedy}`
+    : `${did} was in use until ${before}, and ${what}; a newer proof of its citation shows it, or ${remedy}`;
+  return [at.notApplicable(why)];
 }
 
 /** What shows that a tree is older than the end of a key, in words; null for nothing. */

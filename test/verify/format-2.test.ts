@@ -105,11 +105,16 @@ describe('judgeFormat2() on bodies as they were bought', () => {
     expect(judge({ sample: scope }).verdict).toBe('failed');
   });
 
-  it('leaves answers of /resolve to the program that made them', () => {
-    const { _citation } = bodyOf('record.json');
-    const answer = { outcome: null, _citation, coverage: { _citation } } as unknown as Body;
-    expect(judge(answer).verdict).toBe('unsigned');
-    expect(judge(answer).checks[0]?.detail).toContain('the last program of format 2');
+  it('judges of an answer of /resolve the parts alone, and never verifies it', () => {
+    // Such an answer repeats the citation of a part.
+    const { [PROOF_MEMBER]: _, ...part } = bodyOf('row.json');
+    const answer = { outcome: null, coverage: part, _citation: part._citation } as Body;
+    const report = judge(answer);
+    expect(report.verdict).toBe('unsigned');
+    expect(checkOf(report, 'cover')?.detail).toContain('the last program of format 2');
+    expect(judge({ ...answer, outcome: 'other' }).verdict).toBe('unsigned');
+    const altered = { ...answer, coverage: { ...part, status: 'gone' } } as Body;
+    expect(failures(judge(altered))).toContain('content coverage._citation.source.content_hash');
   });
 
   it('fails what is no object', () => {
@@ -150,7 +155,7 @@ describe('judgeFormat2() on altered bodies', () => {
     const short = rows.slice(1);
     const { days, ...rest } = body;
     for (const change of [{}, { days: 2 }, { days: 30 }, { days, rows: short, count: 1 }]) {
-      expect(failures(judge({ ...rest, ...change }))).toEqual(['series rows']);
+      expect(failures(judge({ ...rest, ...change } as Body))).toEqual(['series rows']);
     }
   });
 
