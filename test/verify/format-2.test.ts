@@ -1,19 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { firstHistory, readKeyHistory } from '../../compiler/contract/key-history.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { signingKey } from '../../compiler/stages/seal/sealer.ts';
-import type { BodyReport } from '../../compiler/verify/body-check.ts';
+import { signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { type BodyReport, canonicalHash } from '../../compiler/verify/body-check.ts';
 import { expectingProof, withDemands } from '../../compiler/verify/demand-checks.ts';
 import { type Format2Trust, isFormat2, judgeFormat2 } from '../../compiler/verify/format-2.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 import { seed } from '../seeded-keys.ts';
 import type { Body } from '../shop.ts';
+import { InventedWitness, withNote } from '../witness/invented-witness.ts';
 import { alterations, leafChanges } from './alterations.ts';
 import { proofBy } from './one-leaf-proof.ts';
 import { reseal } from './reseal.ts';
@@ -188,6 +190,55 @@ describe('judgeFormat2() on altered bodies', () => {
     expect(failures(judge({ ...body, _proof }))).toEqual(['logged _proof']);
   });
 
+  it('refuses the entry of a reading for a body that is not about it, or lacks what is hashed', () => {
+    const addressed = (body: Body, url: string): Body => {
+      const cited = body._citation as Body;
+      return reseal(
+        { ...body, _citation: { ...cited, source: { ...(cited.source as Body), url } } },
+        NEWEST,
+      );
+    };
+    const { [PROOF_MEMBER]: proof, ...ruler } = bodyOf('ruler.json');
+    const { [PROOF_MEMBER]: _, ...thin } = bodyOf('thin.json');
+    const [core, address] = [
+      bodyOf('series-with-cores.json').rows as Body[],
+      'https://readings.example/gauge',
+    ];
+    const of = '?entity=07010000&signal_id=hydrology.river-level';
+    const odd = [
+      addressed(ruler, `${address}/ruler${of.replace('07010000', '08158000')}`),
+      addressed(ruler, `${address}/region?loc=us-denver`),
+      addressed(thin, `${address}${of}`),
+      addressed({ ...thin, _hash_core: core.at(-1)?._hash_core ?? null }, `${address}${of}`),
+    ];
+    for (const body of odd) {
+      expect(failures(judge(body))).toEqual([]);
+      expect(failures(judge({ ...body, _proof: proof as string }))).toEqual(['logged _proof']);
+    }
+    const own = addressed(ruler, `${address}/ruler${of}`);
+    expect(judge({ ...own, _proof: proof as string }).verdict).toBe('verified');
+  });
+
+  it('refuses a citation at the address of another service, and one without a claim', () => {
+    const { [PROOF_MEMBER]: _, ...body } = bodyOf('record.json');
+    const cited = body._citation as Body;
+    const { claim, record_hash, signature, key_id, issuer_DID, verify_url, ...statement } = cited;
+    const moved = String(verify_url).replace('readings.example', 'other.example');
+    const elsewhere = { ...body, _citation: { ...cited, verify_url: moved } };
+    expect(failures(judge(elsewhere))).toEqual(['consistency _citation.verify_url']);
+    const hash = canonicalHash(statement);
+    const sealed = {
+      record_hash: hash,
+      signature: signBytes(Buffer.from(canonicalJson(statement)), signingKey(NEWEST)),
+      verify_url: String(verify_url).replace(String(record_hash), hash),
+    };
+    const claimless = {
+      ...body,
+      _citation: { ...statement, key_id, issuer_DID, ...sealed },
+    } as Body;
+    expect(failures(judge(claimless))).toEqual(['content _citation.source.content_hash']);
+  });
+
   it('asks for a proof where its reader does', () => {
     const { [PROOF_MEMBER]: _, ...body } = bodyOf('record.json');
     const { proof: __, ...loose } = KEYS;
@@ -239,6 +290,7 @@ describe('judgeFormat2() on keys', () => {
     for (const key of [FIRST, STOLEN]) {
       const body = reseal({ ...bare, _citation: late }, key);
       expect(failures(judge(body))).toEqual(['citation _citation.issuer_DID']);
+      expect(checkOf(judge(body), 'anchor')).toBeUndefined();
       const own = String((body._citation as Body).record_hash);
       expect(judge(proven(NEWEST, body, own)).verdict).toBe('failed');
     }
@@ -253,6 +305,19 @@ describe('judgeFormat2() on keys', () => {
       expect(judge(proven(key, body, own)).verdict).toBe('unsigned');
     const loose = readPolicy(Buffer.from(expected.policy.replace('quorum First', 'quorum none')));
     expect(judge(body, { ...KEYS, policy: loose }).verdict).toBe('unsigned');
+  });
+
+  it('a witnessed statement vouches for the body that it is about, not for a part by a stolen key', () => {
+    const { _proof, ...part } = bodyOf('revoked-key-census.json');
+    const { _proof: _, ...bare } = census;
+    const body = reseal({ ...bare, part }, NEWEST);
+    const witness = new InventedWitness('witness.example/1', 95);
+    const proof = String(proven(NEWEST, body, String((body._citation as Body).record_hash))._proof);
+    const seen = withNote(proof, (note) => witness.cosign(note, '2026-11-13T13:00:00Z'));
+    const report = judge({ ...body, _proof: seen }, { ...KEYS, policy });
+    expect(report.verdict).toBe('unsigned');
+    expect(checkOf(report, 'anchor')?.where).toBe('part._citation');
+    expect(checkOf(report, 'logged')?.status).toBe('pass');
   });
 
   it('a key that only the body names is nobody', () => {
