@@ -5,6 +5,7 @@ import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { firstHistory, readKeyHistory } from '../../compiler/contract/key-history.ts';
+import { type HashedRecord, hashCore } from '../../compiler/contract/record-hash.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
@@ -212,6 +213,14 @@ describe('judgeFormat2() on altered bodies', () => {
       addressed({ ...thin, _hash_core: core.at(-1)?._hash_core ?? null }, `${address}${of}`),
     ];
     for (const body of odd) {
+      expect(failures(judge(body))).toEqual([]);
+      expect(failures(judge({ ...body, _proof: proof as string }))).toEqual(['logged _proof']);
+    }
+    // A core beside a record says nothing of its own members.
+    const { [PROOF_MEMBER]: __, ...record } = bodyOf('record.json');
+    const _hash_core = hashCore(record as unknown as HashedRecord) as unknown as Body;
+    for (const current of [record.current, { stage_ft: 99 }]) {
+      const body = reseal({ ...record, current, _hash_core } as Body, NEWEST);
       expect(failures(judge(body))).toEqual([]);
       expect(failures(judge({ ...body, _proof: proof as string }))).toEqual(['logged _proof']);
     }
