@@ -4,7 +4,7 @@ import { HOUR_MS } from '../contract/iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { answeredTarget, answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, type BodyReport, type BodyVerdict, checkAt } from './body-check.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import { settlementAnswer } from './resolve-checks.ts';
 import { isSeries } from './series-checks.ts';
 import { coversContent } from './verify-body.ts';

@@ -32,7 +32,7 @@ import {
   VERDICT,
   type VerifyOutcome,
 } from './report-text.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import { isOfSigner } from './signed-head.ts';
 import { signerOf, verifyBody } from './verify-body.ts';
 import { type LogReport, verifyLog } from './verify-log.ts';
