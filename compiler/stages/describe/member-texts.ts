@@ -207,6 +207,8 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   data_as_of: `${TIME} of the newest part`,
   oldest_leg_as_of: `${TIME} of the oldest part`,
   freshness_rule: 'whose freshness the word is',
+  at_request: 'what the body owes of the moment it is asked for',
+  answered_at: 'when it was answered; its words of time are of then',
   freshness: 'fresh, recent or stale, by the cadence of the source',
   freshness_leg: 'the part whose freshness it is',
   dead_source: 'present where the source seems to have stopped',
