@@ -393,7 +393,7 @@ describe('I62: a body without one of the words of time that it owes', () => {
       ],
       ['freshness', 'answered_at', 'age_hours_now', 'dead_source', 'update_status'],
       ['answered_at', 'mood'],
-      'answered_at',
+      ['answered_at', 'answered_at'],
     ]) {
       const signed = reseal(
         withProvenance(release.body(RECORD), (own) => ({ ...own, at_request: list })),

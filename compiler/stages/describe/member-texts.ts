@@ -480,7 +480,6 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
     'what a body that holds is about, as its issuer signed it; its age is for your own clock to say',
   'about.subject': 'what is stated',
   'about.answers': 'canonical path and query that the body answers',
-  'about.unsigned': 'words of the request that nobody signed',
   'about.observed_at': `${TIME} of the observation`,
   'about.time_of': 'which time of the body that is',
   where: 'place in the body',
