@@ -33,7 +33,11 @@ const door = createServer(async (request, response) => {
   const headers = payment === undefined ? {} : { 'payment-signature': String(payment) };
   const answer = await fetch(gate.url + url.slice('/shop'.length), { headers });
   const asked = answer.headers.get('payment-required');
-  response.writeHead(answer.status, asked === null ? {} : { 'payment-required': asked });
+  const date = String(answer.headers.get('date'));
+  response.writeHead(
+    answer.status,
+    asked === null ? { date } : { date, 'payment-required': asked },
+  );
   const text = await answer.text();
   response.end(payment === undefined ? text : change(text));
 });
