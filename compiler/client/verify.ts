@@ -96,7 +96,7 @@ function verified(
   const body = 'body' in read ? read.body : null;
   const report = 'body' in read ? verifyBody(read.body, trust) : read.report;
   const demanded = withDemands(report, body, demands);
-  const said = expectsProof ? expectingProof(demanded) : demanded;
+  const said = expectsProof ? expectingProof(demanded, demands.expect) : demanded;
   return { ...said, body, steps: verificationSteps(said.checks) };
 }
 
@@ -243,8 +243,8 @@ const WORDS: Readonly<Record<StepId, Pick<VerificationStep, 'title' | 'proves' |
     request_time: {
       title: 'Age and freshness follow from signed times',
       proves:
-        'They change by the minute, so nobody signs them. There is one moment at which all are true.',
-      doesNotProve: 'When exactly it was requested. Nothing can show that.',
+        'They change by the minute, so nobody signs them. They are those of the moment that it names, and none is missing.',
+      doesNotProve: 'That it was delivered at that moment: it may have been kept since.',
     },
     expect: {
       title: 'It answers the request that you expect',
@@ -271,6 +271,7 @@ const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
   inclusion: 'log',
   checkpoint: 'log',
   logged: 'logged',
+  echo: 'content',
   expect: 'expect',
   max_age: 'max_age',
 };

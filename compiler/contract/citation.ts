@@ -16,6 +16,7 @@ export const CITATION_SEAL_FIELDS = [
 export const REQUEST_TIME_FIELDS = {
   freshness_basis: ['age_hours_now', 'freshness', 'freshness_leg', 'dead_source'],
   last_looked_at: ['update_status'],
+  at_request: ['answered_at'],
 } as const;
 
 const hash = z.string().regex(RECORD_HASH);

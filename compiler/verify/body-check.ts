@@ -20,6 +20,7 @@ export type BodyCheckName =
   | 'inclusion'
   | 'checkpoint'
   | 'logged'
+  | 'echo'
   | 'expect'
   | 'max_age';
 

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../contract/iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { answeredTarget, answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, type BodyReport, type BodyVerdict, checkAt } from './body-check.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import { settlementAnswer } from './resolve-checks.ts';
 import { isSeries } from './series-checks.ts';
 import { coversContent } from './verify-body.ts';
@@ -48,7 +48,11 @@ export function withDemands(
   const isWhole = isSound && coversContent(report);
   const about = isWhole ? aboutBody(body, demands) : isSound ? statedAlone(body, demands) : null;
   const found = { body, about, isSound, isWhole };
-  const checks = [...expectChecks(found, demands), ...ageChecks(found, demands)];
+  const checks = [
+    ...echoChecks(found),
+    ...expectChecks(found, demands),
+    ...ageChecks(found, demands),
+  ];
   const verdict = checks.some(({ status }) => status === 'fail') ? 'failed' : report.verdict;
   return { ...report, verdict, checks: [...report.checks, ...checks], about };
 }
@@ -60,11 +64,17 @@ function statedAlone(body: JsonValue, demands: Demands): BodyAbout | null {
   return about === null ? null : { ...about, answers: null };
 }
 
-/** Leaves open what is verified but for its place in the log, where no reader said that this will do. */
-export function expectingProof(report: DemandedReport): ProvenReport {
+/**
+ * Leaves open what is verified but for its place in the log, where no reader said that this will do, and where the request that
+ * was expected did not leave the proof out.
+ */
+export function expectingProof(report: DemandedReport, expect?: string): ProvenReport {
   const { verdict, checks } = report;
   const isOpen = checks.some(({ check, status }) => check === 'logged' && status !== 'pass');
-  return verdict === 'verified' && isOpen ? { ...report, verdict: 'unproven' } : report;
+  const isLeftOut = new URLSearchParams(expect?.split('?')[1]).get('proof') === '0';
+  return verdict === 'verified' && isOpen && !isLeftOut
+    ? { ...report, verdict: 'unproven' }
+    : report;
 }
 
 interface Found {
@@ -78,6 +88,25 @@ interface Found {
 /** A demand is left open only where the verdict is no good one anyway. */
 const UNSOUND = 'the body itself does not hold, or nobody signed it';
 const PARTLY = 'not the whole body is covered by one signed statement';
+
+/** What a body gives back of its request, and nobody signed: whoever carries it can put any text there. */
+function unsignedEchoes(body: JsonObject): JsonObject {
+  const names = isSeries(body)
+    ? ['days']
+    : settlementAnswer(body) === null
+      ? []
+      : ['cutoff_time', 'market_or_event'];
+  return Object.fromEntries(
+    names.flatMap((name) => ((body[name] ?? null) === null ? [] : [[name, body[name] ?? null]])),
+  );
+}
+
+function echoChecks({ body, isSound }: Found): BodyCheck[] {
+  const echoes = isSound && isObject(body) ? Object.entries(unsignedEchoes(body)) : [];
+  if (echoes.length === 0) return [];
+  const words = echoes.map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(', ');
+  return [checkAt('echo', '').notApplicable(`words of the request, which nobody signed: ${words}`)];
+}
 
 function expectChecks(found: Found, { expect, catalog }: Demands): BodyCheck[] {
   if (expect === undefined) return [];
@@ -153,8 +182,6 @@ export interface BodyAbout {
   readonly fact: string;
   /** The canonical request that it answers, without what nobody signed; null where it answers none. */
   readonly answers: string | null;
-  /** What it gives back of the request, which nobody signed and nothing in it depends on; null where there is none. */
-  readonly unsigned: { readonly market_or_event: string } | null;
   /** RFC 3339 time of what was observed; null where none is stated. */
   readonly observed_at: string | null;
   /** Which time that is: that of one reading, of the oldest of several, of the newest row of a series, of the filings' list. */
@@ -176,23 +203,16 @@ function aboutBody(
   const settlement = settlementWords(holder);
   const words = settlement ?? citedWords(holder, parsed.data);
   const age = now === undefined ? Number.NaN : now - Date.parse(words.observed_at ?? '');
-  // The words of the request in a settlement answer: the service may put any text there.
-  const unsigned =
-    settlement === null
-      ? null
-      : typeof holder.market_or_event === 'string'
-        ? { market_or_event: holder.market_or_event }
-        : null;
-  const signed = unsigned === null ? holder : { ...holder, market_or_event: null };
+  const unsigned = Object.keys(unsignedEchoes(holder)).map((name) => [name, null]);
+  const signed = { ...holder, ...Object.fromEntries(unsigned) };
   return {
     ...words,
     answers: holder === body ? answeredTarget(signed, catalog) : null,
-    unsigned,
     age_hours: Number.isNaN(age) ? null : Math.round((age / HOUR_MS) * 10) / 10,
   };
 }
 
-type Words = Omit<BodyAbout, 'answers' | 'unsigned' | 'age_hours'>;
+type Words = Omit<BodyAbout, 'answers' | 'age_hours'>;
 
 function citedWords(body: JsonObject, { claim, fact, source, retrieved_at }: Citation): Words {
   const oneOrMore = typeof body.record_hash === 'string' ? 'reading' : 'oldest';

@@ -21,7 +21,7 @@ import type { Release } from '../contract/release.ts';
 import { keyHashOf } from '../contract/verifier-key.ts';
 import { believedDids, endOf, type KeyTrust, WHOEVER_HAS_IT } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
 /** What a reader demands of checkpoints beside the signature of the issuer. */

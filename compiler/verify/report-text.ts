@@ -56,16 +56,22 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   record_hash: 'recomputed from the hash core',
   series: 'the rows are the end of the signed chain',
   consistency: 'what the body says twice agrees',
-  request_time: 'age and freshness, outside every signature, agree with their basis',
+  request_time: 'age and freshness are those of the moment that it names',
   inclusion: 'the proof leads from the hash to the root',
   checkpoint: 'the note states the tree of the proof, signed by a key that is known',
   logged: 'the proof that came with it leads to a checkpoint of the log',
+  echo: 'words of the request',
   expect: 'the body answers the request that was expected',
   max_age: 'as young as demanded',
 };
 
 /** Checks whose detail is what they have shown. */
-const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set(['logged', 'expect', 'max_age']);
+const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set([
+  'request_time',
+  'logged',
+  'expect',
+  'max_age',
+]);
 
 const RECEIPT_VERDICT = {
   verified: 'verified',
@@ -105,17 +111,11 @@ const QUOTED_MAX = 600;
 
 function aboutLines(about: BodyAbout | null): string[] {
   if (about === null) return [];
-  const { subject, fact, answers, unsigned, observed_at, time_of, retrieved_at } = about;
+  const { subject, fact, answers, observed_at, time_of, retrieved_at } = about;
   const rows = [
     ['subject', subject],
     ['fact', fact],
     ['answers', answers],
-    [
-      'unsigned',
-      unsigned === null
-        ? null
-        : `words of the request, which nobody signed: market_or_event ${JSON.stringify(unsigned.market_or_event)}`,
-    ],
     [
       'observed',
       observed_at === null ? null : `${observed_at} (${TIME_OF[time_of]}${ageText(about)})`,

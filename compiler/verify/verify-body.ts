@@ -42,7 +42,7 @@ import { soundVerdict } from './key-trust.ts';
 import { logAnswer } from './log-answer.ts';
 import { type AnchorTrust, anchorChecks, loggedCheck, unprovenChecks } from './logged-check.ts';
 import { isSame } from './relation.ts';
-import { requestTimeChecks } from './request-time-checks.ts';
+import { requestTimeChecks, type TimeReader } from './request-time.ts';
 import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
 import { isSeries, recordHashChecks, seriesChecks } from './series-checks.ts';
 import {
@@ -58,22 +58,20 @@ import {
  *  1. The citation: its members, its hash, its signature, and whether its key is one that the reader chose.
  *  2. The content: the hash of the whole body that the citation signs. A settlement answer is checked against its parts.
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
- *  4. The members of request time, which nobody signs: one instant must make all of them true.
+ *  4. The members of request time, which nobody signs: they are made again for the instant that the body names.
  *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
  *
  * The steps are those of contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
  *
  * Known limits: a key that the body names proves nothing, so without a chosen issuer the best verdict is
- * `issuer_unknown`. A signature tells who said something, not whether the source was right. The instant of the request
- * cannot be proven. Which question a body answers is for its buyer to compare (`client/judge-purchase.ts`).
+ * `issuer_unknown`. A signature tells who said something, not whether the source was right. That a body was delivered at the
+ * instant that it names, and answers what was asked for, is for its buyer to compare (`client/judge-purchase.ts`).
  */
 
 /** Whom to believe, and what shows that something is older than the end of its key. */
-export interface BodyTrust extends CitationTrust, AnchorTrust {
+export interface BodyTrust extends CitationTrust, AnchorTrust, TimeReader {
   /** What the requests of a basket mean: a proven catalogue of the issuer, the built-in one without it. */
   readonly catalog?: Catalog | undefined;
-  /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
-  readonly now?: number | undefined;
   /** How the answer to one request of a basket is judged; as the basket without it. */
   readonly ofRequest?: (request: string) => BodyTrust;
 }
@@ -130,7 +128,7 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
       return [agreement(where, lit === right, `${right}, which follows from its class`)];
     }),
     ...nodes.flatMap(lookChecks),
-    ...requestTimeChecks(nodes, trust.now),
+    ...requestTimeChecks(nodes, trust),
     ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
   ];
   return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), checks };

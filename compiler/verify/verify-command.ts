@@ -32,7 +32,7 @@ import {
   VERDICT,
   type VerifyOutcome,
 } from './report-text.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import { isOfSigner } from './signed-head.ts';
 import { signerOf, verifyBody } from './verify-body.ts';
 import { type LogReport, verifyLog } from './verify-log.ts';
@@ -223,7 +223,7 @@ async function judgeFile(
   const proof = options.proof === true ? 'demanded' : 'noted';
   const judged = verifyBody(body, { ...trusted, now, policy, catalog, proof });
   const demanded = withDemands(judged, body, { ...options, catalog: catalog ?? BUILTIN });
-  const report = options.proof === undefined ? expectingProof(demanded) : demanded;
+  const report = options.proof === undefined ? expectingProof(demanded, options.expect) : demanded;
   if (!writtenProof(body, report, options)) {
     return undecided(target, NO_PROOF_THERE, options.json === true);
   }

@@ -18,7 +18,13 @@ import {
 } from '../../compiler/contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
-import { type DemandedReport, withDemands } from '../../compiler/verify/demand-checks.ts';
+import {
+  type DemandedReport,
+  expectingProof,
+  type ProvenReport,
+  type ProvenVerdict,
+  withDemands,
+} from '../../compiler/verify/demand-checks.ts';
 import {
   type BodyTrust,
   coversContent,
@@ -74,7 +80,7 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const inclusion = await inclusionOf(hashesOf(read.value, false), reader);
   const { verdict, issuer } = report;
   const isOwn = verdict === 'verified' && issuer !== null && own.includes(issuer);
-  return jsonContent(checkBody(demanded, inclusion, isOwn), 0);
+  return jsonContent(checkBody(expectingProof(demanded, read.expect), inclusion, isOwn), 0);
 }
 
 /** What the body is about, and whether it answers what is expected; a refusal of what nothing could answer. */
@@ -204,7 +210,7 @@ async function inclusionOf(
 }
 
 function checkBody(
-  { verdict, issuer, checks, about }: DemandedReport,
+  { verdict, issuer, checks, about }: ProvenReport,
   inclusion: CheckBody['checks']['inclusion'],
   isOwn: boolean,
 ): CheckBody {
@@ -245,7 +251,7 @@ function checkBody(
   };
 }
 
-const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
+const STATEMENTS: Readonly<Record<ProvenVerdict, string>> = {
   verified:
     'Everything in this body recomputes, and this issuer signed it; it describes and does not advise.',
   issuer_unknown:
@@ -254,6 +260,8 @@ const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
     'The citation alone, or the inclusion of one hash alone, holds; nothing signs the rest of this body.',
   failed:
     'Something in this body does not hold, or is not what was expected; the failed checks say what.',
+  unproven:
+    'Everything in this body recomputes, and this issuer signed it, but it came without the proof that it is in the log: buy it without proof=0, or say so in "expect".',
   unsigned: 'Nothing in this body contradicts itself, but not all of it is signed.',
 };
 

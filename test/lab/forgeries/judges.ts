@@ -81,7 +81,8 @@ function ofLibrary({ text }: Handed, { did, now }: Trusted): string {
 
 function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buyer'] {
   const payment = { url: `https://shop.example${target}`, header: 'x-payment', value: '' } as const;
-  const asked = { trusted: { trust: [did] }, target, now, catalog: BUILTIN, isSoldNow: true };
+  const by = { catalog: BUILTIN, isSoldNow: true, demandsProof: false };
+  const asked = { ...by, trusted: { trust: [did] }, target, now };
   try {
     judgePurchase({ bytes: Buffer.from(text), receipt: null, payment }, asked);
     return 'taken';

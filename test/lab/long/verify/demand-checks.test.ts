@@ -133,13 +133,18 @@ describe('withDemands() of --expect', () => {
     const body = (await sold(FILED)) as Record<string, JsonValue>;
     const marked = { ...body, market_or_event: 'Will it be bought?' };
     const said = [body, marked].map((each) => {
-      const { verdict, about } = judge(each);
-      return { verdict, answers: about?.answers, unsigned: about?.unsigned };
+      const { verdict, about, checks } = judge(each);
+      const echo = checks.find(({ check }) => check === 'echo')?.detail;
+      return { verdict, answers: about?.answers, echo };
     });
     const answers = knownQuestion(FILED, BUILTIN).target;
     expect(said).toEqual([
-      { verdict: 'verified', answers, unsigned: null },
-      { verdict: 'verified', answers, unsigned: { market_or_event: 'Will it be bought?' } },
+      { verdict: 'verified', answers, echo: undefined },
+      {
+        verdict: 'verified',
+        answers,
+        echo: 'words of the request, which nobody signed: market_or_event "Will it be bought?"',
+      },
     ]);
     expect(bodyText('-', judge(marked), { pinned: true })).toContain(
       'nobody signed: market_or_event "Will it be bought?"',

@@ -154,7 +154,6 @@ describe('check()', () => {
     expect(about).toMatchObject({
       answers: '/gauge?entity=us-denver&signal_id=airquality.aqi',
       time_of: 'reading',
-      unsigned: null,
     });
     expect(about).not.toHaveProperty('age_hours');
     const altered = await checked(body.toString().replace('"aqi_index":120', '"aqi_index":121'));
