@@ -457,7 +457,7 @@ export const checkSchema = z.strictObject({
       subject: z.string().nullable(),
       fact: z.string(),
       answers: z.string().nullable(),
-      unsigned: z.strictObject({ market_or_event: z.string() }).nullable(),
+      unsigned: z.record(z.string(), z.unknown()).nullable(),
       observed_at: z.string().nullable(),
       time_of: z.enum(['reading', 'oldest', 'newest_row', 'coverage']),
       retrieved_at: z.string(),

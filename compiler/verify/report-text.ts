@@ -114,7 +114,7 @@ function aboutLines(about: BodyAbout | null): string[] {
       'unsigned',
       unsigned === null
         ? null
-        : `words of the request, which nobody signed: market_or_event ${JSON.stringify(unsigned.market_or_event)}`,
+        : `what repeats the request, which nobody signed: ${pairsOf(unsigned)}`,
     ],
     [
       'observed',
@@ -127,6 +127,11 @@ function aboutLines(about: BodyAbout | null): string[] {
     const quoted = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)} …` : text;
     return [`  ${name.padEnd(9)}  ${quoted}`];
   });
+}
+
+function pairsOf(members: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(members).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  return pairs.join(', ');
 }
 
 function ageText({ age_hours: age }: BodyAbout): string {
