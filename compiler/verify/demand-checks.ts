@@ -1,11 +1,11 @@
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citationSchema, citedBase, withoutProof } from '../contract/citation.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
+import { isSettlement, settlementEchoes } from '../contract/settlement-echoes.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { answeredTarget, answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, type BodyReport, type BodyVerdict, checkAt } from './body-check.ts';
 import { CLOCK_SKEW_MS } from './request-time.ts';
-import { settlementAnswer } from './resolve-checks.ts';
 import { isSeries } from './series-checks.ts';
 import { coversContent } from './verify-body.ts';
 
@@ -90,15 +90,10 @@ const UNSOUND = 'the body itself does not hold, or nobody signed it';
 const PARTLY = 'not the whole body is covered by one signed statement';
 
 /** What a body gives back of its request, and nobody signed: whoever carries it can put any text there. */
-function unsignedEchoes(body: JsonObject): JsonObject {
-  const names = isSeries(body)
-    ? ['days']
-    : settlementAnswer(body) === null
-      ? []
-      : ['cutoff_time', 'market_or_event'];
-  return Object.fromEntries(
-    names.flatMap((name) => ((body[name] ?? null) === null ? [] : [[name, body[name] ?? null]])),
-  );
+function unsignedEchoes(body: JsonObject): Record<string, unknown> {
+  if (isSeries(body)) return { days: body.days };
+  const echoes = Object.entries(settlementEchoes(body) ?? {});
+  return Object.fromEntries(echoes.filter(([, value]) => value !== null));
 }
 
 function echoChecks({ body, isSound }: Found): BodyCheck[] {
@@ -148,7 +143,7 @@ function ageChecks({ about, isSound, isWhole }: Found, { maxAgeMs, now }: Demand
       `Cannot judge an age of ${maxAgeMs} ms: pass a length from 0 on, and a clock`,
     );
   }
-  const at = checkAt('max_age', about?.time_of === 'coverage' ? 'coverage.observed_at' : '');
+  const at = checkAt('max_age', '');
   if (!isSound) return [at.notApplicable(UNSOUND)];
   if (!isWhole || about === null) return [at.fail(PARTLY)];
   const { observed_at, time_of } = about;
@@ -200,8 +195,7 @@ function aboutBody(
   if (!isObject(holder)) return null;
   const parsed = citationSchema.safeParse(holder._citation);
   if (!parsed.success) return null;
-  const settlement = settlementWords(holder);
-  const words = settlement ?? citedWords(holder, parsed.data);
+  const words = citedWords(holder, parsed.data);
   const age = now === undefined ? Number.NaN : now - Date.parse(words.observed_at ?? '');
   const unsigned = Object.keys(unsignedEchoes(holder)).map((name) => [name, null]);
   const signed = { ...holder, ...Object.fromEntries(unsigned) };
@@ -216,21 +210,6 @@ type Words = Omit<BodyAbout, 'answers' | 'age_hours'>;
 
 function citedWords(body: JsonObject, { claim, fact, source, retrieved_at }: Citation): Words {
   const oneOrMore = typeof body.record_hash === 'string' ? 'reading' : 'oldest';
-  const time_of = isSeries(body) ? 'newest_row' : oneOrMore;
+  const time_of = isSeries(body) ? 'newest_row' : isSettlement(body) ? 'coverage' : oneOrMore;
   return { subject: claim ?? null, fact, observed_at: source.published_at, time_of, retrieved_at };
-}
-
-/** A settlement answer repeats the citation of one of its parts; what it states follows from all of them. */
-function settlementWords(body: JsonObject): Words | null {
-  if (settlementAnswer(body) === null || !isObject(body.coverage)) return null;
-  const { form, event_class, entity_name, cik, cutoff, note, coverage } = body;
-  const cited = citationSchema.safeParse(coverage._citation);
-  const item = typeof event_class === 'string' ? `, item ${event_class}` : '';
-  return {
-    subject: `${String(form)}${item} of ${String(entity_name)} (CIK ${String(cik)}), cutoff ${String(cutoff)}`,
-    fact: String(note),
-    observed_at: typeof coverage.observed_at === 'string' ? coverage.observed_at : null,
-    time_of: 'coverage',
-    retrieved_at: cited.success ? cited.data.retrieved_at : String(coverage.observed_at),
-  };
 }

@@ -327,13 +327,10 @@ interface ProvableHash {
 
 /**
  * The hashes of which one has to be the leaf of a body's proof, the best first: the record hash of the one reading that it
- * is about, else its signed statement. What a settlement answer follows from is signed in its `coverage`.
+ * is about, else its signed statement.
  */
 function provableHashes(body: JsonValue): ProvableHash[] {
   if (!isObject(body)) return [];
-  const { coverage } = body;
-  const covered = isObject(coverage) && repeatsPart(body) ? statementHash(coverage) : null;
-  if (covered !== null) return [{ hash: covered, of: 'statement' }];
   const own = ofReading(body);
   const statement = statementHash(body);
   return [
@@ -363,17 +360,6 @@ function signedAddress({ _citation }: JsonObject): [string | undefined, URLSearc
   const cited = citationSchema.safeParse(_citation);
   const [path, query] = (cited.success ? citedTarget(cited.data) : null)?.split('?', 2) ?? [];
   return [path, new URLSearchParams(query)];
-}
-
-/**
- * A settlement answer has no citation of its own and repeats that of a part. No signed body can: its content would hold its own
- * hash. So nobody makes another's proof pass by putting what it proves into a member `coverage`.
- */
-function repeatsPart(body: JsonObject): boolean {
-  const { candidate_sources: rows, evidence, coverage } = body;
-  const parts = [Array.isArray(rows) ? rows[0] : undefined, evidence, coverage];
-  const own = statementHash(body);
-  return own !== null && parts.some((part) => isObject(part) && statementHash(part) === own);
 }
 
 function statementHash({ _citation }: JsonObject): string | null {

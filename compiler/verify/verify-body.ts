@@ -43,8 +43,8 @@ import { logAnswer } from './log-answer.ts';
 import { type AnchorTrust, anchorChecks, loggedCheck, unprovenChecks } from './logged-check.ts';
 import { isSame } from './relation.ts';
 import { requestTimeChecks, type TimeReader } from './request-time.ts';
-import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
 import { isSeries, recordHashChecks, seriesChecks } from './series-checks.ts';
+import { FIRST_FORMAT, isFirstFormat, settlementChecks } from './settlement-checks.ts';
 import {
   type CitationTrust,
   isVerified,
@@ -56,7 +56,7 @@ import {
  * The second reader. It derives again what one delivered body says about itself, and believes no member of it.
  *
  *  1. The citation: its members, its hash, its signature, and whether its key is one that the reader chose.
- *  2. The content: the hash of the whole body that the citation signs. A settlement answer is checked against its parts.
+ *  2. The content: the hash of the whole body that the citation signs.
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
  *  4. The members of request time, which nobody signs: they are made again for the instant that the body names.
  *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
@@ -103,16 +103,19 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
 
 function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const { body, proof } = withoutProof(delivered);
+  if (isFirstFormat(body)) {
+    const checks = [checkAt('cover', '').notApplicable(FIRST_FORMAT)];
+    return { verdict: 'unsigned', issuer: null, checks };
+  }
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
-  const answer = settlementAnswer(body);
-  const cover = answer?.cover ?? coverCheck(body, cited);
+  const cover = coverCheck(body, cited);
   const isAlone = proof === undefined && cited.every(({ path }) => path === '');
   const checks = [
-    ...cited.flatMap((node) => citationChecks(node, { ...trust, answer, isAlone })),
+    ...cited.flatMap((node) => citationChecks(node, { ...trust, isAlone })),
     ...anchorChecks(cited, { body, proof }, trust),
     cover,
-    ...(answer?.checks ?? []),
+    ...settlementChecks(body),
     ...nodes.flatMap(recordHashChecks),
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
@@ -187,26 +190,15 @@ function coverCheck(body: JsonValue, cited: readonly ObjectNode[]): BodyCheck {
 }
 
 interface CitedBy extends CitationTrust {
-  readonly answer: SettlementAnswer | null;
   /** Whether it is the only citation, at the top of a body without a proof. */
   readonly isAlone: boolean;
 }
 
 function citationChecks(node: ObjectNode, by: CitedBy): BodyCheck[] {
-  const { answer, ...trust } = by;
   const where = memberPath(node.path, '_citation');
-  const checks = verifyCitation(node.value._citation, trust).map((each) => named(each, where));
+  const checks = verifyCitation(node.value._citation, by).map((each) => named(each, where));
   const parsed = citationSchema.safeParse(node.value._citation);
   if (!parsed.success) return checks;
-  if (node.path === '' && answer !== null) {
-    return [
-      ...checks,
-      checkAt('content', '_citation').pass(
-        `about "${answer.quoted}", which carries the same citation`,
-      ),
-      addressCheck(node, parsed.data),
-    ];
-  }
   const isOwnForm = parsed.data.claim !== undefined;
   return [
     ...checks,

@@ -61,8 +61,7 @@ async function withProof(body: Buffer, endpoint: Endpoint, reader: ReleaseReader
   let end = isSample ? body.lastIndexOf('}') : body.length;
   // Of a signed table the JSON is the first line.
   if (isSignedCsv(body.toString('latin1', 0, TABLE_MARK_BYTES))) end = body.indexOf('\r\n');
-  let by: ProvenBy = isSample || hashedIn(endpoint) !== null ? 'reading' : 'statement';
-  if (endpoint.answer === 'resolve') by = 'coverage';
+  const by: ProvenBy = isSample || hashedIn(endpoint) !== null ? 'reading' : 'statement';
   const found = deliveredHashes(body.subarray(start, end), by);
   if (found === null) return body;
   const { hashes, citationAt } = found;
@@ -92,10 +91,10 @@ for (const [index, bracket] of [...'{[}]'].entries()) {
   STEPS[bracket.charCodeAt(0)] = index < 2 ? 1 : -1;
 }
 
-/** What proves a body: the reading or row that it is about, else its statement; of a settlement answer that of its coverage. */
-type ProvenBy = 'reading' | 'statement' | 'coverage';
+/** What proves a body: the reading or row that it is about, else its statement. */
+type ProvenBy = 'reading' | 'statement';
 
-/** Looks into a sealed body, whose last member is its citation, or into a settlement answer, where `coverage` is the one before; null for any other. */
+/** Looks into a sealed body, whose last member is its citation; null for any other. */
 export function deliveredHashes(
   body: Buffer,
   by: ProvenBy,
@@ -103,13 +102,7 @@ export function deliveredHashes(
   const citationAt = body.lastIndexOf(CITATION);
   if (citationAt === -1) return null;
   const statement = statementIn(body.subarray(citationAt + CITATION.length, body.lastIndexOf('}')));
-  let hashes = [by === 'reading' ? ownRecordHash(body) : null, statement];
-  if (by === 'coverage') {
-    // `…"_citation":{…}},"_citation":`: the coverage ends with its own citation.
-    const at = body.lastIndexOf(CITATION, citationAt - 1);
-    const own = body.subarray(at + CITATION.length, citationAt - 2);
-    hashes = at === -1 ? [] : [statementIn(own)];
-  }
+  const hashes = [by === 'reading' ? ownRecordHash(body) : null, statement];
   return { citationAt, hashes: hashes.filter((hash) => hash !== null) };
 }
 

@@ -6,12 +6,8 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { rosterCore, rosterKindOf } from '../../compiler/contract/collections.ts';
-import type { HashedFiling } from '../../compiler/contract/filing.ts';
 import { leafHash, verifyInclusion } from '../../compiler/contract/merkle.ts';
-import { resolveMembers } from '../../compiler/contract/resolve-answer.ts';
 import { type ChainState, chainLink, type SeriesRow } from '../../compiler/contract/series.ts';
-import { type FilingCoverage, settleFilings } from '../../compiler/contract/settle-filings.ts';
-import { settlementQuestion } from '../../compiler/contract/settlement-question.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
 import { judgeNote } from '../../compiler/verify/log-notes.ts';
 import { hasPython, VERIFY_RECORD } from '../verify/python-judge.ts';
@@ -60,27 +56,12 @@ const MADE: Readonly<Record<string, (input: never) => unknown>> = {
     if (checkpoint === null) throw new RangeError('no checkpoint of this issuer');
     return { ...checkpoint, root: bytesToHex(checkpoint.root) };
   },
-  'settlement.json'({ coverage: { observed_at, ...covered }, filings, ...asked }: SettlementInput) {
-    const question = settlementQuestion(asked);
-    if (question === null) throw new RangeError('no legal question');
-    const coverage: FilingCoverage = { ...covered, collected_at: observed_at };
-    const settlement = settleFilings(filings.flat(), coverage, question);
-    return resolveMembers({ question, coverage, settlement });
-  },
 };
 
 interface SeriesInput {
   readonly before: ChainState;
   readonly rows: readonly SeriesRow[];
   readonly end?: ChainState;
-}
-
-interface SettlementInput {
-  readonly form: string;
-  readonly event_class: string | null;
-  readonly cutoff: string;
-  readonly coverage: Omit<FilingCoverage, 'collected_at'> & { readonly observed_at: string };
-  readonly filings: readonly (readonly HashedFiling[])[];
 }
 
 interface MerkleInput {

@@ -1,20 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filingLists, listKey, listName } from '../../../../compiler/contract/filing-lists.ts';
 import { freshnessBasis, freshnessRule } from '../../../../compiler/contract/freshness.ts';
-import { resolveMembers } from '../../../../compiler/contract/resolve-answer.ts';
-import { settleFilings } from '../../../../compiler/contract/settle-filings.ts';
 import { decodeUtf8, parseJson } from '../../../../compiler/contract/strict-json.ts';
 import { canonicalHash } from '../../../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
@@ -22,7 +10,6 @@ import { folderSource } from '../../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../../gatekeeper/release/open-release.ts';
 import { anchor, proof } from '../../../../gatekeeper/rooms/proof.ts';
 import { jsonOf, question, tinyService } from '../../../gatekeeper/tiny-service.ts';
-import { CASE, type Case } from '../../../settlement-cases.ts';
 import { smallSet } from '../../../small-set.ts';
 import {
   compileFolder,
@@ -59,24 +46,6 @@ function ownVerdict(bytes: Uint8Array, did: string): string {
   } catch {
     return 'failed';
   }
-}
-
-/** A drawn case as a row of settlement.json, with our own answer. */
-function settlementRow({ filings, coverage, question: asked }: Case, at: number): object {
-  const { collected_at, ...covered } = coverage;
-  const { form, eventClass, cutoff } = asked;
-  const name = listKey(listName(form, eventClass));
-  const list = filingLists(filings).find((each) => listKey(each) === name);
-  const settlement = settleFilings(filings, coverage, asked);
-  const text = cutoff.basis === 'filing_date' ? cutoff.date : cutoff.at;
-  return {
-    comment: `case ${at}`,
-    input: {
-      ...{ form, event_class: eventClass, cutoff: text, filings: list?.filings ?? [] },
-      coverage: { ...covered, observed_at: collected_at },
-    },
-    want: resolveMembers({ question: asked, coverage, settlement }),
-  };
 }
 
 describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => {
@@ -126,20 +95,6 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     expect(judged.filter(({ verdict }) => verdict === 'verified')).toEqual([]);
     expect(changed.map((path) => ownVerdict(readFileSync(path), did))).not.toContain('verified');
     expect(status).toBe(1);
-  });
-
-  it('I53: settles random filings, lists and questions as we do', () => {
-    const vectors = join(folder, 'vectors');
-    cpSync(join(import.meta.dirname, '../../../vectors'), vectors, { recursive: true });
-    const rows = fc.sample(CASE, { numRuns: 3000, seed: 11 }).map(settlementRow);
-    const compared = (): string => {
-      writeFileSync(join(vectors, 'settlement.json'), JSON.stringify(rows));
-      return spawnSync('python3', [VERIFY_RECORD, '--vectors', vectors], { encoding: 'utf8' })
-        .stdout;
-    };
-    expect(compared()).toMatch(/^3\d{3} vectors, 0 differ\n$/);
-    rows[5] = { ...rows[5], want: { ...(rows[5] as { want: object }).want, note: 'another' } };
-    expect(compared()).toMatch(/vectors, 1 differ\nsettlement.json: case 5\n$/);
   });
 
   it('judges a body for an issuer that is trusted and for one that is not', () => {

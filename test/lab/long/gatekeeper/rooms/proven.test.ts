@@ -207,9 +207,7 @@ describe('the hashes of delivered bytes', () => {
     }
   });
 
-  it('are of the coverage in a settlement answer, and none without a citation', () => {
-    const text = `{"a":1,"coverage":{"x":2,"_citation":{"record_hash":"${hash('4')}"}},${citation}}`;
-    expect(deliveredHashes(bytes(text), 'coverage')?.hashes).toEqual([hash('4')]);
+  it('are none without a citation', () => {
     expect(deliveredHashes(bytes('{"token":"x"}'), 'reading')).toBeNull();
   });
 });
