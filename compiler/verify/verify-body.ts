@@ -40,7 +40,7 @@ import {
 } from './body-check.ts';
 import { soundVerdict } from './key-trust.ts';
 import { logAnswer } from './log-answer.ts';
-import { type AnchorTrust, anchorChecks, loggedCheck, unprovenChecks } from './logged-check.ts';
+import { judgeProof, keyChecks, loggedChecks, type ProofTrust } from './logged-check.ts';
 import { isSame } from './relation.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
 import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
@@ -59,7 +59,8 @@ import {
  *  2. The content: the hash of the whole body that the citation signs. A settlement answer is checked against its parts.
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
  *  4. The members of request time, which nobody signs: one instant must make all of them true.
- *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
+ *  5. The proof that came with it, outside of all hashes: that it is the answer of a release in the log of its issuer, at
+ *     whose time the key of each citation was valid.
  *
  * The steps are those of contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
  *
@@ -68,8 +69,8 @@ import {
  * cannot be proven. Which question a body answers is for its buyer to compare (`client/judge-purchase.ts`).
  */
 
-/** Whom to believe, and what shows that something is older than the end of its key. */
-export interface BodyTrust extends CitationTrust, AnchorTrust {
+/** Whom to believe, and what shows when a release was published. */
+export interface BodyTrust extends CitationTrust, ProofTrust {
   /** What the requests of a basket mean: a proven catalogue of the issuer, the built-in one without it. */
   readonly catalog?: Catalog | undefined;
   /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
@@ -109,10 +110,11 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const cited = nodes.filter((node) => node.value._citation !== undefined);
   const answer = settlementAnswer(body);
   const cover = answer?.cover ?? coverCheck(body, cited);
+  const judged = judgeProof(body, proof, trust);
   const isAlone = proof === undefined && cited.every(({ path }) => path === '');
   const checks = [
     ...cited.flatMap((node) => citationChecks(node, { ...trust, answer, isAlone })),
-    ...anchorChecks(cited, { body, proof }, trust),
+    ...keyChecks(cited, judged, trust),
     cover,
     ...(answer?.checks ?? []),
     ...nodes.flatMap(recordHashChecks),
@@ -131,7 +133,7 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
     }),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
-    ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
+    ...loggedChecks(body, judged, trust),
   ];
   return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), checks };
 }
