@@ -31,18 +31,31 @@ export interface KeyVerdict {
 
 /** Judges the key of a citation by the time of its release, and by what stands behind that. */
 export function judgeKey(
-  { did, as_of, backings }: { did: string; as_of: string; backings: readonly Backing[] },
+  { did, ...released }: Released & { readonly did: string },
   reader: KeyReader,
 ): KeyVerdict {
-  const fault = faultAt(did, as_of, reader.keys);
+  const fault = faultAt(did, released.as_of, reader.keys);
   if (fault !== null) return { state: 'fails', detail: fault };
-  const valid = `${did} was valid at ${as_of}, when its release was published`;
-  const shown = backings.map((backing) => shownBy(backing, reader)).find((by) => by !== null);
-  if (shown !== undefined) return { state: 'holds', detail: `${valid}: ${shown}` };
-  return {
-    state: 'open',
-    detail: `nothing but a key of the past says that its release is of ${as_of}: ${endsOf(backings, reader)}`,
-  };
+  const { state, detail } = judgeTime(released, reader);
+  return state === 'holds'
+    ? { state, detail: `${did} was valid when its release was published: ${detail}` }
+    : { state, detail };
+}
+
+/** The time that a release says it was published at, and who stands behind its entry. */
+interface Released {
+  readonly as_of: string;
+  readonly backings: readonly Backing[];
+}
+
+/** Whether the time of a release counts: it holds, or it is open. */
+export function judgeTime({ as_of, backings }: Released, reader: KeyReader): KeyVerdict {
+  for (const backing of backings) {
+    const shown = shownBy(backing, reader);
+    if (shown !== null) return { state: 'holds', detail: `it is of ${as_of}, and ${shown}` };
+  }
+  const detail = `nothing but a key of the past says that its release is of ${as_of}`;
+  return { state: 'open', detail: `${detail}: ${endsOf(backings, reader)}` };
 }
 
 /** Why a key did not count at a time, ISO-8601; null where it did, or where the list does not name it. */
@@ -71,7 +84,7 @@ function shownBy({ signers, cosigned, block }: Backing, reader: KeyReader): stri
     return { did, until, end: until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until) };
   });
   const present = ends.find(({ did, until }) => until === undefined && keyStart(keys, did) <= now);
-  if (present !== undefined) return `${present.did} signs the log with it, and is in use`;
+  if (present !== undefined) return `${present.did}, which is in use, signed the log with it`;
   for (const { until, end } of ends) {
     if (until === undefined) continue;
     const quorum = policy?.quorum ?? null;

@@ -9,9 +9,10 @@ import { RECORD_HASH } from '../contract/record-hash.ts';
 import { parseReleaseEntry, type ReleaseEntry, takenLeaf } from '../contract/release-entry.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt, memberPath } from './body-check.ts';
+import { judgeTime } from './key-rule.ts';
 import { believedDids } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';
-import { backingsOf, keyCheck, keyVerdict, type ProofTrust } from './logged-check.ts';
+import { backingsOf, keyCheck, type ProofTrust } from './logged-check.ts';
 import { judgeByPolicy, witnessWords } from './policy-check.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
@@ -173,13 +174,14 @@ function checkpointChecks(place: Place, trusted: ProofTrust) {
   const { proved, entry, entryBytes, member } = place;
   const { checkpoint, log_root, entry_index: index } = proved;
   const at = checkAt('checkpoint', memberPath(member, 'checkpoint'));
+  const { keys, now, policy } = trusted;
   const opened = openNote(checkpoint);
   if (opened === null || bytesToHex(opened.checkpoint.root) !== log_root) {
     return { signer: null, checks: [at.fail('not the signed note of this tree')] };
   }
   const { note, checkpoint: signed } = opened;
-  const policy = judgeByPolicy(checkpoint, trusted, entry.as_of);
-  if (policy.fault !== null) return { signer: null, checks: [at.fail(policy.fault)] };
+  const seen = judgeByPolicy(checkpoint, trusted, entry.as_of);
+  if (seen.fault !== null) return { signer: null, checks: [at.fail(seen.fault)] };
   const believed = believedDids(trusted, trusted.keys?.keys[0]?.did);
   if (believed.length === 0) {
     const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
@@ -190,17 +192,20 @@ function checkpointChecks(place: Place, trusted: ProofTrust) {
   if (fault !== null || signer === undefined) {
     return { signer: null, checks: [at.fail(fault ?? 'signed by nobody')] };
   }
-  const words = [...policy.witnessed.map(witnessWords), ...policy.ignored];
+  const words = [...seen.witnessed.map(witnessWords), ...seen.ignored];
   const pass = at.pass(['states this tree, signed', ...words].join(', '));
   try {
     const leaf = leafHash(entryBytes, sha256);
     const of = { index, leaf, entry, origin: signed.origin };
     const backings = backingsOf({ note, root: signed.root, signers }, of, believed, trusted);
-    // In an overlap one that holds is enough.
-    const verdicts = signers.flatMap((did) => keyVerdict(did, { entry, backings }, trusted) ?? []);
-    const best = verdicts.find(({ state }) => state === 'holds') ?? verdicts[0];
-    const key = best === undefined ? [] : [keyCheck(memberPath(member, 'checkpoint'), best)];
-    return { signer, checks: [pass, ...key] };
+    const key =
+      keys === undefined
+        ? []
+        : [judgeTime({ as_of: entry.as_of, backings }, { keys, now, policy })];
+    return {
+      signer,
+      checks: [pass, ...key.map((one) => keyCheck(memberPath(member, 'checkpoint'), one))],
+    };
   } catch (error) {
     return { signer, checks: [at.fail(messageOf(error))] };
   }

@@ -238,16 +238,7 @@ export function loggedChecks(
 
 const HOW_TO_LEAD = 'pass a newer log of the issuer with --keys (a release, data or mirror folder)';
 
-/** The one rule for every key, of what stands behind the entry of a release; null without a list of keys. */
-export function keyVerdict(
-  did: string,
-  { entry, backings }: Pick<ProvenBody, 'entry' | 'backings'>,
-  { keys, now, policy }: ProofTrust,
-): KeyVerdict | null {
-  if (keys === undefined) return null;
-  return judgeKey({ did, as_of: entry.as_of, backings }, { keys, now, policy });
-}
-
+/** A verdict of the one rule for every key, as a check. */
 export function keyCheck(where: string, { state, detail }: KeyVerdict): BodyCheck {
   const at = checkAt('anchor', where);
   if (state === 'open') return at.notApplicable(`${detail}; ${HOW_TO_LEAD}`);
@@ -260,11 +251,14 @@ export function keyChecks(
   judged: JudgedProof,
   trusted: ProofTrust,
 ): BodyCheck[] {
-  const { keys } = trusted;
+  const { keys, now, policy } = trusted;
   if (keys === undefined) return [];
   const verdictOf = (did: string): KeyVerdict | null => {
-    if (judged !== null && 'proven' in judged) return keyVerdict(did, judged.proven, trusted);
-    const end = endOfKey(did, { ...trusted, keys });
+    if (judged !== null && 'proven' in judged) {
+      const { entry, backings } = judged.proven;
+      return judgeKey({ did, as_of: entry.as_of, backings }, { keys, now, policy });
+    }
+    const end = endOfKey(did, { keys, now });
     const detail = `without a proof nothing shows that it is older: ${end?.words}`;
     return end === null ? null : { state: 'open', detail };
   };
