@@ -42,15 +42,13 @@ export const VERDICT = {
   unproven: 'cannot be judged: not proven to be in the log',
 } as const;
 
-const READINGS_ALONE =
-  'its reading is older than the end of the key that signed it, its other words unproven';
 const PAST =
   'cannot be judged: nothing shows that it is older than the end of the key that signed it';
 
 const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   json: 'readable',
   citation: 'the statement, its hash, its signature and its key belong together',
-  anchor: 'older than the end of the key that signed',
+  anchor: 'the key that signed was valid when the release was published',
   cover: 'the citation is about the whole body',
   content: 'the signed content hash is the hash of this body',
   record_hash: 'recomputed from the hash core',
@@ -59,7 +57,7 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   request_time: 'age and freshness are those of the moment that it names',
   inclusion: 'the proof leads from the hash to the root',
   checkpoint: 'the note states the tree of the proof, signed by a key that is known',
-  logged: 'the proof that came with it leads to a checkpoint of the log',
+  logged: 'the proof that came with it leads to a release in the log',
   echo: 'words of the request',
   expect: 'the body answers the request that was expected',
   max_age: 'as young as demanded',
@@ -145,17 +143,10 @@ export function printed(lines: readonly string[]): string {
   return `${plain.join('\n')}\n`;
 }
 
-/** Whether more than nothing is shown: the log held the readings in time. */
-function isOfReadings({ status, detail }: BodyCheck): boolean {
-  return status === 'pass' || detail.startsWith('only its reading');
-}
-
 function bodyVerdict(report: ProvenReport): string {
   const { verdict, checks } = report;
-  const anchors = checks.filter(({ check }) => check === 'anchor');
-  if (verdict === 'unsigned' && anchors.length > 0) {
-    return anchors.every(isOfReadings) ? READINGS_ALONE : PAST;
-  }
+  const isPast = checks.some(({ check, status }) => check === 'anchor' && status !== 'pass');
+  if (verdict === 'unsigned' && isPast) return PAST;
   const isSound = verdict === 'partly_verified' || verdict === 'issuer_unknown';
   if (!isSound || coversContent(report)) return VERDICT[verdict];
   const isProof = checks.some(({ check }) => check === 'inclusion');

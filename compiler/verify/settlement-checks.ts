@@ -17,16 +17,6 @@ import { isSettlement, settlementEchoes } from '../contract/settlement-echoes.ts
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 
-/** What is said of an answer of the first format, whose parts are signed, but not what it answers. */
-export const FIRST_FORMAT =
-  'an answer of the first format: judge it with the last signalpress of format 2, which CHANGELOG.md names';
-
-/** Whether a body is a settlement answer of the time when these were computed at the request. */
-export function isFirstFormat(body: JsonValue): boolean {
-  if (!isObject(body) || isSettlement(body) || !isObject(body.coverage)) return false;
-  return body._citation !== undefined && (body.resolution_status ?? body.confidence) !== undefined;
-}
-
 type Answer = SettlementScope & JsonObject;
 
 /** What must hold in a settlement answer whatever it was asked for; none of any other body. */

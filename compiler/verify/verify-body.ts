@@ -38,13 +38,14 @@ import {
   type ObjectNode,
   objectNodes,
 } from './body-check.ts';
+import { isFormat2, judgeFormat2 } from './format-2.ts';
 import { soundVerdict } from './key-trust.ts';
 import { logAnswer } from './log-answer.ts';
-import { type AnchorTrust, anchorChecks, loggedCheck, unprovenChecks } from './logged-check.ts';
+import { judgeProof, keyChecks, loggedChecks, type ProofTrust } from './logged-check.ts';
 import { isSame } from './relation.ts';
 import { requestTimeChecks, type TimeReader } from './request-time.ts';
 import { isSeries, recordHashChecks, seriesChecks } from './series-checks.ts';
-import { FIRST_FORMAT, isFirstFormat, settlementChecks } from './settlement-checks.ts';
+import { settlementChecks } from './settlement-checks.ts';
 import {
   type CitationTrust,
   isVerified,
@@ -59,7 +60,8 @@ import {
  *  2. The content: the hash of the whole body that the citation signs.
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
  *  4. The members of request time, which nobody signs: they are made again for the instant that the body names.
- *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
+ *  5. The proof that came with it, outside of all hashes: that it is the answer of a release in the log of its issuer, at
+ *     whose time the key of each citation was valid.
  *
  * The steps are those of contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
  *
@@ -68,8 +70,8 @@ import {
  * instant that it names, and answers what was asked for, is for its buyer to compare (`client/judge-purchase.ts`).
  */
 
-/** Whom to believe, and what shows that something is older than the end of its key. */
-export interface BodyTrust extends CitationTrust, AnchorTrust, TimeReader {
+/** Whom to believe, and what shows when a release was published. */
+export interface BodyTrust extends CitationTrust, ProofTrust, TimeReader {
   /** What the requests of a basket mean: a proven catalogue of the issuer, the built-in one without it. */
   readonly catalog?: Catalog | undefined;
   /** How the answer to one request of a basket is judged; as the basket without it. */
@@ -98,22 +100,20 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
       checks: answered.checks,
     };
   }
+  if (isFormat2(delivered)) return judgeFormat2(delivered, trust);
   return deliveredReport(delivered, trust);
 }
 
 function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const { body, proof } = withoutProof(delivered);
-  if (isFirstFormat(body)) {
-    const checks = [checkAt('cover', '').notApplicable(FIRST_FORMAT)];
-    return { verdict: 'unsigned', issuer: null, checks };
-  }
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
   const cover = coverCheck(body, cited);
+  const judged = judgeProof(body, proof, trust);
   const isAlone = proof === undefined && cited.every(({ path }) => path === '');
   const checks = [
     ...cited.flatMap((node) => citationChecks(node, { ...trust, isAlone })),
-    ...anchorChecks(cited, { body, proof }, trust),
+    ...keyChecks(cited, judged, trust),
     cover,
     ...settlementChecks(body),
     ...nodes.flatMap(recordHashChecks),
@@ -132,7 +132,7 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
     }),
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust),
-    ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
+    ...loggedChecks(body, judged, trust),
   ];
   return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), checks };
 }

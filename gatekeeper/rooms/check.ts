@@ -6,7 +6,6 @@ import {
   CHECKED_CITATIONS_MAX,
   type CheckBody,
 } from '../../compiler/contract/free-body-schemas.ts';
-import { hasEnded } from '../../compiler/contract/key-history.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
@@ -43,7 +42,6 @@ const INCLUSIONS_MAX = 64;
 const USAGE =
   'POST a record, a whole delivered body, or {"record": …} as JSON, with "expect": "GET /gauge?…" beside it where it must answer that request; or a series as CSV that was delivered with format=csv-signed';
 
-const HERE = 'is in the log of this service';
 const NO_REQUEST = 'Cannot be judged: "expect" must be a text such as "GET /gauge?…"';
 
 type BodyReport = ReturnType<typeof verifyBody>;
@@ -65,19 +63,17 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const own = keys.keys.map(({ did }) => did);
   const reader = { release, log, spend };
   const now = service.clock();
-  const anchors = await anchorsFor(read.value, { ...reader, now });
   const trusted = {
     trust: own,
     keys,
     now,
     catalog: release.catalog,
-    anchors,
     proof: 'noted',
   } as const;
   const report = judged(read.value, trusted);
   const demanded = demandedReport(report, read, release.catalog);
   if ('reply' in demanded) return { kind: 'reply', reply: demanded.reply };
-  const inclusion = await inclusionOf(hashesOf(read.value, false), reader);
+  const inclusion = await inclusionOf(hashesOf(read.value), reader);
   const { verdict, issuer } = report;
   const isOwn = verdict === 'verified' && issuer !== null && own.includes(issuer);
   return jsonContent(checkBody(expectingProof(demanded, read.expect), inclusion, isOwn), 0);
@@ -94,29 +90,6 @@ function demandedReport(
   } catch (error) {
     if (error instanceof RangeError) return refuse(400, messageOf(error));
     throw error;
-  }
-}
-
-/** The log as evidence of the age of what a key signed that has ended; where it cannot be read it shows nothing. */
-async function anchorsFor(
-  value: JsonValue,
-  { log, ...own }: ReleaseReader & Pick<Service, 'log'> & { now: number },
-): Promise<NonNullable<BodyTrust['anchors']>> {
-  try {
-    const logged = await loggedOfPast({ signer: signerOf(value), value }, own);
-    return ({ leaf, statement, isRevoked }) => {
-      if (isRevoked) return null;
-      const isHeld = leaf !== null && logged.has(leaf.hash);
-      if (logged.has(statement) || (isHeld && leaf.of === 'statement')) {
-        return { state: 'anchored', detail: `its statement ${HERE}` };
-      }
-      return isHeld && leaf.of === 'reading'
-        ? { state: 'reading', detail: `only its reading ${HERE}` }
-        : null;
-    };
-  } catch (error) {
-    if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
-    return () => null;
   }
 }
 
@@ -173,13 +146,13 @@ function unwrapped(sent: JsonValue): { value: JsonValue; expect?: JsonValue } {
   return expect === undefined ? { value } : { value, expect };
 }
 
-/** Record hashes of readings and rows, and with `citations` those of statements, of which not each is a log entry. */
-function hashesOf(value: JsonValue, citations: boolean, found = new Set<string>()): Set<string> {
+/** Record hashes of readings and rows; those of statements are in no entry. */
+function hashesOf(value: JsonValue, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found;
   for (const [key, member] of Object.entries(value)) {
     if (key === 'record_hash' && typeof member === 'string' && RECORD_HASH.test(member)) {
       found.add(member);
-    } else if (citations || key !== '_citation') hashesOf(member, citations, found);
+    } else if (key !== '_citation') hashesOf(member, found);
   }
   return found;
 }
@@ -342,20 +315,4 @@ function weightOf(value: JsonValue): CheckCost & { size: number } {
 
 function cites(value: object): boolean {
   return Object.hasOwn(value, '_citation');
-}
-
-const LOOK_UPS_MAX = 64;
-
-/** Which hashes of a body of an ended key are in the log: no such key puts one there. Throws when it cannot be read. */
-async function loggedOfPast(
-  { signer, value }: { signer: string | null; value: JsonValue },
-  { now, ...reader }: ReleaseReader & { now: number },
-): Promise<ReadonlySet<string>> {
-  const logged = new Set<string>();
-  if (signer === null || !hasEnded(reader.release.keys, signer, now)) return logged;
-  for (const hash of [...hashesOf(value, true)].slice(0, LOOK_UPS_MAX)) {
-    const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
-    if (state === 'found') logged.add(hash);
-  }
-  return logged;
 }

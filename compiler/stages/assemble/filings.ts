@@ -305,9 +305,9 @@ function writeFilings(filer: Filer, filings: readonly SealedFiling[], press: Pre
 }
 
 /** Where the hash of a filing is found; `file` is null where another has taken its place. */
-function hashOf({ batch, filing }: SealedFiling, file: string | null): RowHash {
+function hashOf({ filing }: SealedFiling, file: string | null): RowHash {
   const { entity, observed_at, record_hash } = filing;
-  return { record_hash, signal_id: null, entity, observed_at, batch, file };
+  return { record_hash, signal_id: null, entity, observed_at, file };
 }
 
 function sealed({ row, batch }: KeptFiling): SealedFiling {

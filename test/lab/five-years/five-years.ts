@@ -47,7 +47,7 @@ export const experiment = campaign({ seed: 24, short: false }, async ({ flags, s
 });
 
 /** What a reader has beside the first key and a body. */
-const READERS = ['list', 'fresh proof', 'witnesses', 'release', 'releases'] as const;
+const READERS = ['list', 'witnesses', 'release', 'releases'] as const;
 type Reader = (typeof READERS)[number];
 
 /** What `verify` says first. */
@@ -61,14 +61,13 @@ type Word = keyof typeof WORDS;
 
 const ALL = (word: Word) => ({
   list: word,
-  'fresh proof': word,
   witnesses: word,
   release: word,
   releases: word,
 });
 
 /** Of a key that was revoked. */
-const UNAGED = { list: 'past', 'fresh proof': 'past' } as const;
+const UNAGED = { list: 'past' } as const;
 
 /**
  * What each reader has to be told. Whoever has a log, or a policy of witnesses, is never told that a body whose entry bears it
@@ -154,7 +153,6 @@ async function judgeAt({ data, issuer, plan, witnesses }: ShopLife): Promise<Jud
   const { policy } = witnesses;
   const by: Readonly<Record<Reader, VerifyCommandOptions>> = {
     list: { keys: list },
-    'fresh proof': { keys: list },
     witnesses: { keys: list, policy },
     release: { keys: newestAlone(data) },
     releases: { keys: data },
@@ -164,27 +162,12 @@ async function judgeAt({ data, issuer, plan, witnesses }: ShopLife): Promise<Jud
   const service = await compiledService(data, today);
   return async (text, reader) => {
     const readStdin = (): Uint8Array => Buffer.from(text);
-    const fresh = reader === 'fresh proof' ? await freshProof(text, service) : {};
-    const options = { issuer: [issuer], now, readStdin, ...by[reader], ...fresh };
+    const options = { issuer: [issuer], now, readStdin, ...by[reader] };
     const report = await runVerify('-', options);
     const [first = '', ...lines] = report.text.split('\n');
     const logged = lines.find((line) => /^ +\S+ +logged/.test(line)) ?? '';
     return { words: first.replace(/ +-$/, ''), logged: logged.trim() };
   };
-}
-
-/** What the service says today of the entry of a body, as its owner saves it; nothing where it has none. */
-async function freshProof(
-  text: string,
-  service: Service,
-): Promise<Pick<VerifyCommandOptions, 'freshProof'>> {
-  const { record_hash, _citation } = JSON.parse(text);
-  const hash = record_hash ?? _citation.record_hash;
-  const answer = jsonOf(await proof(question(`/proof/${hash}`), service));
-  if (typeof answer.tlog_proof !== 'string') return {};
-  const file = join(makeFolder(), 'proof.json');
-  writeFileSync(file, JSON.stringify(answer));
-  return { freshProof: file };
 }
 
 /** The data folder without any release but the newest. */

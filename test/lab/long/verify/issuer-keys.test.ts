@@ -32,7 +32,7 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../../../snapshot-folder.ts';
-import { proofBy } from '../../../verify/one-leaf-proof.ts';
+import { Log, signedBody } from '../../../verify/invented-issuer.ts';
 import { reseal } from '../../../verify/reseal.ts';
 import { resign } from '../../../verify/resign.ts';
 
@@ -453,15 +453,14 @@ describe('root keys', () => {
     });
 
     it('I29: a checkpoint that a root key signed proves nothing', () => {
-      const { _citation } = body as { _citation: { record_hash: string } };
-      const proven = (fill: number): object => {
-        const origin = 'example.org/log';
-        const _proof = proofBy(_citation.record_hash, { key: signingKey(seed(fill)), origin });
-        return { ...body, _proof };
-      };
+      const log = new Log();
+      const cited = signedBody(ISSUER);
+      const release = log.add([cited], noon(6));
       const keys = JSON.parse(readFileSync(list, 'utf8'));
       const verdict = (fill: number, trusted: object) =>
-        verifyBody(proven(fill) as JsonObject, { trust: [], keys, ...trusted }).verdict;
+        verifyBody(log.proven(cited, release, { signers: [fill] }), {
+          ...{ trust: [], keys, ...trusted },
+        }).verdict;
       for (const trusted of [{ roots: ROOTS }, { trust: [...ROOTS, didOf(ISSUER)] }]) {
         expect(verdict(ISSUER, trusted)).toBe('verified');
         expect(verdict(STOLEN, trusted)).toBe('failed');
