@@ -10,8 +10,15 @@ export const TILE_HEIGHT = 8;
 export const LOG_FOLDER = 'log';
 /** Path of the newest checkpoint in a release. */
 export const CHECKPOINT_PATH = `${LOG_FOLDER}/checkpoint`;
-/** Bytes of an entry: `sha256:` and 64 hex digits. */
+/** Path of the verifier key of the log. */
+export const LOG_KEY_PATH = `${LOG_FOLDER}/vkey`;
+/** Bytes of an entry of the first format: `sha256:` and 64 hex digits. */
 export const ENTRY_BYTES = 71;
+
+/** The record hashes that a release took in, 32 bytes each, sorted; no file where it took in none. */
+export function takenPath(sequence: number): string {
+  return `${LOG_FOLDER}/new/${sequence}`;
+}
 
 /** One tile or one bundle of entries; `width` is 256 when it is full. */
 export interface Tile {
@@ -107,7 +114,21 @@ export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** The record hashes of a bundle; throws a RangeError for a bundle that encodeBundle never makes of them. */
+/** The entries of a bundle; throws a RangeError for bytes that encodeBundle never makes. */
+export function bundleEntries(bytes: Uint8Array): Uint8Array[] {
+  const entries: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + 2 + (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0));
+    if (at + 2 > bytes.length || end > bytes.length) {
+      throw new RangeError(`Cannot read a bundle: entry ${entries.length} is cut off`);
+    }
+    entries.push(bytes.subarray(at + 2, end));
+    at = end;
+  }
+  return entries;
+}
+
+/** The record hashes of a bundle of the first format; throws a RangeError for a bundle that encodeBundle never makes of them. */
 export function decodeBundle(bytes: Uint8Array): string[] {
   const hashes: string[] = [];
   for (let at = 0; at < bytes.length; at += 2 + ENTRY_BYTES) {
