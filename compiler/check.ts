@@ -9,7 +9,7 @@ import { catalogText } from './contract/catalog/whole-catalog.ts';
 import { defined } from './contract/defined.ts';
 import { SERIES_DAYS_MAX } from './contract/endpoints.ts';
 import { type DueSignal, inlineRunner, wholeSignals } from './jobs/job-runner.ts';
-import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
+import type { JobResult, SignalJob } from './jobs/signal-job.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
 import { byPlace, CompileError } from './stages/intake/compile-error.ts';
 import { futureBatches, listSnapshots } from './stages/intake/list-snapshots.ts';
@@ -84,7 +84,6 @@ function jobOf(
     known: { root: snapshots, days: [] },
     shelves: null,
     seriesDays: SERIES_DAYS_MAX,
-    unsureUntil: ALWAYS,
     data: scratch,
     issuer: NOBODY,
     key: KEY,

@@ -34,7 +34,7 @@ import { defined } from './contract/defined.ts';
 import { SERIES_DAYS_MAX } from './contract/endpoints.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { grouped } from './contract/lists.ts';
-import { CATALOG_PATH, type Release } from './contract/release.ts';
+import { CATALOG_PATH } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import {
   type DueSignal,
@@ -46,7 +46,7 @@ import {
   wholeSignals,
   workerRunner,
 } from './jobs/job-runner.ts';
-import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
+import type { JobResult, SignalJob } from './jobs/signal-job.ts';
 import { isOverlapKey, refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
 import { keyWarnings } from './keys/root-draft.ts';
@@ -66,6 +66,7 @@ import {
   publishRun,
   type Run,
   type RunTerms,
+  STATEMENTS_NOTE,
 } from './stages/publish/publish-run.ts';
 import { refuseChanges, refuseNothing, refuseShrink } from './stages/publish/refuse-changes.ts';
 import {
@@ -77,6 +78,7 @@ import {
 } from './stages/publish/release-folders.ts';
 import { readRemembered } from './stages/publish/release-list.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
+import { StatementList } from './stages/publish/statement-list.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
 import { type KnownSignal, type Memory, Notes, stateOf } from './stages/remember/memory.ts';
@@ -143,7 +145,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   const { retention = RETENTION } = options;
   const staging = openStaging(options.data, { full: options.full === true, retention });
   try {
-    refuseTime(options, staging.previous?.head ?? null);
+    refuseTime(options, staging.place);
     refuseStale(options);
     const summary = await compileInto(options, staging, { ...listed, whole, isFull });
     return { ...summary, catalogChanges };
@@ -216,14 +218,16 @@ function openRun(
     memory === null ? null : previousBytes(staging, path);
   const shards = verifyShards(`${scratch}/verify`, before);
   const leaves = leafStore(`${scratch}/leaves`);
+  const statements = new StatementList(memory?.read(STATEMENTS_NOTE) ?? Buffer.alloc(0));
   const listed = before(CATALOG_PATH) ?? Buffer.alloc(0);
   const { catalog } = open;
-  const assembly = new Assembly({ catalog, shards, leaves, writer, memory, listed });
+  const assembly = new Assembly({ catalog, shards, leaves, statements, writer, memory, listed });
   const parts = COLLECTION_PARTS.map((read) => read(stored.collections, asOf, catalog));
   const notes = new Notes(state, memory);
   const due = dueSignals({ added, catalog }).map((signal) => dueSignal(signal, memory));
   const entities = new EntityNotes(`${scratch}/entities`, due);
-  return { ...open, ...source, shards, leaves, writer, assembly, parts, notes, entities };
+  const made = { shards, leaves, statements, writer, assembly };
+  return { ...open, ...source, ...made, parts, notes, entities };
 }
 
 /** A file of the previous release; null when it has none of that path. */
@@ -287,8 +291,8 @@ function refuseNesting({ snapshots, data }: CompileOptions): void {
 }
 
 /** Publication time never goes back: a clock before the last release is wrong, or that one's was. */
-function refuseTime(options: CompileOptions, previous: Release | null): void {
-  const message = timeFault(previous, options);
+function refuseTime(options: CompileOptions, last: Staging['place']): void {
+  const message = timeFault(last, options);
   if (message === null) return;
   throw new CompileError([{ code: 'bad_setting', file: options.data, field: 'as_of', message }]);
 }
@@ -371,7 +375,6 @@ function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSigna
     added,
     known: known.place(options.snapshots),
     shelves: memory === null ? null : shelvesOf(memory, signal_id),
-    unsureUntil: memory === null ? ALWAYS : memory.state.unsure_until,
     seriesDays: options.seriesDays ?? SERIES_DAYS_MAX,
     data: staging.data,
     share,

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { type CommandSettings, dataFolder, repeated } from '../commands/command-settings.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { anchorStore } from '../stages/anchor/anchor-store.ts';
-import { currentRelease } from '../stages/anchor/current-release.ts';
-import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
+import { openLog } from '../stages/anchor/log-folder.ts';
+import { hexOf } from '../stages/anchor/log-tree.ts';
 import { readNamed } from '../verify/disk.ts';
 import { blockHeader } from './block-header.ts';
 import type { CalendarClient } from './ots-calendar.ts';
-import { type StampSummary, stampRoots } from './stamp.ts';
+import { type StampSummary, stampRoot } from './stamp.ts';
 import { type UpgradeSummary, upgradeRoots } from './upgrade.ts';
 
 /** A header file holds 80 bytes, or twice as many hex digits. */
@@ -23,13 +23,13 @@ export function defineAnchor(anchor: Command, settings: CommandSettings): void {
   const { now, print, exit } = settings;
   anchor
     .command('stamp')
-    .description('submit the roots without a timestamp to the calendars')
+    .description('submit the root of the log to the calendars')
     .option('--data <folder>', 'folder of releases', dataFolder(settings))
     .option('--calendar <url>', 'a calendar instead of the public ones; may be repeated', repeated)
     .action(async (flags: AnchorFlags) => {
       const summary = await runStamp(flags, isoTime(now()));
       print(stampText(summary));
-      if (summary.stamped === 0 && summary.failed.length > 0) exit(1);
+      if (!summary.stamped && summary.failed.length > 0) exit(1);
     });
   anchor
     .command('upgrade')
@@ -46,25 +46,24 @@ export function defineAnchor(anchor: Command, settings: CommandSettings): void {
 
 export async function runStamp(flags: AnchorFlags, now: string): Promise<StampSummary> {
   const calendars = (flags.calendar ?? SUBMIT_CALENDARS).map(calendarUrl);
-  const release = releaseOf(flags.data);
-  const anchors = anchorStore(flags.data, release);
-  return withClient((client) => stampRoots({ release, anchors, client, calendars, now }));
+  const root = rootIn(flags.data);
+  const anchors = anchorStore(flags.data);
+  return withClient((client) => stampRoot({ root, anchors, client, calendars, now }));
 }
 
 export async function runUpgrade(flags: AnchorFlags): Promise<UpgradeSummary> {
   const calendars = (flags.calendar ?? UPGRADE_CALENDARS).map(calendarUrl);
   const headers = (flags.blockHeader ?? []).map((file) => blockHeader(readHeader(file)));
-  const release = releaseOf(flags.data);
-  const anchors = anchorStore(flags.data, release);
-  return withClient((client) => upgradeRoots({ release, anchors, client, calendars, headers }));
+  rootIn(flags.data);
+  const anchors = anchorStore(flags.data);
+  return withClient((client) => upgradeRoots({ anchors, client, calendars, headers }));
 }
 
-function releaseOf(data: string): PreviousRelease {
-  const release = currentRelease(data);
-  if (release !== null) return release;
-  throw new RangeError(
-    `Cannot anchor "${data}": no release in it; run "signalpress compile" first`,
-  );
+/** The root of the log of a data folder, in hex. */
+function rootIn(data: string): string {
+  const log = openLog(data);
+  if (log !== null) return hexOf(log.signed.root);
+  throw new RangeError(`Cannot anchor "${data}": no log in it; run "signalpress compile" first`);
 }
 
 function readHeader(file: string): Uint8Array {
@@ -91,22 +90,21 @@ async function withClient<T>(use: (client: CalendarClient) => Promise<T>): Promi
 
 export function stampText({ stamped, answered, failed }: StampSummary): string {
   const asked = answered.length + failed.length;
-  if (asked === 0) return 'Nothing to stamp: every root has a timestamp already';
+  if (asked === 0) return 'Nothing to stamp: the root of the log has a timestamp already';
   const lines = failedLines(failed);
-  if (stamped === 0)
+  if (!stamped)
     return ['Nothing was stamped: no calendar answered; try again later', ...lines].join('\n');
   return [
-    `Stamped ${stamped} ${stamped === 1 ? 'root' : 'roots'} with ${answered.length} of ${asked} calendars: pending, ` +
-      'which is a promise, not a proof',
+    `Stamped the root of the log with ${answered.length} of ${asked} calendars: pending, which is a promise, not a proof`,
     ...lines,
-    'Run "signalpress anchor upgrade" in some hours; the next compile publishes the state',
+    'Run "signalpress anchor upgrade" in some hours',
   ].join('\n');
 }
 
 export function upgradeText(summary: UpgradeSummary): string {
-  const { confirmed, checked, pending, unstamped, failed, unknown } = summary;
+  const { confirmed, checked, pending, failed, unknown } = summary;
   return [
-    `${confirmed} confirmed (${checked} of them checked against a block header), ${pending} pending, ${unstamped} unstamped`,
+    `${confirmed} confirmed (${checked} of them checked against a block header), ${pending} pending`,
     ...(confirmed > checked
       ? [
           'Headers were not checked for the others: pass --block-header FILE from a node that you trust',

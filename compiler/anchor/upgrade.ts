@@ -10,12 +10,10 @@ import {
   type Timestamp,
 } from '../contract/ots-proof.ts';
 import type { AnchorStore } from '../stages/anchor/anchor-store.ts';
-import { type PreviousRelease, signedRoots } from '../stages/anchor/previous-log.ts';
 import type { BlockHeader } from './block-header.ts';
 import type { CalendarAnswer, CalendarClient } from './ots-calendar.ts';
 
 interface UpgradeParts {
-  readonly release: PreviousRelease;
   readonly anchors: AnchorStore;
   readonly client: CalendarClient;
   /** The only addresses that are asked, whatever a proof names. */
@@ -28,15 +26,13 @@ export interface UpgradeSummary {
   /** Confirmed roots whose block header was checked, now or before. */
   readonly checked: number;
   readonly pending: number;
-  readonly unstamped: number;
   readonly failed: readonly { readonly calendar: string; readonly reason: string }[];
   readonly unknown: readonly string[];
 }
 
 /** Asks the calendars of every proof that is not complete, and checks what leads to a block against the headers. */
 export async function upgradeRoots(parts: UpgradeParts): Promise<UpgradeSummary> {
-  const roots = signedRoots(parts.release);
-  const anchors = roots.flatMap((root) => {
+  const anchors = parts.anchors.roots().flatMap((root) => {
     const anchor = parts.anchors.read(root);
     if (anchor === null) return [];
     const digest = new Uint8Array(Buffer.from(root, 'hex'));
@@ -61,7 +57,6 @@ export async function upgradeRoots(parts: UpgradeParts): Promise<UpgradeSummary>
     confirmed: confirmed.length,
     checked: confirmed.filter(({ bitcoin_block }) => bitcoin_block !== null).length,
     pending: states.length - confirmed.length,
-    unstamped: roots.length - states.length,
     failed: asked.failed,
     unknown: asked.unknown,
   };

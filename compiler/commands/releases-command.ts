@@ -1,11 +1,12 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { releaseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
 import { endpointAt } from '../contract/endpoints.ts';
+import { HASH_INDEX_FOLDER } from '../contract/hash-index.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
 import { filePath } from '../contract/path.ts';
@@ -13,26 +14,22 @@ import {
   type CatalogRow,
   CONTRACT_VERSION,
   FILES_NAME,
-  type FileEntry,
   RELEASES_FOLDER,
   type Release,
   releaseName,
 } from '../contract/release.ts';
+import { treeHead } from '../contract/release-entry.ts';
 import { DID_PATH } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { LOG_FOLDER } from '../contract/tiles.ts';
 import { refuseKey } from '../keys/key-command.ts';
 import { readIssuerKey, readKeys } from '../keys/key-store.ts';
-import { keepLastCheckpoint } from '../stages/anchor/last-checkpoint.ts';
-import { writeReleaseProof } from '../stages/anchor/release-proof.ts';
-import { continueLog, type WrittenLog } from '../stages/anchor/write-log.ts';
+import { appendRelease, continuedLog } from '../stages/anchor/continue-log.ts';
+import { sha256 } from '../stages/anchor/log-tree.ts';
 import {
   type CatalogChange,
   type ChangeKind,
   catalogChanges,
 } from '../stages/publish/catalog-changes.ts';
-import { leafStore } from '../stages/publish/leaf-store.ts';
-import type { Press } from '../stages/publish/press.ts';
 import {
   correctorFault,
   currentName,
@@ -55,8 +52,7 @@ import {
   readStored,
   writeHead,
 } from '../stages/publish/release-list.ts';
-import { errorsOf, openStaging, type Staging } from '../stages/publish/release-store.ts';
-import { ForgottenError } from '../stages/remember/forgotten-error.ts';
+import { openStaging, type Staging } from '../stages/publish/release-store.ts';
 import { canonicalDigest } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
 import { nodeDisk } from '../verify/disk.ts';
@@ -107,6 +103,9 @@ export function prune(data: string, retention: Retention): readonly string[] {
   }
 }
 
+/** A release that takes in nothing. */
+const NOTHING_TAKEN = treeHead(0, [], sha256);
+
 interface Rollback extends PublicationTime {
   data: string;
   name: string;
@@ -124,11 +123,10 @@ export async function rollBack(rollback: Rollback) {
   // Only a compile knows how many releases are to stay.
   const staging = openStaging(rollback.data, { retention: null });
   try {
-    const { release, checkpoint } = writeAgain(staging, rollback);
+    const { release, logged } = writeAgain(staging, rollback);
     const settled = await staging.settle();
-    const { cleanupFailures } = settled.publish(releaseName(release));
-    const kept = errorsOf([() => keepLastCheckpoint(staging.data, checkpoint)]);
-    return { release, cleanupFailures: [...cleanupFailures, ...kept] };
+    const { cleanupFailures } = settled.publish(releaseName(release), logged);
+    return { release, cleanupFailures };
   } catch (error) {
     staging.discard();
     throw error;
@@ -141,7 +139,14 @@ function writeAgain(staging: Staging, rollback: Rollback) {
   const files = filesOf(data, name);
   const head = signedHead(data, name);
   const key = signingKey(seed);
-  const previous = continued(staging, { ...rollback, head, files, key });
+  refuseUnfit(staging, { ...rollback, head, files, key });
+  const all = staging.log?.entryOf(head.sequence)?.all;
+  if (all === undefined) {
+    throw refusal(
+      data,
+      `release "${name}" is of an older format; compile the older snapshots again`,
+    );
+  }
   if (validUntil !== undefined && Date.parse(validUntil) <= Date.parse(asOf)) {
     throw refusal(data, `"${validUntil}" is not after ${asOf}; pass a later --valid-until`);
   }
@@ -160,7 +165,7 @@ function writeAgain(staging: Staging, rollback: Rollback) {
   };
   const signer = { issuer, sealer: makeSealer(issuer, key) };
   const list = new ReleaseList(files, files_count);
-  const log = goOn(staging, signer, { current, files, list });
+  keepLasting({ current, files, list });
   // Files that the current release does not list may have decayed unnoticed, so they are read before they are served
   // again.
   const unread = onlyIn(files.bytes, current.bytes);
@@ -173,10 +178,11 @@ function writeAgain(staging: Staging, rollback: Rollback) {
       throw refusal(data, `${state}; compile the older snapshots again`, cause);
     }
   }
-  const place = { ...nextPlace(previous, asOf), log_index: log.size };
-  const next = { ...rest, ...place, ...until };
+  const next = { ...rest, ...nextPlace(staging.place, asOf), ...until };
   const { release } = writeHead(staging.root, { list, head: next }, signer.sealer);
-  return { release, checkpoint: writeReleaseProof(staging.root, { ...log, release }, signer) };
+  const file = staging.writer.write;
+  const log = continuedLog({ staging, press: { ...signer, file } });
+  return { release, logged: appendRelease(log, release, { all, taken: NOTHING_TAKEN }) };
 }
 
 /** The head of a release that somebody signed as it stands: what it lists is signed again, so nobody may have changed it. */
@@ -192,11 +198,11 @@ function signedHead(data: string, name: string): Release {
   );
 }
 
-/** The current release, where this key may sign the older one, with this head and these files, after it. */
-function continued(
-  { data, previous }: Staging,
+/** Refuses what this key may not sign after the current release: an older one with this head and these files. */
+function refuseUnfit(
+  { data, previous, place }: Staging,
   back: Rollback & { head: Release; files: FileListBytes; key: KeyObject },
-): Release {
+): void {
   const { name, head, files, asOf, key } = back;
   const current = previous?.head;
   const { issuer_did } = head;
@@ -211,10 +217,11 @@ function continued(
   const strange = strangeness(head, current, isServed);
   if (strange !== null) throw refusal(data, `release "${name}" ${strange}`);
   const keys = readKeys(data) ?? firstHistory(issuer_did);
-  const untimely = timeFault(current, back) ?? correctorFault(back, issuer_did, keys);
+  const untimely = timeFault(place, back) ?? correctorFault(back, issuer_did, keys);
   if (untimely !== null) throw refusal(data, untimely);
   refuseKey(keys, issuer_did, asOf);
-  return current;
+  if (place?.sequence === current.sequence) return;
+  throw refusal(data, 'the newest release is lost; compile first');
 }
 
 /** Why an older release cannot replace the current one; null if it can. */
@@ -242,42 +249,20 @@ function hasServedTables(data: string, head: Release, files: Pick<FileListBytes,
   }
 }
 
-/** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
-function goOn(
-  staging: Staging,
-  signer: Pick<Press, 'issuer' | 'sealer'>,
-  { current, files, list }: { current: FileListBytes; files: FileListBytes; list: ReleaseList },
-): WrittenLog {
-  const { log, written } = continuedLog(staging, signer);
-  const gone = new Set(log.gone);
-  const logOf = (of: FileListBytes): string[] => [...of.under(`${LOG_FOLDER}/`)];
-  const kept = log.isResumed ? logOf(current).filter((path) => !gone.has(path)) : [];
-  const lasting = [KEYS_PATH, DID_PATH];
-  list.remove([...logOf(files), ...lasting].filter((path) => files.find(path) !== null));
-  list.add([...kept, ...lasting].flatMap((path) => current.find(path) ?? []));
-  list.add(written);
-  return log;
-}
-
-/** The log of the current release with the leaf of that release, and the files that were written for it. */
-function continuedLog(staging: Staging, signer: Pick<Press, 'issuer' | 'sealer'>) {
-  const leaves = leafStore(join(staging.scratch, 'leaves'));
-  const from = (resumeSince: number | null) => {
-    const written: FileEntry[] = [];
-    const file = (path: string, content: string | Uint8Array): void => {
-      written.push(staging.writer.write(path, content));
-    };
-    const log = continueLog(staging, { press: { ...signer, file }, leaves, resumeSince });
-    return { log, written };
-  };
-  try {
-    // No timestamp counts as newer than what the current release has.
-    return from(Number.POSITIVE_INFINITY);
-  } catch (error) {
-    if (!(error instanceof ForgottenError)) throw error;
-    rmSync(staging.scratch, { recursive: true, force: true });
-    return from(null);
-  }
+/** Neither the look-up of what was ever taken in nor the keys are rolled back: that would take a revocation back. */
+function keepLasting({
+  current,
+  files,
+  list,
+}: {
+  current: FileListBytes;
+  files: FileListBytes;
+  list: ReleaseList;
+}): void {
+  const lastingOf = (of: FileListBytes): string[] =>
+    [...of.under(`${HASH_INDEX_FOLDER}/`), KEYS_PATH, DID_PATH].filter((path) => of.find(path));
+  list.remove(lastingOf(files));
+  list.add(lastingOf(current).flatMap((path) => current.find(path) ?? []));
 }
 
 /** Throws a RangeError where there is no such release, or its list is damaged. */

@@ -51,7 +51,7 @@ export const releaseSchema = z.strictObject({
   /** The lines of the list that anybody may have; absent in releases from before. */
   public_files: z.strictObject({ sha256: hash, count: z.int().min(0) }).exactOptional(),
   previous: hash.nullable(),
-  /** Position of the hash of this head in the log (`release-leaf.ts`); absent in releases from before. */
+  /** Position of the hash of this head in a log of the first format; absent in every other release. */
   log_index: z.int().min(0).exactOptional(),
   counts: z.strictObject({
     readings: z.int(),
@@ -163,14 +163,6 @@ export function parseVerifyEntry(line: string): CurrentEntry {
   const row = verifyLine.parse(JSON.parse(line));
   const [record_hash, kind, file, signal_id, entity, observed_at] = row;
   return { record_hash, kind, state: 'current', file, signal_id, entity, observed_at };
-}
-
-/** A record hash that belongs into the log, with the write batch that it came with and what it stands for. */
-export interface Leaf extends LeafFacts {
-  readonly batch: string;
-  readonly record_hash: string;
-  /** Says that the log cannot hold it yet; any other leaf is looked up there. */
-  readonly isNew?: true;
 }
 
 /** One latest reading in a compiled list, for coverage, catalog and previews. */
@@ -286,11 +278,6 @@ const PUBLIC_PREFIXES: readonly string[] = [
   'all/well-known/',
   'catalog.json',
   'free/',
-  'log/anchor/',
-  'log/batches/',
-  'log/checkpoint',
-  'log/tile/',
-  'log/vkey',
   'mcp/well-known/',
   'site/',
   'tokenless/',

@@ -8,7 +8,8 @@ import type { EntityFacts } from '../stages/assemble/entity-record.ts';
 import type { Segment } from '../stages/assemble/series-segments.ts';
 import type { HeldHash } from '../stages/intake/timeline.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
-import { formatLeaf, type LeafLines } from '../stages/publish/leaf-lines.ts';
+import { formatLeaf } from '../stages/publish/leaf-lines.ts';
+import { formatStatement } from '../stages/publish/statement-list.ts';
 import type { Grown } from '../stages/remember/grow-past.ts';
 import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
 import { citationOf } from '../stages/seal/sealer.ts';
@@ -29,7 +30,10 @@ export interface JobChunk {
   readonly catalog: string;
   /** Look-up entries, see formatVerifyEntry. */
   readonly verify: Uint8Array;
-  readonly leaves: LeafLines;
+  /** Record hashes of readings, see formatLeaf. */
+  readonly leaves: Uint8Array;
+  /** Statements of bodies, see formatStatement. */
+  readonly statements: Uint8Array;
   /** What the next compile is to know of each entity, see formatKnown. */
   readonly known: Uint8Array;
   /** Entities that some joined body reads; true for those that the previous release does not have. */
@@ -37,7 +41,12 @@ export interface JobChunk {
   /** The first entity by name. */
   readonly first: string;
   /** What the previous release has of these entities and this one does not. */
-  readonly gone: { readonly paths: readonly string[]; readonly verify: string };
+  readonly gone: {
+    readonly paths: readonly string[];
+    /** Those of them that are bodies with a citation. */
+    readonly cited: readonly string[];
+    readonly verify: string;
+  };
 }
 
 interface BuiltEntity {
@@ -47,24 +56,20 @@ interface BuiltEntity {
   files: readonly PublishedFile[];
   /** The entity as the previous release has it; null for a new one. */
   known: KnownEntity | null;
-  /** Last day whose readings the log may hold already; null for none. */
-  unsureUntil: string | null;
 }
 
 /** What a chunk holds at most before it is handed over, so that memory does not grow with the history of an entity. */
 const ENTITIES_MAX = 16;
 const READINGS_MAX = 2048;
-/** Of a batch: `2026-11-20`. */
-const DAY_CHARS = 10;
 
 export class ChunkBuilder {
   readonly #signalId: string;
   readonly #memory: ChunkMemory;
   readonly #files: FileEntry[] = [];
   readonly #goneFiles: string[] = [];
+  readonly #goneCited: string[] = [];
   readonly #verify: string[] = [];
   readonly #goneVerify: string[] = [];
-  readonly #batches = new Set<string>();
   readonly #joined: (readonly [string, boolean])[] = [];
   #catalog = '';
   #entities = 0;
@@ -80,7 +85,7 @@ export class ChunkBuilder {
     return this.#entities >= ENTITIES_MAX || this.#readings >= READINGS_MAX;
   }
 
-  entity(facts: EntityFacts, { grown, record, files, known, unsureUntil }: BuiltEntity): void {
+  entity(facts: EntityFacts, { grown, record, files, known }: BuiltEntity): void {
     const { entity } = facts.latest;
     this.#entities += 1;
     this.#readings += grown.fresh.length;
@@ -93,7 +98,14 @@ export class ChunkBuilder {
     const marked = files.map(({ path, body }) => {
       return { path, record_hash: citationOf(body)?.record_hash };
     });
-    for (const held of grown.fresh) this.#leaf(held, entity, unsureUntil);
+    const ownRecord = recordPath(this.#signalId, entity);
+    const cited = citedIn(known === null ? [] : parseFileMarks(ownRecord, known.files));
+    for (const { path, body } of files) {
+      const citation = citationOf(body);
+      if (citation === undefined) continue;
+      this.#memory.statements.add(formatStatement(citation, cited.has(path)));
+    }
+    for (const held of grown.fresh) this.#leaf(held, entity);
     const { looked_at, record_hash } = facts;
     const subject = { signal: this.#signalId, entity, observed_at: facts.latest.observed_at };
     this.#verify.push(...linesOf(subject, record_hash, marked));
@@ -111,7 +123,7 @@ export class ChunkBuilder {
 
   build(): JobChunk | null {
     if (this.#first === null) return null;
-    const { bodies, lookUps, leaves, known } = this.#memory;
+    const { bodies, lookUps, leaves, statements, known } = this.#memory;
     for (const line of this.#verify) lookUps.add(line);
     return {
       signal_id: this.#signalId,
@@ -119,11 +131,16 @@ export class ChunkBuilder {
       bytes: bodies.all(),
       catalog: this.#catalog,
       verify: lookUps.all(),
-      leaves: { batches: [...this.#batches], lines: leaves.all() },
+      leaves: leaves.all(),
+      statements: statements.all(),
       known: known.all(),
       joined: this.#joined,
       first: this.#first,
-      gone: { paths: this.#goneFiles, verify: this.#goneVerify.join('') },
+      gone: {
+        paths: this.#goneFiles,
+        cited: this.#goneCited,
+        verify: this.#goneVerify.join(''),
+      },
     };
   }
 
@@ -131,16 +148,9 @@ export class ChunkBuilder {
     this.#files.push(fileEntry(path, this.#memory.bodies.add(content)));
   }
 
-  #leaf(
-    { record_hash, batch, observed_at }: HeldHash,
-    entity: string,
-    unsureUntil: string | null,
-  ): void {
-    this.#batches.add(batch);
-    const isNew = unsureUntil === null || batch.slice(0, DAY_CHARS) > unsureUntil;
+  #leaf({ record_hash, observed_at }: HeldHash, entity: string): void {
     const facts = { kind: 'reading', signal_id: this.#signalId, entity, observed_at } as const;
-    const line = formatLeaf({ record_hash, batch, ...facts, ...(isNew ? { isNew } : {}) });
-    this.#memory.leaves.add(line);
+    this.#memory.leaves.add(formatLeaf({ record_hash, ...facts }));
   }
 
   /** What the previous release has of an entity goes, unless it is published again. */
@@ -157,9 +167,16 @@ export class ChunkBuilder {
     ];
     const there = new Set(pathsOf(now.files, now.grown.past));
     this.#goneFiles.push(...pathsOf(before, past).filter((path) => !there.has(path)));
+    const cited = citedIn(now.files);
+    this.#goneCited.push(...[...citedIn(before)].filter((path) => !cited.has(path)));
     const subject = { signal: signal.id, entity, observed_at: was.reading.observed_at };
     this.#goneVerify.push(...linesOf(subject, was.record_hash, before));
   }
+}
+
+/** Paths of those files that are bodies with a citation. */
+function citedIn(files: readonly MarkedFile[]): ReadonlySet<string> {
+  return new Set(files.flatMap(({ path, record_hash }) => (record_hash === undefined ? [] : path)));
 }
 
 function pathOf(subject: SeriesSubject, { before, count }: Segment): string {
@@ -229,6 +246,7 @@ class ChunkMemory {
   readonly lookUps = new TextBytes();
   readonly known = new TextBytes();
   readonly leaves = new TextBytes();
+  readonly statements = new TextBytes();
 }
 
 /**
@@ -246,6 +264,7 @@ export class ChunkMemories {
     memory.lookUps.clear();
     memory.known.clear();
     memory.leaves.clear();
+    memory.statements.clear();
     return memory;
   }
 }

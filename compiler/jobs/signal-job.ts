@@ -27,9 +27,6 @@ import type { KnownEntity } from '../stages/remember/past-text.ts';
 import { type Issuer, makeSealer, type Sealer } from '../stages/seal/sealer.ts';
 import { ChunkBuilder, ChunkMemories, type JobChunk } from './chunk-builder.ts';
 
-/** Behind every day. */
-export const ALWAYS = '9999-12-31';
-
 /** Everything that the job of one signal needs; nothing that cannot be copied to a worker. */
 export interface SignalJob extends IntakeRules {
   readonly signal_id: string;
@@ -39,8 +36,6 @@ export interface SignalJob extends IntakeRules {
   readonly known: KnownFiles;
   /** What the previous compile remembers of its entities; null where nothing is. */
   readonly shelves: Shelves | null;
-  /** Last day whose readings the log may hold already; null for none, ALWAYS where nothing is remembered. */
-  readonly unsureUntil: string | null;
   /** Days that a series delivers, back from its newest snapshot. */
   readonly seriesDays: number;
   /** The data folder: segments of series are read there. */
@@ -111,7 +106,7 @@ class SignalRun {
       const growth = growPast(known?.past ?? null, lines, this.#ground(batches));
       if ('isBehind' in growth) this.#behind.add(entity);
       else if ('fault' in growth) this.#faults.push(growth.fault);
-      else this.#publish(growth.ok, known, this.#job.unsureUntil);
+      else this.#publish(growth.ok, known);
     });
   }
 
@@ -125,7 +120,7 @@ class SignalRun {
     const { digests } = this.#read(files, rules, (entity, lines, batches) => {
       const growth = growPast(null, lines, this.#ground(batches));
       if ('fault' in growth) this.#faults.push(growth.fault);
-      else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity), ALWAYS);
+      else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity));
       else throw new RangeError(`Cannot settle "${entity}": behind its own lines`);
     });
     const other = before.find(({ name, sha256 }) => digests[name] !== sha256);
@@ -188,12 +183,12 @@ class SignalRun {
   }
 
   /** Hands over what follows from an entity, and takes back what the previous release says of it. */
-  #publish(grown: Grown, known: KnownEntity | null, unsureUntil: string | null): void {
+  #publish(grown: Grown, known: KnownEntity | null): void {
     const { entry, signal_id } = this.#job;
     const facts = entityFacts(entry, grown, this.#hashOf);
     const { entity } = facts.latest;
     const made = entityFiles(facts, grown, this.#sealer);
-    this.#held.entity(facts, { grown, ...made, known, unsureUntil });
+    this.#held.entity(facts, { grown, ...made, known });
     if (isJoined(entry.line, signal_id, entity)) this.#held.join(entity, known === null);
     this.#entities += known === null ? 1 : 0;
     this.#revisions += grown.past.revisions - (known?.past.revisions ?? 0);

@@ -31,15 +31,15 @@ import {
   subtreesOf,
 } from '../contract/merkle.ts';
 import { networkFault } from '../contract/network-fault.ts';
-import { RELEASES_FOLDER } from '../contract/release.ts';
+import { RELEASES_FOLDER, type Release } from '../contract/release.ts';
 import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { logEntry, tileOfSubtree, tilePath } from '../contract/tiles.ts';
 import { formatTlogProof, parseTlogProof, TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { formatVerifierKey, keyHashOf } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
+import type { CurrentRelease } from '../stages/anchor/current-release.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
 import { sha256 } from '../stages/anchor/log-tree.ts';
-import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
 import { LockedError, lockData } from '../stages/publish/data-lock.ts';
 import { currentName } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
@@ -81,7 +81,7 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
       'Cannot ask witnesses: the policy names none; add one with "signalpress witness add"',
     );
   }
-  const log = askedLog(release);
+  const log = askedLog({ ...release, leaf: null });
   const { origin, size } = log.signed;
   const replies = await Promise.all(
     policy.witnesses.map(async (witness) => {
@@ -392,8 +392,12 @@ interface AskedLog {
   proofFrom(size: number): Uint8Array[];
 }
 
+interface AskedRelease extends CurrentRelease {
+  readonly leaf: { readonly head: Release; readonly proof: string } | null;
+}
+
 /** Opens the log of the current release; throws a RangeError for one without a leaf, or whose proof its issuer did not sign. */
-export function askedLog(release: PreviousRelease): AskedLog {
+export function askedLog(release: AskedRelease): AskedLog {
   const { leaf } = release;
   if (leaf === null) {
     throw new RangeError(

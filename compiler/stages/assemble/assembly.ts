@@ -38,6 +38,7 @@ import { GatheredLines } from '../publish/gathered-lines.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import { editLines, type LineEdit } from '../publish/sorted-lines.ts';
+import type { StatementList } from '../publish/statement-list.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { KnownEntities, type Shelves } from '../remember/known-entities.ts';
@@ -51,6 +52,7 @@ interface AssemblyOutput {
   readonly catalog: Catalog;
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
+  readonly statements: StatementList;
   readonly writer: FileWriter;
   /** What the previous release was made of, where this one goes on from it. */
   readonly memory: Memory | null;
@@ -69,6 +71,8 @@ export class Assembly {
   readonly bundles: Record<string, number> = {};
   /** Paths of the previous release that these entities no longer have. */
   readonly gone: string[] = [];
+  /** Those of them that are bodies with a citation. */
+  readonly goneCited: string[] = [];
   /** Those of the signals themselves. */
   readonly files: FileEntry[] = [];
   readonly #output: AssemblyOutput;
@@ -83,7 +87,7 @@ export class Assembly {
   }
 
   add(chunk: JobChunk): void {
-    const { shards, leaves, writer } = this.#output;
+    const { shards, leaves, statements, writer } = this.#output;
     const { signal_id } = chunk;
     let at = 0;
     for (const entry of chunk.files) {
@@ -94,7 +98,9 @@ export class Assembly {
     shards.add(chunk.verify);
     shards.remove(chunk.gone.verify);
     this.gone.push(...chunk.gone.paths);
+    this.goneCited.push(...chunk.gone.cited);
     leaves.addLines(chunk.leaves);
+    statements.add(chunk.statements);
     for (const line of chunk.catalog.split('\n').slice(0, -1)) {
       const key = place(signal_id, parseCatalogRow(line).entity);
       this.#catalog.push({ key, line: `${line}\n` });

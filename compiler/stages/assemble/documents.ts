@@ -92,15 +92,15 @@ function putDocument(press: Press, stored: StoredDocument, others: StoredValues)
 }
 
 function hashesOf(press: Press, stored: StoredDocument, file: string | null): RowHash[] {
-  const { row, record_hash, batch } = stored;
+  const { row, record_hash } = stored;
   if (row.form === 'legs') {
     return documentLegs(press, row).map(({ record_hash, signal_id, entity, observed_at }) => {
-      return { record_hash, signal_id, entity, observed_at, batch, file };
+      return { record_hash, signal_id, entity, observed_at, file };
     });
   }
   if (record_hash === null) return [];
   const { observed_at } = row;
-  return [{ record_hash, signal_id: SIGNAL, entity: subjectOf(row), observed_at, batch, file }];
+  return [{ record_hash, signal_id: SIGNAL, entity: subjectOf(row), observed_at, file }];
 }
 
 function subjectOf({ operation, params }: ArticleDocument): string {

@@ -295,10 +295,10 @@ function writeFilings(filer: Filer, filings: readonly SealedFiling[], press: Pre
 }
 
 /** Where the hash of a filing is found; `file` is null where another has taken its place. */
-function hashOf({ row, batch, hashed }: SealedFiling, file: string | null): RowHash {
+function hashOf({ row, hashed }: SealedFiling, file: string | null): RowHash {
   const { entity, observed_at } = filingCore(row.cik, hashed);
   const { record_hash } = hashed;
-  return { record_hash, signal_id: null, entity, observed_at, batch, file };
+  return { record_hash, signal_id: null, entity, observed_at, file };
 }
 
 function sealed({ row, batch }: KeptFiling): SealedFiling {

@@ -1,6 +1,5 @@
-import type { Leaf } from '../../contract/release.ts';
 import { byteAt, FIRST_BYTES } from './hash-lines.ts';
-import { formatLeaf, type LeafLines } from './leaf-lines.ts';
+import { formatLeaf, type Leaf } from './leaf-lines.ts';
 import { LineSpill } from './line-spill.ts';
 import { endOf } from './sorted-lines.ts';
 
@@ -10,10 +9,9 @@ const HELD_BYTES_MAX = 4_000_000;
 /** Collects what the log is to hold, in memory that does not grow. */
 export interface LeafStore {
   add(leaf: Leaf): void;
-  addLines(leaves: LeafLines): void;
-  /** Every batch that has leaves, in no order. */
-  batches(): readonly string[];
-  /** Lines of the leaves whose hash begins with a byte, see formatLeaf; valid until others are asked for, or one is added. */
+  /** Adds lines of formatLeaf. */
+  addLines(lines: Uint8Array): void;
+  /** Lines of the leaves whose hash begins with a byte; valid until others are asked for, or one is added. */
   startingWith(first: number): Buffer;
 }
 
@@ -21,15 +19,9 @@ export interface LeafStore {
 export function leafStore(folder: string): LeafStore {
   const form = { endOf, groupOf: byteAt, groups: FIRST_BYTES };
   const spill = new LineSpill(folder, form, HELD_BYTES_MAX);
-  const known = new Set<string>();
-  const addLines = ({ batches, lines }: LeafLines): void => {
-    for (const batch of batches) known.add(batch);
-    spill.add(lines);
-  };
   return {
-    add: (leaf) => addLines({ batches: [leaf.batch], lines: Buffer.from(formatLeaf(leaf)) }),
-    addLines,
-    batches: () => [...known],
+    add: (leaf) => spill.add(Buffer.from(formatLeaf(leaf))),
+    addLines: (lines) => spill.add(lines),
     startingWith: (first) => spill.take(first),
   };
 }

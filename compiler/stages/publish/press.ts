@@ -1,5 +1,6 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
+import type { Citation } from '../../contract/citation.ts';
 import type { Endpoint, EndpointPath } from '../../contract/endpoints.ts';
 import { knownFilePath, type Values } from '../../contract/path.ts';
 import {
@@ -9,11 +10,11 @@ import {
   type FileEntry,
   formatVerifyEntry,
   isPacked,
-  type Leaf,
   packedPath,
 } from '../../contract/release.ts';
 import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
+import type { Leaf } from './leaf-lines.ts';
 import type { LeafStore } from './leaf-store.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
@@ -32,12 +33,14 @@ export interface Press {
   pack(path: string, content: string | Uint8Array): void;
   /** Says what a record hash stands for that the release carries now. */
   lookUp(entry: CurrentEntry): void;
-  /** Puts a record hash into the log, under the write batch that it first came with. */
+  /** Puts a record hash into the log, unless it is there. */
   leaf(leaf: Leaf): void;
 }
 
 export interface CountedPress extends Press {
   readonly files: readonly FileEntry[];
+  /** Citations of bodies, each with its file. */
+  readonly citations: readonly (readonly [file: string, citation: Citation])[];
   /** Look-up lines, each with the file whose citation it is about, '' for any other. */
   readonly lookUps: readonly (readonly [file: string, line: string])[];
 }
@@ -58,6 +61,7 @@ export function makePress(parts: PressParts): CountedPress {
   const { catalog, issuer, sealer, asOf, writer, shards, leaves, before = () => null } = parts;
   const files: FileEntry[] = [];
   const lookUps: [string, string][] = [];
+  const citations: [string, Citation][] = [];
   const write = (path: string, content: string | Uint8Array): FileEntry => {
     const entry = writer.write(path, content);
     files.push(entry);
@@ -80,6 +84,7 @@ export function makePress(parts: PressParts): CountedPress {
     asOf,
     files,
     lookUps,
+    citations,
     file: write,
     pack,
     lookUp,
@@ -90,8 +95,10 @@ export function makePress(parts: PressParts): CountedPress {
       if (row === undefined) return;
       const place = knownFilePath(row, values);
       (isForAll(row) ? pack : write)(place, JSON.stringify(body));
-      const citation = citationEntry(place, subjectOf(row, values), body);
-      if (citation !== null) lookUp(citation);
+      const citation = citationOf(body);
+      if (citation === undefined) return;
+      citations.push([place, citation]);
+      lookUp(citationEntry(place, subjectOf(row, values), citation));
     },
   };
 }
@@ -116,19 +123,11 @@ function isForAll({ priceUsd, file }: Endpoint): boolean {
 }
 
 /** Every citation has a look-up entry, since its verify_url names its own hash. */
-function citationEntry(file: string, entity: string, body: object): CurrentEntry | null {
-  const citation = citationOf(body);
-  if (citation === undefined) return null;
+function citationEntry(file: string, entity: string, citation: Citation): CurrentEntry {
   const { record_hash, source, retrieved_at } = citation;
-  return {
-    record_hash,
-    kind: 'citation',
-    state: 'current',
-    file,
-    signal_id: null,
-    entity,
-    observed_at: source.published_at ?? retrieved_at,
-  };
+  const observed_at = source.published_at ?? retrieved_at;
+  const subject = { signal_id: null, entity, observed_at };
+  return { record_hash, kind: 'citation', state: 'current', file, ...subject };
 }
 
 /** What a body is about: a place, an entity, another value that it is asked by, or the operation itself. */

@@ -2,24 +2,20 @@ import { hash, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
-import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
+import { defined } from '../../contract/defined.ts';
 import type { KeyHistory } from '../../contract/key-history.ts';
 import {
   CATALOG_PATH,
   CONTRACT_VERSION,
   HEAD_BYTES_MAX,
-  type Leaf,
-  parseVerifyEntry,
   RELEASE_NAME,
   type Release,
   releaseName,
 } from '../../contract/release.ts';
-import { releaseBatch } from '../../contract/release-leaf.ts';
-import { LOG_FOLDER } from '../../contract/tiles.ts';
+import type { ReleaseEntry } from '../../contract/release-entry.ts';
+import { BLOCKS_PATH } from '../../contract/statement-tree.ts';
 import { readPlain } from '../../verify/plain-file.ts';
-import { keepLastCheckpoint } from '../anchor/last-checkpoint.ts';
-import { writeReleaseProof } from '../anchor/release-proof.ts';
-import { continueLog, type WrittenLog } from '../anchor/write-log.ts';
+import { appendRelease, continuedLog, type LogSwitch, takeLeaves } from '../anchor/continue-log.ts';
 import { type Assembly, LatestTable, type Material } from '../assemble/assembly.ts';
 import type { CollectionPart } from '../assemble/rosters/settle-rows.ts';
 import { type Description, describe } from '../describe/describe.ts';
@@ -28,12 +24,13 @@ import { isSearchIndex } from '../describe/search-index.ts';
 import { CatalogView, writePieces } from '../describe/site/write-pieces.ts';
 import type { SnapshotFile, Snapshots } from '../intake/list-snapshots.ts';
 import { REJECTS_FOLDER } from '../intake/read-signal.ts';
+import { ForgottenError } from '../remember/forgotten-error.ts';
 import { type KnownBatches, noteBatches } from '../remember/known-batches.ts';
 import type { Shelves } from '../remember/known-entities.ts';
 import { type KnownSignal, type Memory, type Notes, STATE_FOLDER } from '../remember/memory.ts';
 import { shelvesOf } from '../remember/merge-plan.ts';
 import type { EntityNotes } from '../remember/next-state.ts';
-import { type Issuer, makeSealer, withOverlapKey } from '../seal/sealer.ts';
+import { citationOf, type Issuer, makeSealer, withOverlapKey } from '../seal/sealer.ts';
 import { type CatalogNews, type ChangeCounts, catalogNews } from './catalog-changes.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { LeafStore } from './leaf-store.ts';
@@ -43,15 +40,25 @@ import { BY_CADENCE, nextPlace, validUntilByCadence } from './release-folders.ts
 import {
   ReleaseList,
   readCatalog,
+  readRemembered,
   readStored,
   type UnsignedHead,
   writeHead,
 } from './release-list.ts';
-import { errorsOf, type Published, type Staging } from './release-store.ts';
+import type { PreviousFiles, Published, Staging } from './release-store.ts';
+import {
+  formatStatement,
+  type StatementList,
+  targetOf,
+  writeStatements,
+} from './statement-list.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
-/** Look-up lines of the collections and of the descriptions, as the next compile remembers them. */
+/** Look-up lines of the collections and of the descriptions, as the next compile remembers them, and targets of their statements. */
 const PARTS_LOOK_UPS = 'parts-look-ups';
+const PARTS_TARGETS = 'parts-targets';
+/** The statements of the whole release, as StatementList has them. */
+export const STATEMENTS_NOTE = 'statements';
 
 /** What a release is to say, and how it is published. */
 export interface PublishOptions {
@@ -121,6 +128,7 @@ export interface Run extends RunTerms {
   readonly assembly: Assembly;
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
+  readonly statements: StatementList;
   readonly writer: FileWriter;
   readonly parts: readonly CollectionPart[];
   readonly notes: Notes;
@@ -154,6 +162,7 @@ export async function publishRun(
       before: (path) => before?.files()?.find(path) ?? null,
     });
   list.remove(run.assembly.gone);
+  forgetStatements(run);
   list.add(run.assembly.files);
   const table = latestTable(run, run.entities.finish(notes));
   const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
@@ -163,19 +172,24 @@ export async function publishRun(
   writeSitePieces(run, { list, press: press() }, { shelf, news });
   const sampleOf = (id: string): string | null => run.assembly.sampleOf(id);
   const site = { catalog: run.catalog, counts: entities, sampleOf, news };
-  const log = writeParts(options, run, { list, press: press(), site });
+  writeParts(options, run, { list, press: press(), site });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);
-  const head = { ...unsignedHead(options, run, signals), log_index: log.size };
+  const own = press();
+  const log = continuedLog({ staging, press: own });
+  const { taken, gone } = takeLeaves(log, run.leaves, memory !== null);
+  list.remove(gone);
+  const all = writeAll(run, { list, press: own }, before);
+  list.add(own.files);
+  const head = unsignedHead(options, run, signals);
   const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
-  const checkpoint = writeReleaseProof(staging.root, { release, ...log }, { ...run, sealer });
+  const logged = appendRelease(log, release, { all, taken });
   const bytes = (memory?.state.bytes ?? 0) + bytesAdded;
   noteBatches(notes, run.stored.batches, { known: run.known, digests, since: staging.openedMs });
   notes.finish({
     key: run.stateKey,
     release: hash('sha256', readPlain(join(staging.root, RELEASE_NAME), HEAD_BYTES_MAX), 'hex'),
     since: staging.openedMs,
-    unsure_until: unsureUntil(options, memory, log),
     signals: Object.fromEntries(
       [...signals].map(([id, known]) => [id, { ...known, sample: sampleOf(id) }]),
     ),
@@ -184,7 +198,7 @@ export async function publishRun(
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
   const changes = news?.counts ?? null;
-  const written = { release, list, checkpoint };
+  const written = { release, list, logged };
   const { folder, cleanupFailures } = await switchTo(options, run, written);
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(options.data, STATE_FOLDER, REJECTS_FOLDER) : null;
@@ -214,7 +228,7 @@ function writeSitePieces(
 async function switchTo(
   options: PublishOptions,
   { staging, catalog }: Pick<Run, 'staging' | 'catalog'>,
-  { release, list, checkpoint }: { release: Release; list: ReleaseList; checkpoint: string },
+  { release, list, logged }: { release: Release; list: ReleaseList; logged: LogSwitch },
 ): Promise<Published> {
   const { root, data } = staging;
   const { issuer_did: issuerDid, as_of: asOf } = release;
@@ -222,9 +236,7 @@ async function switchTo(
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);
-  const { folder, cleanupFailures } = settled.publish(releaseName(release));
-  const kept = errorsOf([() => keepLastCheckpoint(data, checkpoint)]);
-  return { folder, cleanupFailures: [...cleanupFailures, ...kept] };
+  return settled.publish(releaseName(release), logged);
 }
 
 /** Null where the previous release cannot be read. */
@@ -252,7 +264,7 @@ function latestTable({ memory }: Run, now: ReadonlyMap<string, Shelves>): Latest
 
 /** What joins signals; after a change only what the change touches. */
 function writeJoined(
-  { assembly, shards, notes, memory }: Run,
+  { assembly, shards, statements, notes, memory }: Run,
   { list, press }: Output,
   material: Material,
 ): void {
@@ -260,10 +272,12 @@ function writeJoined(
   list.add(press.files);
   const text = memory?.read('joined').toString('utf8') ?? '';
   const lookUps = new Map(text.split('\n').slice(0, -1).map(splitAtTab));
+  for (const [file, citation] of press.citations) {
+    statements.add(formatStatement(citation, lookUps.has(file)));
+  }
   for (const [file, line] of press.lookUps) {
     const before = lookUps.get(file);
     if (before !== undefined) shards.remove(`${before}\n`);
-    if (`${before}\n` !== line) press.leaf(citationLeaf(line, press));
     lookUps.set(file, line.slice(0, -1));
   }
   notes.write('joined', [...lookUps].map(([file, line]) => `${file}\t${line}\n`).join(''));
@@ -274,25 +288,25 @@ function splitAtTab(line: string): [string, string] {
   return [line.slice(0, tab), line.slice(tab + 1)];
 }
 
-/** What comes from collections, and the descriptions, whole each time; of the log what differs. Returns its checkpoint. */
+/** What comes from collections, and the descriptions, whole each time. */
 function writeParts(
   options: PublishOptions,
   run: Run,
   { list, press, site }: Output & { readonly site: Description['site'] },
-): WrittenLog {
-  const { memory, shards, notes } = run;
-  if (memory !== null) {
-    list.remove(memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
-    shards.remove(memory.read(PARTS_LOOK_UPS).toString('utf8'));
-  }
+): void {
+  const { memory, shards, statements, notes } = run;
+  const linesOf = (name: string): string[] =>
+    (memory?.read(name).toString('utf8') ?? '').split(/(?<=\n)/).filter((line) => line !== '');
+  list.remove(linesOf('parts-files').map((line) => line.slice(0, -1)));
+  for (const line of linesOf(PARTS_TARGETS)) statements.remove(line.slice(0, -1));
+  shards.remove(linesOf(PARTS_LOOK_UPS).join(''));
   const isStored = (path: string): boolean => list.find(path) !== null;
   const leaves = new PartLeaves(press, memory);
   for (const part of run.parts) part.write({ ...press, leaf: leaves.take }, isStored);
   notes.write('parts-leaves', leaves.text());
-  logCitations(press, memory);
-  const resumeSince = memory?.state.since ?? null;
-  const log = continueLog(run.staging, { press, leaves: run.leaves, resumeSince });
-  if (memory !== null) list.remove(log.gone);
+  const citations = press.citations.map(([, citation]) => citation);
+  for (const citation of citations) statements.add(formatStatement(citation, false));
+  notes.write(PARTS_TARGETS, citations.map((citation) => `${targetOf(citation)}\n`).join(''));
   list.add(press.files);
   press.pack(WHOLE_CATALOG_PATH, run.catalogText);
   // Descriptions come last: they show what is stored.
@@ -300,31 +314,41 @@ function writeParts(
   const { contact = null, subscriptions = true } = options;
   describe(press, { shelf, contact, subscriptions, keys: run.keys, site });
   list.add(press.files);
-  const written = press.files.filter(
-    ({ path }) => !path.startsWith(`${LOG_FOLDER}/`) && !isSearchIndex(path),
-  );
+  const written = press.files.filter(({ path }) => !isSearchIndex(path));
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));
   notes.write(PARTS_LOOK_UPS, press.lookUps.map(([, line]) => line).join(''));
-  return log;
 }
 
-/** What the collections say of their citations; those that the previous release had are in the log. */
-function logCitations(press: CountedPress, memory: Memory | null): void {
-  const before = new Set(
-    memory
-      ?.read(PARTS_LOOK_UPS)
-      .toString('utf8')
-      .split(/(?<=\n)/),
-  );
-  for (const [file, line] of press.lookUps) {
-    if (file !== '' && !before.has(line)) press.leaf(citationLeaf(line, press));
+/** Takes away the statements of bodies that the previous release has and this one does not. */
+function forgetStatements({ assembly, statements, staging }: Run): void {
+  const before = staging.previous?.files();
+  for (const path of assembly.goneCited) {
+    const entry = before?.find(path);
+    if (entry == null) throw new ForgottenError(`Cannot forget "${path}": not listed`);
+    const body = JSON.parse(readRemembered(staging.data, entry).toString('utf8'));
+    statements.remove(targetOf(defined(citationOf(body), 'the citation')));
   }
 }
 
-/** The leaf of a body that joins readings: it names many record hashes, so its own statement is in the log. */
-function citationLeaf(line: string, { asOf }: Press): Leaf {
-  const { state: _, file: __, ...facts } = parseVerifyEntry(line.slice(0, -1));
-  return { ...facts, batch: releaseBatch({ as_of: asOf }) };
+/** Writes the tree over every statement of the release; returns its count and root. */
+function writeAll(
+  { statements, notes, memory, staging }: Run,
+  { list, press }: Output,
+  before: PreviousFiles | null,
+): ReleaseEntry['all'] {
+  const lines = statements.lines();
+  const entry = before?.files()?.find(BLOCKS_PATH) ?? null;
+  const were =
+    memory === null || entry === null
+      ? null
+      : {
+          lines: memory.read(STATEMENTS_NOTE),
+          blocks: readRemembered(staging.data, entry).toString('latin1'),
+        };
+  const { all, gone } = writeStatements(lines, were, press.file);
+  list.remove(gone);
+  notes.write(STATEMENTS_NOTE, lines);
+  return all;
 }
 
 /** Leaves of the collections, which each compile reads whole: those of the previous one are in the log. */
@@ -346,17 +370,6 @@ class PartLeaves {
   text(): string {
     return [...this.#given].join('\n');
   }
-}
-
-/** A log of more than the snapshots give may hold what comes back to them, but nothing that was collected later. */
-function unsureUntil(
-  { asOf }: PublishOptions,
-  memory: Memory | null,
-  { hasOrphans }: WrittenLog,
-): string | null {
-  if (memory !== null) return memory.state.unsure_until;
-  // A batch may be named after the day before its last line, and clocks differ.
-  return hasOrphans ? isoTime(Date.parse(asOf) + DAY_MS).slice(0, 'YYYY-MM-DD'.length) : null;
 }
 
 /** What is stored so far, as the descriptions look at it. */
@@ -390,14 +403,13 @@ function unsignedHead(
   run: Run,
   signals: ReadonlyMap<string, KnownSignal>,
 ): UnsignedHead {
-  const previous = run.staging.previous?.head ?? null;
   const sum = (count: 'readings' | 'rejects' | 'entities' | 'revisions' | 'repeats'): number =>
     [...signals.values()].reduce((total, known) => total + known[count], 0);
   const rejects = sum('rejects');
   return {
     format: 'signalpress-release/1' as const,
     contract_version: CONTRACT_VERSION,
-    ...nextPlace(previous, options.asOf),
+    ...nextPlace(run.staging.place, options.asOf),
     ...validUntil(options, run, signals),
     base_url: options.baseUrl,
     issuer_name: run.issuer.name,

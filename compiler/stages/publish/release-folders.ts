@@ -18,8 +18,8 @@ import {
 } from '../../contract/release.ts';
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
-import { readLastCheckpoint } from '../anchor/last-checkpoint.ts';
-import { canonicalDigest } from '../seal/jcs.ts';
+import type { LastPlace } from '../anchor/continue-log.ts';
+import { readNote } from '../anchor/log-folder.ts';
 import { type FileListBytes, onlyIn, readListed } from './release-list.ts';
 import { syncFolder } from './replace-file.ts';
 import { removeFile } from './spare-files.ts';
@@ -49,7 +49,7 @@ export function currentName(data: string): string | null {
 export function refuseLostCurrent(data: string): void {
   const names = releaseNames(data);
   // One alone, without a checkpoint, is what a first compile leaves that was killed before its switch.
-  const isFirst = names.length <= 1 && readLastCheckpoint(data) === null;
+  const isFirst = names.length <= 1 && readNote(data) === null;
   if (currentName(data) !== null || names.length === 0 || isFirst) return;
   const state = `"${CURRENT_LINK}" names a release that is not there`;
   throw new RangeError(`Cannot continue in "${data}": ${state}; ${linkAdvice(data)}`);
@@ -177,22 +177,18 @@ export interface PublicationTime {
   readonly acceptClock?: boolean;
 }
 
-/** What a head says about its place after the current release. */
+/** What a head says about its place after the newest release. */
 export function nextPlace(
-  previous: Release | null,
+  last: LastPlace | null,
   asOf: string,
 ): Pick<Release, 'sequence' | 'as_of' | 'previous' | 'clock_corrected'> {
-  const place = { sequence: (previous?.sequence ?? 0) + 1, as_of: asOf };
-  return {
-    ...place,
-    previous: previous === null ? null : canonicalDigest(previous),
-    ...clockCorrected(previous, place),
-  };
+  const place = { sequence: (last?.sequence ?? 0) + 1, as_of: asOf };
+  return { ...place, previous: last?.head ?? null, ...clockCorrected(last, place) };
 }
 
 /** Why a release may not be published at this time: it never goes back, unless the operator says that a clock ran ahead. */
 export function timeFault(
-  previous: Release | null,
+  previous: Pick<Release, 'as_of'> | null,
   { asOf, acceptClock = false }: PublicationTime,
 ): string | null {
   const isBehind = previous !== null && Date.parse(asOf) < Date.parse(previous.as_of);

@@ -6,7 +6,9 @@
  *     changes, and what the release before lists is not written again. A release that is no longer to be kept goes first:
  *     new bodies are written over the files that only it lists. The head and the list of files are written in `.staging`.
  *  3. `settle()` makes everything durable with one sync of the file system. Nothing is published before it is on the disk.
- *  4. `publish()` renames the folder into `releases/`, and then a new link over `current`. That rename is the switch.
+ *  4. `publish()` renames the folder into `releases/`, replaces the checkpoint of the log, and then renames a new link over
+ *     `current`. That rename is the switch. What was killed in between is finished by whoever opens the folder next: a log
+ *     has one entry of a sequence.
  *  5. The state for the next compile is moved last, and what is left of old releases is removed. A failure there costs time
  *     and undoes no release.
  *
@@ -22,6 +24,13 @@ import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CURRENT_LINK, RELEASES_FOLDER, type Release } from '../../contract/release.ts';
+import {
+  type LastPlace,
+  type LogSwitch,
+  lastPlace,
+  unswitchedRelease,
+} from '../anchor/continue-log.ts';
+import { type OpenLog, openLog } from '../anchor/log-folder.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
 import { lockData } from './data-lock.ts';
@@ -75,8 +84,12 @@ export interface Staging {
   readonly openedMs: number;
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;
+  /** The log beside the releases; null before the first. */
+  readonly log: OpenLog | null;
+  /** What the release is to follow; null before the first. */
+  readonly place: LastPlace | null;
   /** Makes everything that was written durable; only then can it be published. */
-  settle(): Promise<{ publish(name: string): Published }>;
+  settle(): Promise<{ publish(name: string, log: LogSwitch): Published }>;
   /** Forgets what was written so far, to begin again. */
   restart(): void;
   /** Leaves the data folder as it was. */
@@ -114,8 +127,11 @@ function openLocked(
   { full = false, retention = RETENTION, unlock }: StagingOptions & { unlock(): void },
 ): Staging {
   mkdirSync(join(data, RELEASES_FOLDER), { recursive: true });
+  const log = openLog(data);
+  if (log !== null) finishSwitch(data, log);
   refuseLostCurrent(data);
   const previous = previousFiles(data);
+  const place = lastPlace(log, previous);
   const staging = join(data, STAGING);
   const wasKilled = existsSync(staging);
   rmSync(staging, { recursive: true, force: true });
@@ -132,9 +148,12 @@ function openLocked(
     isKept: (entry) => !full && previous?.files()?.has(entry) === true,
   });
   const clear = (): void => rmSync(staging, { recursive: true, force: true });
-  const publish = (name: string): Published => {
-    const folder = publishFolder(data, root, name);
+  let isLogged = (): boolean => false;
+  const publish = (name: string, own: LogSwitch): Published => {
+    isLogged = own.isPublished;
+    const folder = publishFolder({ data, root, name }, own);
     const cleanupFailures = errorsOf([
+      own.tidy,
       () => takeOverState(data, staging),
       () => spares.remove(),
       clear,
@@ -150,14 +169,16 @@ function openLocked(
     openedMs: statSync(root).mtimeMs,
     writer,
     previous,
+    log,
+    place,
     restart() {
       writer.undo();
       clear();
       mkdirSync(root, { recursive: true });
     },
     discard() {
-      // A switch that failed after the link was renamed has published all the same.
-      if (currentName(data) === (previous?.name ?? null)) writer.undo();
+      // A switch that failed after the link was renamed has published all the same, and what is logged is published next time.
+      if (currentName(data) === (previous?.name ?? null) && !isLogged()) writer.undo();
       spares.removeGiven();
       clear();
       unlock();
@@ -169,8 +190,17 @@ function openLocked(
   };
 }
 
-/** Makes the folder a release, then the release the current one. */
-function publishFolder(data: string, root: string, name: string): string {
+/** Switches to the release of the newest entry, where a kill came between the log and the switch. */
+function finishSwitch(data: string, log: OpenLog): void {
+  const name = unswitchedRelease(data, log, currentName(data));
+  if (name !== null) switchCurrent(data, name);
+}
+
+/** Makes the folder a release, puts it into the log, then makes it the current one. */
+function publishFolder(
+  { data, root, name }: { readonly data: string; readonly root: string; readonly name: string },
+  log: LogSwitch,
+): string {
   const releases = join(data, RELEASES_FOLDER);
   const target = join(releases, name);
   if (currentName(data) === name) {
@@ -182,9 +212,11 @@ function publishFolder(data: string, root: string, name: string): string {
     rmSync(target, { recursive: true, force: true });
     renameSync(root, target);
     syncFolder(releases);
+    log.publish();
     switchCurrent(data, name);
   } catch (error) {
-    if (currentName(data) !== name) rmSync(target, { recursive: true, force: true });
+    if (currentName(data) !== name && !log.isPublished())
+      rmSync(target, { recursive: true, force: true });
     throw error;
   }
   return target;

@@ -30,11 +30,6 @@ const stateSchema = z.strictObject({
   release: z.string(),
   /** When reading began, by the clock of the disk. */
   since: z.number(),
-  /**
-   * Last day whose readings the log may hold although no snapshot gives them; null where it holds no such entry. A later
-   * reading is in the log only if a snapshot gave it before.
-   */
-  unsure_until: z.iso.date().nullable(),
   signals: z.record(z.string(), knownSignal),
   /** Bundles of each line. */
   bundles: z.record(z.string(), z.int()),

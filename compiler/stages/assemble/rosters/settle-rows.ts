@@ -14,7 +14,6 @@ import { endpointAt, type TablePath } from '../../../contract/endpoints.ts';
 import type { Cadence } from '../../../contract/freshness.ts';
 import { filePath, preferredValue } from '../../../contract/path.ts';
 import type { Evidence, Provenance } from '../../../contract/record.ts';
-import type { Leaf } from '../../../contract/release.ts';
 import { type RosterRow, rosterBody, rosterStatement } from '../../../contract/roster-views.ts';
 import { canonicalTarget } from '../../../contract/route.ts';
 import { NATURE, UNCERTAINTY } from '../../../contract/words.ts';
@@ -23,6 +22,7 @@ import type { StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
 import type { Snapshots } from '../../intake/list-snapshots.ts';
 import type { CaptureRow, RowOrigin } from '../../intake/roster-rows.ts';
+import type { Leaf } from '../../publish/leaf-lines.ts';
 import type { Press } from '../../publish/press.ts';
 import { canonicalDigest, jcs } from '../../seal/jcs.ts';
 
@@ -190,11 +190,9 @@ interface HashPlace {
 /** Puts the hashes of a roster where they are found; `places` has the rows that are served now first. */
 export function putHashes(press: Press, signal_id: string, places: readonly HashPlace[]): void {
   const hashes = places.flatMap(({ from, entity, file }): RowHash[] => {
-    const { record_hash, batch, row } = from;
+    const { record_hash, row } = from;
     const { observed_at } = row;
-    return record_hash === null
-      ? []
-      : [{ record_hash, signal_id, entity, observed_at, batch, file }];
+    return record_hash === null ? [] : [{ record_hash, signal_id, entity, observed_at, file }];
   });
   putRowHashes(press, hashes);
 }
@@ -274,7 +272,7 @@ export function noteOf(row: CaptureRow): string {
 }
 
 /** A hash of a row, and the file that it can be recomputed from; null where another has taken its place. */
-export interface RowHash extends Pick<Leaf, 'record_hash' | 'batch' | 'observed_at'> {
+export interface RowHash extends Pick<Leaf, 'record_hash' | 'observed_at'> {
   readonly signal_id: string | null;
   readonly entity: string;
   readonly file: string | null;
@@ -283,12 +281,12 @@ export interface RowHash extends Pick<Leaf, 'record_hash' | 'batch' | 'observed_
 /** Makes each hash findable once, and puts it into the log: of what is served now also where it stands. */
 export function putRowHashes(press: Press, hashes: readonly RowHash[]): void {
   const seen = new Set<string>();
-  for (const { batch, file, ...rest } of hashes) {
+  for (const { file, ...rest } of hashes) {
     if (seen.has(rest.record_hash)) continue;
     seen.add(rest.record_hash);
     const facts = { ...rest, kind: 'row' } as const;
     if (file !== null) press.lookUp({ ...facts, state: 'current', file });
-    press.leaf({ ...facts, batch });
+    press.leaf(facts);
   }
 }
 

@@ -1,16 +1,9 @@
 import type { Catalog } from '../../../contract/catalog/catalog.ts';
 import type { Line, SignalEntry } from '../../../contract/catalog/line.ts';
-import { openNote } from '../../../contract/checkpoint.ts';
 import { defined } from '../../../contract/defined.ts';
 import type { Endpoint } from '../../../contract/endpoints.ts';
 import { html } from '../../../contract/html.ts';
 import type { KeyHistory } from '../../../contract/key-history.ts';
-import {
-  anchorStatePath,
-  BATCHES_FOLDER,
-  parseAnchorState,
-  parseLogBatches,
-} from '../../../contract/log-batch.ts';
 import { decodeSegment } from '../../../contract/path.ts';
 import { otherPrices, priceBySignal, priceOf } from '../../../contract/price.ts';
 import { needsTokens, productsOf, stockStart } from '../../../contract/products.ts';
@@ -30,14 +23,13 @@ import {
   type SiteSignal,
   type SiteSignals,
 } from '../../../contract/site.ts';
-import { CHECKPOINT_PATH } from '../../../contract/tiles.ts';
 import { metricUnit } from '../../../contract/units.ts';
 import type { CatalogChange, CatalogNews } from '../../publish/catalog-changes.ts';
 import type { Press } from '../../publish/press.ts';
 import type { Issuer } from '../../seal/sealer.ts';
 import type { Shelf } from '../examples.ts';
 import { type ManifestEntry, rowOf } from '../manifest.ts';
-import { indexPage, type LogFacts, readPicture, siteAssets } from './pages.ts';
+import { indexPage, readPicture, siteAssets } from './pages.ts';
 import { CatalogView, listPath, mapPath } from './write-pieces.ts';
 
 const FEED_MAX = 100;
@@ -58,7 +50,7 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   press.pack(SITE_SIGNALS_URL.slice(1), JSON.stringify(shop));
   const view = new CatalogView(shelf.read(CATALOG_PATH));
   const example = entries.find(({ path }) => path === '/gauge')?.input_example_request ?? '/gauge';
-  const page = { issuer, asOf, shop, assets, catalog: view, keys, log: logFacts(shelf), example };
+  const page = { issuer, asOf, shop, assets, catalog: view, keys, example };
   press.pack(SITE_INDEX_PATH, indexPage(page));
   const { baseUrl } = issuer;
   const changes = siteChanges(material.news, { asOf, baseUrl });
@@ -66,20 +58,6 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   press.pack(SITE_FEED_PATH, changesFeed(changes, issuer, material.catalog));
   press.pack(`${SITE_FOLDER}/sitemap.xml`, sitemap(baseUrl));
   press.file(`${SITE_FOLDER}/og.png`, readPicture());
-}
-
-/** Batches of the log that are looked at for a time stamp, from the newest back. */
-const BATCHES_LOOKED_AT = 64;
-
-function logFacts({ has, read, under }: Shelf): LogFacts {
-  const textOf = (path: string): string => new TextDecoder().decode(read(path));
-  const opened = has(CHECKPOINT_PATH) ? openNote(textOf(CHECKPOINT_PATH)) : null;
-  const newest = [...under(BATCHES_FOLDER)].at(-1);
-  const batches = newest === undefined ? [] : parseLogBatches(textOf(newest));
-  const roots = [...new Set(batches.slice(-BATCHES_LOOKED_AT).map(({ root }) => root))];
-  const stamped = roots.map(anchorStatePath).filter(has);
-  const anchors = stamped.map((path) => parseAnchorState(textOf(path)));
-  return { checkpoint: opened?.checkpoint ?? null, anchors };
 }
 
 /** What a reading is called that a reader has not seen. */

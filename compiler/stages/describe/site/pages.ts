@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Checkpoint } from '../../../contract/checkpoint.ts';
 import { defined } from '../../../contract/defined.ts';
 import { howToBuy } from '../../../contract/how-to-buy.ts';
 import { type Html, html, sitePage } from '../../../contract/html.ts';
@@ -15,8 +14,6 @@ import { readPlain, STORED_BYTES_MAX } from '../../../verify/plain-file.ts';
 import type { Issuer } from '../../seal/sealer.ts';
 import type { CatalogView } from './write-pieces.ts';
 
-const SHOWN_ANCHORS = 5;
-
 interface IndexMaterial {
   readonly issuer: Issuer;
   readonly asOf: string;
@@ -24,21 +21,8 @@ interface IndexMaterial {
   readonly assets: Assets;
   readonly catalog: CatalogView;
   readonly keys: KeyHistory;
-  readonly log: LogFacts;
   /** A target that answers 402: what the examples buy. */
   readonly example: string;
-}
-
-/** The transparency log of the release; without a checkpoint where nothing was ever logged. */
-export interface LogFacts {
-  readonly checkpoint: Checkpoint | null;
-  /** The newest roots with a public time stamp, the newest last. */
-  readonly anchors: readonly {
-    readonly root: string;
-    readonly ots_state: string;
-    readonly stamped_at: string;
-    readonly bitcoin_height: number | null;
-  }[];
 }
 
 /** Entities of a signal that the index shows; the catalogue has them all. */
@@ -155,14 +139,15 @@ const CHANGES = html`<section id="changes" aria-labelledby="changes-title"><h2 i
 <p>New and revised readings of this release, without what is sold: <a href="/changes.json">as JSON</a>, or as a <a href="/changes.atom">feed (Atom)</a>.</p></section>`;
 
 /** Who signs, with which keys, and what keeps the signer honest. */
-function trustSection({ issuer, asOf, keys, log }: IndexMaterial): Html {
+function trustSection({ issuer, asOf, keys }: IndexMaterial): Html {
   const { name, did, baseUrl } = issuer;
   return html`<section id="trust" aria-labelledby="trust-title"><h2 id="trust-title">Trust</h2>
 <div class="cards"><div class="card"><h3>Issuer</h3><p><bdi>${name}</bdi></p><p><code>${did}</code></p>
 <p class="soft">Anybody can make a key. Compare this one with a source that you trust and that is not this page.</p></div>
 <div class="card"><h3>Release</h3><p id="release">As of <time datetime="${asOf}">${asOf}</time></p>
 <p class="soft">The number of the release, and whether it is served in time, say <a href="/healthz">/healthz</a>.</p></div>
-<div class="card"><h3>Transparency log</h3>${logFacts(log)}</div></div>
+<div class="card"><h3>Transparency log</h3><p><a href="${LOG_URL}">Signed checkpoint</a>. Nothing that is in the log can be taken out or changed unnoticed.</p>
+<p class="soft">Public time stamps of its roots: <a href="/gauge/anchor">/gauge/anchor</a>.</p></div></div>
 <h3>Keys</h3><div class="scroll" tabindex="0" role="region" aria-label="Keys"><table><thead><tr><th scope="col">Key</th><th scope="col">From</th><th scope="col">Until</th><th scope="col">Revoked from</th></tr></thead>
 <tbody>${keys.keys.map(keyRow)}</tbody></table></div><p>Signed history of the keys: <a href="${KEYS_URL}">${KEYS_URL}</a></p>
 <h3>Check everything yourself</h3>
@@ -174,22 +159,6 @@ npx signalpress verify answer.json --issuer ${did}</code></pre>
 function keyRow({ did, valid_from, valid_until, revoked_from }: IssuerKey): Html {
   return html`<tr><th scope="row"><code>${did}</code></th><td>${valid_from ?? 'the first key'}</td><td>${valid_until ?? 'in use'}</td><td>${revoked_from ?? 'never'}</td></tr>
 `;
-}
-
-function logFacts({ checkpoint, anchors }: LogFacts): Html {
-  if (checkpoint === null) return html`<p>Nothing is logged yet.</p>`;
-  const root = Buffer.from(checkpoint.root).toString('hex');
-  const stamps = anchors.slice(-SHOWN_ANCHORS).reverse();
-  return html`<p>${checkpoint.size.toLocaleString('en')} entries. Newest root:</p><p><code>${root}</code></p>
-<p><a href="${LOG_URL}">Signed checkpoint</a>. Nothing that is in the log can be taken out or changed unnoticed.</p>
-${
-  stamps.length === 0
-    ? html`<p class="soft">No root has a public time stamp yet.</p>`
-    : html`<ul>${stamps.map(
-        ({ root: stamped, ots_state, stamped_at, bitcoin_height }) =>
-          html`<li><a href="/log/anchor/${stamped}.json">${stamped_at}</a>: ${ots_state}${bitcoin_height === null ? null : html`, Bitcoin block ${bitcoin_height}`}</li>`,
-      )}</ul>`
-}`;
 }
 
 type Json = Readonly<Record<string, unknown>>;

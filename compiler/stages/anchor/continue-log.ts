@@ -1,0 +1,215 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
+import { parseDidKey } from '../../contract/did-key.ts';
+import { HASH_COUNT_PATH, parseHashCount } from '../../contract/hash-index.ts';
+import { goesBack, RELEASES_FOLDER, type Release, releaseName } from '../../contract/release.ts';
+import { type ReleaseEntry, releaseEntryBytes } from '../../contract/release-entry.ts';
+import { BLOCKS_PATH } from '../../contract/statement-tree.ts';
+import { CHECKPOINT_PATH, LOG_KEY_PATH, takenPath } from '../../contract/tiles.ts';
+import type { LeafStore } from '../publish/leaf-store.ts';
+import type { Press } from '../publish/press.ts';
+import { readRelease } from '../publish/release-folders.ts';
+import type { PreviousFiles, Staging } from '../publish/release-store.ts';
+import { ForgottenError } from '../remember/forgotten-error.ts';
+import { canonicalDigest } from '../seal/jcs.ts';
+import { openCheckpoint, signCheckpoint } from './checkpoint-note.ts';
+import { type CurrentRelease, currentRelease } from './current-release.ts';
+import { copyFirstLog, removeFirstFiles, takeFirstIndex } from './first-format.ts';
+import { type RunSource, StoredRuns } from './hash-runs.ts';
+import {
+  type OpenLog,
+  publishCheckpoint,
+  readNote,
+  refused,
+  trimTiles,
+  writeLogFiles,
+} from './log-folder.ts';
+import { appendEntries, rootOf, sha256, type TreeEdge } from './log-tree.ts';
+import { rebuiltIndex } from './rebuilt-index.ts';
+import { type TakenIn, takeIn } from './take-in.ts';
+
+/** What the next release follows. */
+export interface LastPlace extends Pick<Release, 'sequence' | 'as_of' | 'clock_corrected'> {
+  /** Hash of its head. */
+  readonly head: string;
+}
+
+/** Name of the release of the newest entry where it stands but is not current, as a kill before the switch leaves it; else null. */
+export function unswitchedRelease(
+  data: string,
+  { last }: OpenLog,
+  current: string | null,
+): string | null {
+  const name = releaseName(last);
+  if (current === name || !existsSync(join(data, RELEASES_FOLDER, name))) return null;
+  return canonicalDigest(readRelease(data, name)) === last.head ? name : null;
+}
+
+/** What the next release follows: the newest entry of the log, whose release may be lost; null before the first. Throws a CompileError where the log is not that of the current release. */
+export function lastPlace(log: OpenLog | null, previous: PreviousFiles | null): LastPlace | null {
+  const head = previous?.head;
+  if (log === null) {
+    if (previous === null || head === undefined) return null;
+    if (previous.files()?.find(BLOCKS_PATH)) {
+      throw refused(CHECKPOINT_PATH, 'it is lost, and the current release is in it');
+    }
+    return placeOf(head);
+  }
+  const { last } = log;
+  if (head === undefined) return { ...last };
+  const own = log.entryOf(head.sequence);
+  if (own?.head === canonicalDigest(head)) {
+    return last.sequence === head.sequence ? placeOf(head) : { ...head, ...last };
+  }
+  throw refused(
+    CHECKPOINT_PATH,
+    own === null
+      ? `its newest entry is release ${last.sequence}, and release ${head.sequence} is the current one`
+      : `release ${head.sequence} is another one in it`,
+  );
+}
+
+function placeOf(head: Release): LastPlace {
+  return { ...head, head: canonicalDigest(head) };
+}
+
+/** What the log is continued with. */
+interface LogParts {
+  readonly staging: Pick<Staging, 'data' | 'scratch' | 'log' | 'place' | 'previous'>;
+  readonly press: Pick<Press, 'issuer' | 'sealer' | 'file'>;
+}
+
+/** A log that a release can be appended to. */
+export interface ContinuedLog {
+  readonly parts: LogParts;
+  readonly edge: TreeEdge;
+  /** The release of the first format whose log it was. */
+  readonly first: CurrentRelease | null;
+}
+
+/** The log of a data folder, whose checkpoint this issuer or the one before signed; throws a CompileError for any other. */
+export function continuedLog(parts: LogParts): ContinuedLog {
+  const { staging, press } = parts;
+  const { data, log, previous } = staging;
+  const issuers = [press.issuer.did, ...(previous === null ? [] : [previous.head.issuer_did])];
+  if (log !== null) {
+    if (openCheckpoint(log.note, issuers) === null) {
+      throw refused(CHECKPOINT_PATH, 'not a checkpoint that this issuer signed');
+    }
+    return { parts, edge: log.edge, first: null };
+  }
+  const release = currentRelease(data, previous);
+  const edge =
+    release === null || previous === null
+      ? null
+      : copyFirstLog({ data, head: previous.head, release, issuers });
+  if (edge === null) return { parts, edge: { size: 0, rows: [], bundle: [] }, first: null };
+  return { parts, edge, first: release };
+}
+
+/** Takes in what is new of some leaves, and writes the index. `isIncremental`: what does not change of the release before stays. */
+export function takeLeaves(
+  { parts, first }: ContinuedLog,
+  leaves: LeafStore,
+  isIncremental: boolean,
+): TakenIn {
+  const { staging, press } = parts;
+  const { data, scratch, log, previous, place } = staging;
+  const sequence = (place?.sequence ?? 0) + 1;
+  const release = currentRelease(data, previous);
+  const from = (known: RunSource, name: string): TakenIn => {
+    const folder = join(scratch, name);
+    const into = takenFile(staging);
+    return takeIn({
+      press,
+      leaves,
+      into,
+      sequence,
+      known,
+      scratch: folder,
+      isStanding: isIncremental,
+    });
+  };
+  if (log === null) {
+    if (first !== null && isIncremental) throw new ForgottenError('Cannot go on: another format');
+    if (first !== null) takeFirstIndex(first, leaves);
+    return from(new StoredRuns(0, () => Buffer.alloc(0)), 'taken');
+  }
+  const isWhole = release !== null && place?.sequence === previous?.head.sequence;
+  try {
+    if (!isWhole) throw new ForgottenError('Cannot go on: the newest release is lost');
+    return from(storedIndex(release), 'taken');
+  } catch (error) {
+    if (isIncremental || !(error instanceof ForgottenError)) throw error;
+    return from(rebuiltIndex(data, log, { leaves, folder: join(scratch, 'index') }), 'retaken');
+  }
+}
+
+function storedIndex(release: CurrentRelease): RunSource {
+  const read = (path: string): Buffer => {
+    try {
+      const bytes = release.read(path);
+      if (bytes !== null) return bytes;
+    } catch (cause) {
+      throw new ForgottenError(`Cannot go on from "${path}"`, { cause });
+    }
+    throw new ForgottenError(`Cannot go on from "${path}": not listed`);
+  };
+  return new StoredRuns(parseHashCount(read(HASH_COUNT_PATH).toString('latin1')), read);
+}
+
+/** A release that takes in nothing has no file. */
+function keepTaken(from: string, to: string, count: number): void {
+  rmSync(to, { force: true });
+  if (count === 0) return;
+  mkdirSync(dirname(to), { recursive: true });
+  renameSync(from, to);
+}
+
+/** Where the record hashes that a release takes in are written before it is appended. */
+function takenFile({ scratch }: Pick<Staging, 'scratch'>): string {
+  return join(scratch, 'taken-hashes');
+}
+
+/** The last step of a release: what it publishes of the log, between the moment that it stands and the switch. */
+export interface LogSwitch {
+  publish(): void;
+  /** Whether the checkpoint is the published one. */
+  isPublished(): boolean;
+  /** Removes what no reader needs any more. */
+  tidy(): void;
+}
+
+/** Appends the entry of a release, signs the log, and writes what belongs to it except its checkpoint. */
+export function appendRelease(
+  { parts, edge, first }: ContinuedLog,
+  release: Release,
+  { all, taken }: { readonly all: ReleaseEntry['all']; readonly taken: ReleaseEntry['new'] },
+): LogSwitch {
+  const { staging, press } = parts;
+  const { data, place } = staging;
+  if (place !== null && (release.sequence !== place.sequence + 1 || goesBack(place, release))) {
+    throw refused(
+      CHECKPOINT_PATH,
+      `release ${release.sequence} as of ${release.as_of} is not the next one`,
+    );
+  }
+  const { as_of, sequence, valid_until = null } = release;
+  const head = canonicalDigest(release);
+  const entry = releaseEntryBytes({ all, as_of, head, new: taken, sequence, valid_until });
+  writeLogFiles(data, appendEntries(edge, [entry]));
+  keepTaken(takenFile(staging), join(data, takenPath(sequence)), taken.count);
+  const origin = logOrigin(press.issuer.baseUrl);
+  const note = signCheckpoint({ origin, size: edge.size, root: rootOf(edge) }, press.sealer);
+  const key = `${verifierKey(origin, parseDidKey(press.issuer.did), sha256)}\n`;
+  writeLogFiles(data, new Map([[LOG_KEY_PATH, Buffer.from(key)]]));
+  return {
+    publish: () => publishCheckpoint(data, note),
+    isPublished: () => readNote(data) === note,
+    tidy() {
+      trimTiles(data, edge.size);
+      if (first !== null) removeFirstFiles(data);
+    },
+  };
+}

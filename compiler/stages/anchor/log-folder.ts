@@ -1,0 +1,181 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Checkpoint, NOTE_CHARS_MAX, openNote } from '../../contract/checkpoint.ts';
+import { defined } from '../../contract/defined.ts';
+import { messageOf } from '../../contract/errors.ts';
+import {
+  hashOfSubtrees,
+  inclusionRanges,
+  leafHash,
+  subtreesOf,
+  verifyInclusion,
+} from '../../contract/merkle.ts';
+import { parseReleaseEntry, type ReleaseEntry } from '../../contract/release-entry.ts';
+import {
+  bundleEntries,
+  CHECKPOINT_PATH,
+  LOG_FOLDER,
+  TILE_WIDTH,
+  type Tile,
+  tileOfSubtree,
+  tilePath,
+} from '../../contract/tiles.ts';
+import { readPlain } from '../../verify/plain-file.ts';
+import { CompileError } from '../intake/compile-error.ts';
+import { replaceFile } from '../publish/replace-file.ts';
+import {
+  edgeTiles,
+  foldedHash,
+  hexOf,
+  rootOf,
+  sha256,
+  type TreeEdge,
+  tileHashes,
+} from './log-tree.ts';
+
+/** Longest bundle: 256 entries of at most 65,535 bytes behind their lengths. */
+const TILE_BYTES_MAX = TILE_WIDTH * (2 + 65_535);
+/** How many sizes of the log keep their partial tiles: a reader of a checkpoint of before still finds them. */
+const SIZES_KEPT = 8;
+
+/** The log beside the releases, as its newest checkpoint states it. */
+export interface OpenLog {
+  /** The signed note, whose signatures are for the caller to check. */
+  readonly note: string;
+  readonly signed: Checkpoint;
+  readonly edge: TreeEdge;
+  /** The newest entry. */
+  readonly last: ReleaseEntry;
+  /** The entry of a release; null where the log has none of that sequence. */
+  entryOf(sequence: number): ReleaseEntry | null;
+}
+
+/** Opens the log of a data folder; null before the first checkpoint. Throws a CompileError for one that does not give its root. */
+export function openLog(data: string): OpenLog | null {
+  const note = readNote(data);
+  if (note === null) return null;
+  const signed = openNote(note)?.checkpoint;
+  if (signed === undefined) throw refused(CHECKPOINT_PATH, 'it is not a checkpoint');
+  const edge = readEdge(data, signed);
+  const entryAt = (index: number): ReleaseEntry | null =>
+    parseReleaseEntry(readEntry(data, index, signed));
+  const last = signed.size === 0 ? null : entryAt(signed.size - 1);
+  if (last === null) throw refused(CHECKPOINT_PATH, 'its newest entry is not that of a release');
+  return {
+    note,
+    signed,
+    edge,
+    last,
+    entryOf(sequence) {
+      const index = signed.size - 1 - (last.sequence - sequence);
+      const entry = index < 0 || index >= signed.size ? null : entryAt(index);
+      return entry?.sequence === sequence ? entry : null;
+    },
+  };
+}
+
+/** The signed note of the newest checkpoint; null before the first. */
+export function readNote(data: string): string | null {
+  const path = join(data, CHECKPOINT_PATH);
+  return existsSync(path) ? readPlain(path, NOTE_CHARS_MAX).toString('utf8') : null;
+}
+
+/** Reads what is not full yet: it has to give the root that was signed, and each entry its hash. */
+export function readEdge(data: string, { size, root }: Checkpoint): TreeEdge {
+  const edge: TreeEdge = { size, rows: [], bundle: [] };
+  for (let level = 0; size >= TILE_WIDTH ** level; level += 1) edge.rows[level] = [];
+  for (const tile of edgeTiles(size)) {
+    if (tile.level === 'entries') edge.bundle = readBundle(data, tile);
+    else edge.rows[tile.level] = readHashes(data, tile);
+  }
+  if (hexOf(rootOf(edge)) !== hexOf(root)) {
+    throw refused(CHECKPOINT_PATH, 'its tiles do not give the root that was signed');
+  }
+  const hashes = edge.rows[0] ?? [];
+  const isSame = edge.bundle.every(
+    (entry, at) => hexOf(leafHash(entry, sha256)) === hexOf(defined(hashes[at], 'the hash')),
+  );
+  if (!isSame) throw refused(CHECKPOINT_PATH, 'an entry is not the one of its hash');
+  return edge;
+}
+
+/** An entry of the log, proven to be in the tree that was signed. */
+function readEntry(data: string, index: number, { size, root }: Checkpoint): Uint8Array {
+  const number = Math.floor(index / TILE_WIDTH);
+  const width = Math.min(TILE_WIDTH, size - number * TILE_WIDTH);
+  const tile = { level: 'entries', index: number, width } as const;
+  const entry = defined(readBundle(data, tile)[index % TILE_WIDTH], 'the entry');
+  const proof = inclusionRanges(index, size).map((range) => {
+    const subtrees = subtreesOf(range).map((subtree) => {
+      const { tile, height, offset } = tileOfSubtree(subtree, size);
+      return foldedHash(readHashes(data, tile).slice(offset, offset + 2 ** height));
+    });
+    return hashOfSubtrees(subtrees, sha256);
+  });
+  const leaf = leafHash(entry, sha256);
+  if (verifyInclusion({ index, size, leaf, proof, root }, sha256)) return entry;
+  throw refused(tilePath(tile), 'it does not lead to the root that was signed');
+}
+
+function readBundle(data: string, tile: Tile): Uint8Array[] {
+  const path = tilePath(tile);
+  const entries = readOrRefuse(path, () => bundleEntries(bytesAt(data, path)));
+  if (entries.length === tile.width) return entries;
+  throw refused(path, `it has ${entries.length} entries`);
+}
+
+function readHashes(data: string, tile: Tile): Uint8Array[] {
+  const path = tilePath(tile);
+  const hashes = readOrRefuse(path, () => tileHashes(bytesAt(data, path), tile.width));
+  if (hashes !== null) return hashes;
+  throw refused(path, `it has not ${tile.width} hashes`);
+}
+
+function bytesAt(data: string, path: string): Buffer {
+  return readPlain(join(data, path), TILE_BYTES_MAX);
+}
+
+function readOrRefuse<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw refused(path, messageOf(cause));
+  }
+}
+
+/** Writes files of the log. Beyond the size that the checkpoint states they mean nothing yet. */
+export function writeLogFiles(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  for (const [path, bytes] of files) {
+    mkdirSync(dirname(join(data, path)), { recursive: true });
+    writeFileSync(join(data, path), bytes);
+  }
+}
+
+/** Replaces the checkpoint, by which all that was written counts from now on. */
+export function publishCheckpoint(data: string, note: string): void {
+  replaceFile(join(data, CHECKPOINT_PATH), note);
+}
+
+/** Removes the partial tiles of older sizes, so that the folder grows by what is new alone. */
+export function trimTiles(data: string, size: number): void {
+  const kept = new Set<string>();
+  for (let of = Math.max(1, size - SIZES_KEPT + 1); of <= size; of += 1) {
+    for (const tile of edgeTiles(of)) kept.add(tilePath(tile));
+  }
+  for (const { level, index } of edgeTiles(size + 1).concat(
+    edgeTiles(Math.max(1, size - SIZES_KEPT)),
+  )) {
+    const folder = `${tilePath({ level, index, width: TILE_WIDTH })}.p`;
+    if (!existsSync(join(data, folder))) continue;
+    const names = readdirSync(join(data, folder)).filter((name) => !kept.has(`${folder}/${name}`));
+    for (const name of names) rmSync(join(data, folder, name));
+  }
+}
+
+/** That the log is not what was signed, or not that of these releases. */
+export function refused(file: string, state: string): CompileError {
+  const message =
+    `the log cannot be continued: ${state}; nothing was signed. Restore the folder "${LOG_FOLDER}" and the newest ` +
+    'release from a copy: a log never shrinks or forks';
+  return new CompileError([{ code: 'log_refused', file, message }]);
+}
