@@ -6,7 +6,7 @@ import { defined } from '../../../../../compiler/contract/defined.ts';
 import { storedPath } from '../../../../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../../../../compiler/contract/release.ts';
 import { bodyOfText } from '../../../../../compiler/contract/series-csv.ts';
-import { BLOCKS_PATH, blockFilePath } from '../../../../../compiler/contract/statement-tree.ts';
+import { BLOCKS_PATH } from '../../../../../compiler/contract/statement-tree.ts';
 import { CHECKPOINT_PATH, tilePath } from '../../../../../compiler/contract/tiles.ts';
 import { readPlain } from '../../../../../compiler/verify/plain-file.ts';
 import { answer } from '../../../../../gatekeeper/answers/answers.ts';
@@ -37,18 +37,24 @@ describe('what is sold', () => {
 
   it('I72: brings a proof of its statement, which holds and changes nothing else of the body', async () => {
     const { head } = shop.service.release;
+    const failed: string[] = [];
     for (const target of targets.filter((one) => one !== '/gauge/subscribe')) {
       const plain = (await shop.ask(target)).toString('utf8');
-      const text = (await sold(target)).toString('utf8');
+      const text = await sold(target).then(String, () => '');
+      if (text === '') {
+        failed.push(target);
+        continue;
+      }
       const { body, entry, isProven } = openedProof(text);
       expect(body, target).toEqual(bodyOfText(plain));
-      expect([target, isProven]).toEqual([target, true]);
+      if (!isProven) failed.push(target);
       expect([entry.sequence, entry.as_of, entry.head]).toEqual([
         head.sequence,
         head.as_of,
         headHash(head),
       ]);
     }
+    expect(failed).toEqual([]);
     expect(targets.length).toBeGreaterThan(60);
   });
 
@@ -134,34 +140,34 @@ function copied(): string {
   return data;
 }
 
-/** Where the bytes of a listed file of a shop stand. */
-function placeIn(data: string, path: string): string {
+/** Where the bytes of listed files of a shop stand. */
+function placesIn(data: string, isMeant: (path: string) => boolean): string[] {
   const list = readPlain(join(realpathSync(join(data, 'current')), FILES_NAME), 10_000_000);
-  const entry = parseFiles(list.toString()).find((one) => one.path === path);
-  if (entry === undefined) throw new Error(`Cannot find "${path}": not in the release`);
-  return join(data, storedPath(path, entry.sha256));
+  const meant = parseFiles(list.toString()).filter(({ path }) => isMeant(path));
+  return meant.map(({ path, sha256 }) => join(data, storedPath(path, sha256)));
 }
 
 describe('a log that cannot be read', () => {
   const tile = tilePath({ level: 0, index: 0, width: 1 });
-  const cases: readonly (readonly [string, (data: string) => string, string])[] = [
-    ['the list of blocks', (data) => placeIn(data, BLOCKS_PATH), 'hash differs'],
-    ['a block', (data) => placeIn(data, blockFilePath(0)), 'hash differs'],
-    ['the checkpoint', (data) => join(data, CHECKPOINT_PATH), 'not the signed note'],
-    ['a tile', (data) => join(data, tile), 'bytes instead of 32'],
-    ['a bundle', (data) => join(data, tile.replace('/0/', '/entries/')), 'cut off'],
+  const cases: readonly (readonly [string, (data: string) => readonly string[], string])[] = [
+    [
+      'the list of blocks',
+      (data) => placesIn(data, (path) => path === BLOCKS_PATH),
+      'hash differs',
+    ],
+    ['the blocks', (data) => placesIn(data, (path) => path.endsWith('.bin')), 'hash differs'],
+    ['the checkpoint', (data) => [join(data, CHECKPOINT_PATH)], 'not the signed note'],
+    ['a tile', (data) => [join(data, tile)], 'bytes instead of 32'],
+    ['a bundle', (data) => [join(data, tile.replace('/0/', '/entries/'))], 'cut off'],
   ];
 
   it.each(cases)(
     'I72: sells nothing with a proof, and everything without: %s',
     async (_, of, why) => {
       const data = copied();
-      writeFileSync(of(data), 'damaged');
+      for (const place of of(data)) writeFileSync(place, 'damaged');
       const service = await compiledService(data, shop.now);
-      const first = defined(SOLD_TARGETS[0], 'target');
-      for (const target of why === 'hash differs' ? [first] : [RECORD, first]) {
-        await expect(sold(target, service)).rejects.toThrow(why);
-      }
+      await expect(sold(RECORD, service)).rejects.toThrow(why);
       expect(await sold(`${RECORD}&proof=0`, service)).toEqual(await shop.ask(RECORD));
     },
   );
