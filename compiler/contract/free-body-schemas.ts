@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { proofTextSchema } from './citation.ts';
 import { FRESHNESS_THRESHOLDS, UPDATE_STATES } from './freshness.ts';
-import { logBatch } from './log-batch.ts';
 import { lifecycleSchema, positionSchema, provenanceSchema, recordSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
+import { releaseEntrySchema } from './release-entry.ts';
 import { CANDIDATES_MAX } from './resolve-bodies.ts';
 
 const dateTime = z.iso.datetime();
@@ -250,22 +249,36 @@ const words = {
   ots_note: z.string(),
 };
 const inclusion = {
-  ...logBatch.shape,
+  batch: z.string(),
   index: count,
-  leaf_hash: hex,
   inclusion_proof: z.array(hex),
+  root: hash,
+  entry: releaseEntrySchema,
+  entry_index: count,
+  entry_proof: z.array(hex),
+  log_root: hex,
+  checkpoint: z.string(),
+};
+const batch = {
+  batch: z.string(),
+  day: z.iso.date(),
+  sequence: z.int().min(1),
+  as_of: dateTime,
+  count,
+  root: hash,
+  entry_index: count,
 };
 const lookUp = { endpoint: z.literal('gauge/anchor'), hash: digits };
 
-/** `/gauge/anchor`: the batches of the log, or what it says of one hash. */
+/** `/gauge/anchor`: the releases of the log, or what it says of one hash. */
 export const anchorSchema = z.union([
   z.strictObject({
     endpoint: z.literal('gauge/anchor'),
     day: z.iso.date().optional(),
-    log: z.strictObject({ size: count, checkpoint: z.string(), files: z.string() }).nullable(),
+    log: z.strictObject({ size: count, checkpoint: z.string(), files: z.string() }),
     total: count,
     shown: count,
-    batches: z.array(z.strictObject({ ...logBatch.shape, ...words })),
+    batches: z.array(z.strictObject({ ...batch, ...words })),
     note: z.string(),
   }),
   z.strictObject({
@@ -289,7 +302,7 @@ export const proofSchema = z.strictObject({
   endpoint: z.literal('proof'),
   hash: digits,
   found: z.boolean(),
-  kind: z.enum(['reading', 'row', 'citation', 'release']).optional(),
+  kind: z.enum(['reading', 'row', 'citation']).optional(),
   record_status: z.strictObject({ state: z.enum(['current', 'superseded', 'not_found']) }),
   signal_id: z.string().nullable().optional(),
   entity: z.string().nullable().optional(),
@@ -298,7 +311,6 @@ export const proofSchema = z.strictObject({
   hash_core_members: z.array(z.string()).nullable(),
   recompute: z.string().optional(),
   inclusion: z.strictObject(inclusion).nullable(),
-  tlog_proof: proofTextSchema.nullable(),
   anchor: z.strictObject(words).nullable(),
   ambiguous: z.literal(true).optional(),
   note: z.string(),

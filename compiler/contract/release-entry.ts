@@ -11,7 +11,8 @@ import { decodeUtf8, parseJson } from './strict-json.ts';
 const hash = z.string().regex(RECORD_HASH);
 const tree = z.strictObject({ count: z.int().min(0), root: hash });
 
-const releaseEntrySchema = z.strictObject({
+/** An entry, parsed. */
+export const releaseEntrySchema = z.strictObject({
   /** Over the statements of `statement-tree.ts`. */
   all: tree,
   as_of: z.iso.datetime(),

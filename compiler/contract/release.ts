@@ -125,8 +125,8 @@ function isReleasePath(path: string): boolean {
 /** What a record hash stands for. */
 export interface VerifyEntry {
   readonly record_hash: string;
-  /** See LeafFacts. Any body may have its signed statement looked up. */
-  readonly kind: LeafFacts['kind'];
+  /** Hash core of a reading, hash core of a roster row, or signed statement of any body. */
+  readonly kind: 'reading' | 'row' | 'citation';
   readonly state: 'current' | 'superseded';
   /** File of the release that carries the hash; null for a superseded one. */
   readonly file: string | null;
@@ -138,7 +138,6 @@ export interface VerifyEntry {
 
 /** One line of a verify shard: the release carries the hash now. */
 export interface CurrentEntry extends VerifyEntry {
-  readonly kind: Exclude<LeafFacts['kind'], 'release'>;
   readonly state: 'current';
   readonly file: string;
 }

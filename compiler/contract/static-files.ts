@@ -1,7 +1,6 @@
 import { WHOLE_CATALOG_PATH } from './catalog/whole-catalog.ts';
 import { defined } from './defined.ts';
 import { FILES_NAME, PUBLIC_LIST_URL, RELEASE_NAME } from './release.ts';
-import { RELEASE_PROOF_NAME } from './release-leaf.ts';
 import {
   SITE_CHANGES_PATH,
   SITE_DOCS_PATH,
@@ -123,10 +122,6 @@ export const STATIC_FILES: readonly StaticRow[] = [
     file(RELEASE_URL, RELEASE_NAME, JSON_TYPE),
   ),
   named(
-    'where the head of the release is in the log (C2SP tlog-proof)',
-    file(RELEASE_PROOF_URL, RELEASE_PROOF_NAME, TEXT),
-  ),
-  named(
     'hash, size and path of every file that is free under each catalogue, to be had by hash and path',
     file(PUBLIC_LIST_URL, FILES_NAME, TEXT),
   ),
@@ -161,7 +156,7 @@ export const STATIC_FILES: readonly StaticRow[] = [
   named('signed checkpoint of the transparency log (C2SP tlog-tiles)', logFile(LOG_URL)),
   named('public key of the log checkpoints', logFile('/log/vkey')),
   { url: '/log/tile/', path: 'log/tile/', contentType: BYTES, cache: 'immutable' },
-  logFile('/log/batches/'),
+  { url: '/log/new/', path: 'log/new/', contentType: BYTES, cache: 'immutable' },
   { ...file('/log/anchor/', 'log/anchor/', JSON_TYPE), end: '.json' },
   { ...file('/log/anchor/', 'log/anchor/', BYTES), end: '.ots' },
 ];

@@ -310,11 +310,13 @@ async function recordJson(
 /** What `/proof/<hash>` says of the place in the log. */
 interface Proof {
   inclusion?: {
+    batch: string;
     index: number;
-    size: number;
-    root: string;
-    leaf_hash: string;
     inclusion_proof: readonly string[];
+    root: string;
+    entry: { new: { count: number } };
+    entry_index: number;
+    log_root: string;
   } | null;
   anchor?: {
     ots_state: string;
@@ -327,9 +329,11 @@ interface Proof {
 async function logTree(hash: string): Promise<HTMLElement> {
   const { inclusion, anchor } = JSON.parse(await textAt(`/proof/${hash}`)) as Proof;
   if (!inclusion) return el('p', {}, 'The log does not hold this hash yet.');
-  const { index, size, root, leaf_hash, inclusion_proof } = inclusion;
-  const steps = logPath(index, size, inclusion_proof);
-  const summary = `Entry ${index.toLocaleString('en')} of ${size.toLocaleString('en')}. ${steps.length} hashes lead from it to the root.`;
+  const { batch, index, inclusion_proof, root, entry, entry_index, log_root } = inclusion;
+  const { count } = entry.new;
+  const steps = logPath(index, count, inclusion_proof);
+  const [place, all] = [index, count].map((number) => number.toLocaleString('en'));
+  const summary = `Hash ${place} of the ${all} that release ${batch} took in, which is entry ${entry_index.toLocaleString('en')} of the log. ${steps.length} hashes lead from it to the root of the release.`;
   return el(
     'div',
     { class: 'tree' },
@@ -338,8 +342,8 @@ async function logTree(hash: string): Promise<HTMLElement> {
     el(
       'dl',
       { class: 'facts' },
-      ...fact('Leaf', el('code', {}, leaf_hash)),
-      ...fact('Root', el('code', {}, root)),
+      ...fact('Root of the release', el('code', {}, root)),
+      ...fact('Root of the log', el('code', {}, log_root)),
       ...fact('Time stamp', stampText(anchor ?? null)),
     ),
     steps.length === 0 ? null : asList(steps),

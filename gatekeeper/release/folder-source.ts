@@ -1,7 +1,7 @@
 import { watch } from 'node:fs';
 import { access, readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { messageOf } from '../../compiler/contract/errors.ts';
+import { isCode, messageOf } from '../../compiler/contract/errors.ts';
 import { FILES_FOLDER } from '../../compiler/contract/path.ts';
 import {
   CURRENT_LINK,
@@ -10,14 +10,12 @@ import {
   RELEASE_NAME,
   RELEASES_FOLDER,
 } from '../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
-import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
 import { FILE_COST } from '../http/cost.ts';
 import { isOfDisk, readPlainFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { DamagedReleaseError } from './open-release.ts';
 import { DamagedFileError, type ReadFile, readBody } from './read-body.ts';
-import type { ReleaseFolder, ReleasePlace, ReleaseSource } from './release-source.ts';
+import type { LogPart, ReleaseFolder, ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** How often the link is read when the file system reports nothing. */
 const POLL_MS = 1000;
@@ -54,7 +52,8 @@ async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> 
     head: await readOrRefuse(join(root, RELEASE_NAME), HEAD_BYTES_MAX),
     isThere: async () => (await isAt(join(root, RELEASE_NAME))) && isAt(join(data, FILES_FOLDER)),
     list: (_, max) => readOrRefuse(join(root, FILES_NAME), max),
-    proof: () => readProof(join(root, RELEASE_PROOF_NAME)),
+    log: (path, part) => readLog(join(data, path), part, read),
+    lasting: (make) => make(),
     body(entry, spend) {
       spend(FILE_COST);
       return readBody(data, entry, read);
@@ -112,13 +111,23 @@ async function readOrRefuse(path: string, max: number): Promise<Buffer> {
   }
 }
 
-async function readProof(path: string): Promise<Buffer> {
+async function readLog(
+  path: string,
+  { max, start, fault }: LogPart,
+  read: ReadFile,
+): Promise<Buffer | null> {
+  const damaged = (why: string, cause?: unknown): DamagedFileError =>
+    new DamagedFileError(`Cannot read "${path}": ${why}; restore the log from a copy`, { cause });
+  let bytes: Buffer;
   try {
-    return await readPlainFile(path, TLOG_PROOF_BYTES_MAX);
+    bytes = await read(path, max, start);
   } catch (cause) {
-    const advice = 'restore it from a copy';
-    throw new DamagedFileError(`Cannot serve "${path}": ${messageOf(cause)}; ${advice}`, { cause });
+    if (isCode(cause, 'ENOENT') || isCode(cause, 'ENOTDIR')) return null;
+    throw damaged(messageOf(cause), cause);
   }
+  const why = fault(bytes);
+  if (why !== null) throw damaged(why);
+  return bytes;
 }
 
 /** File system events only make a swap quicker; without them the poll does. */

@@ -1,240 +1,215 @@
+/**
+ * The log as it lies beside the releases, read against one signed root. Nothing of it is trusted: the tiles at the right edge
+ * give the root, each full tile hashes to its place in the one above it, and the entries of a bundle hash to their tile.
+ */
+
+import type { Checkpoint } from '../../compiler/contract/checkpoint.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { firstWhere } from '../../compiler/contract/lists.ts';
 import {
-  type AnchorState,
-  anchorProofPath,
-  anchorStatePath,
-  BATCHES_PER_FILE,
-  type LogBatch,
-  logBatchesPath,
-  parseAnchorState,
-  parseLogBatches,
-} from '../../compiler/contract/log-batch.ts';
-import {
+  completeLevels,
   HASH_BYTES,
   hashOfSubtrees,
   inclusionRanges,
   leafHash,
-  nodeHash,
   type Range,
   type Subtree,
   subtreesOf,
 } from '../../compiler/contract/merkle.ts';
-import { logEntry, TILE_WIDTH, tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
-import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
+import {
+  parseReleaseEntry,
+  RELEASE_ENTRY_BYTES_MAX,
+  type ReleaseEntry,
+} from '../../compiler/contract/release-entry.ts';
+import {
+  bundleEntries,
+  TILE_HEIGHT,
+  TILE_WIDTH,
+  type Tile,
+  tileOfSubtree,
+  tilePath,
+} from '../../compiler/contract/tiles.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { logTip, type TipFile } from './log-tip.ts';
-import { oncePerRelease, perRelease } from './per-release.ts';
-import { sha256 } from './read-body.ts';
-import type { Body, ReleaseIndex, ReleaseReader } from './release-index.ts';
-
-/** What is known of all batches of a log without holding their rows. */
-interface LogOutline {
-  /** Size of the log after each row. */
-  sizes: readonly number[];
-  /** Row numbers by day. */
-  days: ReadonlyMap<string, readonly number[]>;
-}
-
-/** The outline of the log of a release; empty for a release without one. */
-export const logOutline = perRelease(async (release: ReleaseIndex): Promise<LogOutline> => {
-  const sizes: number[] = [];
-  const days = new Map<string, number[]>();
-  for (let number = 0; release.has(logBatchesPath(number)); number += 1) {
-    for (const { size, day } of await batchFile(number, { release, spend: FOR_EVERYBODY })) {
-      days.set(day, [...(days.get(day) ?? []), sizes.length]);
-      sizes.push(size);
-    }
-  }
-  return { sizes, days };
-});
-
-/** Bytes of files of batches that are kept parsed. */
-const BATCHES_BYTES_MAX = 8 * 1024 * 1024;
-const parsedBatches = oncePerRelease(
-  () => new BoundedMap<Body, readonly LogBatch[]>({ bytes: BATCHES_BYTES_MAX, isByUse: true }),
-);
-
-async function batchFile(
-  number: number,
-  { release, spend }: ReleaseReader,
-): Promise<readonly LogBatch[]> {
-  const body = await release.body(logBatchesPath(number), spend);
-  const parsed = parsedBatches(release);
-  const known = parsed.get(body);
-  if (known !== undefined) return known;
-  const { length } = body.bytes;
-  spend(costOfParsing(length));
-  const rows = parseLogBatches(body.bytes.toString('utf8'));
-  parsed.set(body, rows, length);
-  return rows;
-}
-
-/** Rows by their numbers, which ascend; each file of the list is read once. */
-export async function batchRows(
-  numbers: readonly number[],
-  reader: ReleaseReader,
-): Promise<LogBatch[]> {
-  const rows: LogBatch[] = [];
-  let held: { file: number; rows: readonly LogBatch[] } = { file: -1, rows: [] };
-  for (const number of numbers) {
-    const file = Math.floor(number / BATCHES_PER_FILE);
-    if (held.file !== file) held = { file, rows: await batchFile(file, reader) };
-    const row = held.rows[number % BATCHES_PER_FILE];
-    if (row === undefined) throw new RangeError(`Cannot read batch ${number}: not in the list`);
-    rows.push(row);
-  }
-  return rows;
-}
-
-/** Number of the row that brought an entry into the log. */
-function rowOfEntry(index: number, { sizes }: LogOutline): number {
-  return firstWhere(sizes.length - 1, (row) => defined(sizes[row], 'the size of a batch') > index);
-}
-
-/** The inclusion proof of an entry in the tree of `size` entries, made from tiles; hashes in hex. */
-export async function inclusionProof(
-  index: number,
-  size: number,
-  reader: ReleaseReader,
-): Promise<string[]> {
-  // The listed tree, or, where that is too small, the one with the head of the release in it.
-  const { sizes } = await logOutline(reader.release);
-  const listed = sizes.at(-1) ?? 0;
-  const tip = size > listed ? await logTip(reader.release) : null;
-  const tree = { size: tip?.row.size ?? listed, own: tip?.files ?? new Map() };
-  const proof: string[] = [];
-  for (const range of inclusionRanges(index, size)) {
-    proof.push(await rangeHash(range, tree, reader));
-  }
-  return proof;
-}
-
-interface TiledTree {
-  size: number;
-  /** Tiles that are not listed, by path. */
-  own: ReadonlyMap<string, TipFile>;
-}
-
-async function rangeHash(range: Range, tree: TiledTree, reader: ReleaseReader): Promise<string> {
-  const hashes: Uint8Array[] = [];
-  for (const subtree of subtreesOf(range)) {
-    hashes.push(await subtreeHash(subtree, tree, reader));
-  }
-  return Buffer.from(hashOfSubtrees(hashes, sha256)).toString('hex');
-}
-
-async function subtreeHash(
-  subtree: Subtree,
-  { size, own }: TiledTree,
-  { release, spend }: ReleaseReader,
-): Promise<Uint8Array> {
-  const { tile, height, offset } = tileOfSubtree(subtree, size);
-  const path = tilePath(tile);
-  const body = own.get(path) ?? (await release.body(path, spend));
-  const kept = hashedTiles(release);
-  const levels = kept.get(body) ?? levelsOf(body.bytes);
-  kept.set(body, levels, HASHED_TILE_BYTES);
-  const at = (offset / 2 ** height) * HASH_BYTES;
-  return defined(levels[height], 'a level of a tile').subarray(at, at + HASH_BYTES);
-}
-
-/** Bytes of tiles that are kept with the hashes above them: each entry that is proven asks for those of its tiles. */
-const HASHED_TILES_BYTES_MAX = 4 * 1024 * 1024;
-/** A full tile and all that is above it. */
-const HASHED_TILE_BYTES = 2 * TILE_WIDTH * HASH_BYTES;
-const hashedTiles = oncePerRelease(
-  () =>
-    new BoundedMap<Body | TipFile, readonly Buffer[]>({
-      bytes: HASHED_TILES_BYTES_MAX,
-      isByUse: true,
-    }),
-);
+import { DamagedFileError, sha256 } from './read-body.ts';
+import type { LogPart, ReleasePlace } from './release-source.ts';
 
 /** The hashes of a tile, and those of its complete subtrees, by height. */
-function levelsOf(hashes: Buffer): readonly Buffer[] {
-  const levels = [hashes];
-  for (
-    let below = hashes;
-    below.length >= 2 * HASH_BYTES;
-    below = defined(levels.at(-1), 'a level')
-  ) {
-    const above = Buffer.alloc(Math.floor(below.length / (2 * HASH_BYTES)) * HASH_BYTES);
-    for (let at = 0; at < above.length; at += HASH_BYTES) {
-      const left = below.subarray(2 * at, 2 * at + HASH_BYTES);
-      const right = below.subarray(2 * at + HASH_BYTES, 2 * at + 2 * HASH_BYTES);
-      above.set(nodeHash(left, right, sha256), at);
-    }
-    levels.push(above);
+type Levels = readonly (readonly Uint8Array[])[];
+/** Where a tile stands in the tree; its width follows from the size. */
+type TileAt = Pick<Tile, 'level' | 'index'>;
+
+/** Bytes of tiles and bundles that are kept. */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+/** A full tile and all that is above it. */
+const TILE_BYTES = 2 * TILE_WIDTH * HASH_BYTES;
+
+/** An entry of the log with its place; `entry` is null for one of the first format. */
+export interface LogEntry {
+  readonly index: number;
+  readonly bytes: Uint8Array;
+  readonly entry: ReleaseEntry | null;
+}
+
+export class LogTree {
+  readonly size: number;
+  readonly root: Uint8Array;
+  readonly #place: Pick<ReleasePlace, 'log'>;
+  readonly #tiles = new BoundedMap<string, Levels>({ bytes: KEPT_BYTES_MAX, isByUse: true });
+  readonly #bundles = new BoundedMap<string, readonly Uint8Array[]>({
+    bytes: KEPT_BYTES_MAX,
+    isByUse: true,
+  });
+  /** The tiles that are not full, by path: a later log no longer has them. */
+  #edge: Promise<ReadonlyMap<string, Levels>> | null = null;
+  /** The bundle that is not full. */
+  #last: readonly Uint8Array[] | null = null;
+
+  constructor(place: Pick<ReleasePlace, 'log'>, { size, root }: Pick<Checkpoint, 'size' | 'root'>) {
+    this.#place = place;
+    this.size = size;
+    this.root = root;
   }
-  return levels;
-}
 
-interface AnchorWords {
-  readonly ots_state: 'unstamped' | AnchorState['ots_state'];
-  readonly bitcoin_height: number | null;
-  readonly bitcoin_block: string | null;
-  readonly stamped_at: string | null;
-  readonly ots_proof: string | null;
-  readonly ots_note: string;
-}
+  /** The tile that ends the tree at a place, or the full one there; null outside of the tree. */
+  tileAt({ level, index }: TileAt): Tile | null {
+    const below = level === 'entries' ? 1 : TILE_WIDTH ** level;
+    const width = Math.min(Math.floor(this.size / below) - index * TILE_WIDTH, TILE_WIDTH);
+    return width > 0 ? { level, index, width } : null;
+  }
 
-const NOTES = {
-  unstamped: 'not submitted to a timestamp calendar',
-  pending: 'a calendar has promised to anchor this root; a promise, not a proof',
-  confirmed: 'the proof leads to a Bitcoin block; its header was not checked by the publisher',
-  checked: 'the proof leads to a Bitcoin block, whose header was checked by the publisher',
-} as const;
+  /** The hashes of a tile, checked; throws like ReleaseIndex.body where it cannot be had. */
+  async hashesOf(tile: Tile & { level: number }): Promise<readonly Uint8Array[]> {
+    return defined((await this.#levels(tile))[0], 'the hashes of a tile');
+  }
 
-/** The timestamp state of a root. */
-export async function anchorWords(
-  root: string,
-  { release, spend }: ReleaseReader,
-): Promise<AnchorWords> {
-  const path = anchorStatePath(root);
-  if (!release.has(path)) {
-    return {
-      ots_state: 'unstamped',
-      bitcoin_height: null,
-      bitcoin_block: null,
-      stamped_at: null,
-      ots_proof: null,
-      ots_note: NOTES.unstamped,
+  /** The entries of a bundle, checked. */
+  async entriesOf(tile: Tile): Promise<readonly Uint8Array[]> {
+    const path = tilePath(tile);
+    const isLast = tile.width < TILE_WIDTH;
+    const known = isLast ? this.#last : this.#bundles.get(path);
+    if (known != null) return known;
+    const hashes = await this.hashesOf({ ...tile, level: 0 });
+    const entriesIn = (bytes: Buffer): Uint8Array[] | null => {
+      const entries = bundleEntries(bytes);
+      const isSame = entries.every((entry, at) => isEqual(leafHash(entry, sha256), hashes[at]));
+      return isSame && entries.length === hashes.length ? entries : null;
     };
+    const max = tile.width * (2 + RELEASE_ENTRY_BYTES_MAX);
+    const fault = (given: Buffer) => (entriesIn(given) === null ? OTHER_ENTRIES : null);
+    const bytes = await this.#read(path, { max, fault });
+    const entries = defined(entriesIn(bytes) ?? undefined, 'the entries of a bundle');
+    if (isLast) this.#last = entries;
+    else this.#bundles.set(path, entries, bytes.length);
+    return entries;
   }
-  const { bytes } = await release.body(path, spend);
-  const { ots_state, bitcoin_height, bitcoin_block, stamped_at } = parseAnchorState(
-    bytes.toString('utf8'),
+
+  /** One entry; throws a RangeError outside of the tree. */
+  async entry(index: number): Promise<LogEntry> {
+    const tile = this.tileAt({ level: 'entries', index: Math.floor(index / TILE_WIDTH) });
+    const entries = tile === null ? [] : await this.entriesOf(tile);
+    const bytes = entries[index % TILE_WIDTH];
+    if (bytes === undefined) throw new RangeError(`Cannot read entry ${index} of ${this.size}`);
+    return { index, bytes, entry: parseReleaseEntry(bytes) };
+  }
+
+  /** The inclusion proof of an entry, its sibling first. */
+  async proof(index: number): Promise<Uint8Array[]> {
+    const hashes: Uint8Array[] = [];
+    for (const range of inclusionRanges(index, this.size)) hashes.push(await this.rangeHash(range));
+    return hashes;
+  }
+
+  /** The hash of a range of entries: of the first `n` it is the root of the log when it had `n`. */
+  async rangeHash(range: Range): Promise<Uint8Array> {
+    const hashes: Uint8Array[] = [];
+    for (const subtree of subtreesOf(range)) hashes.push(await this.#subtreeHash(subtree));
+    return hashOfSubtrees(hashes, sha256);
+  }
+
+  async #subtreeHash(subtree: Subtree): Promise<Uint8Array> {
+    const { tile, height, offset } = tileOfSubtree(subtree, this.size);
+    return hashIn(await this.#levels(tile), height, offset);
+  }
+
+  async #levels(tile: Tile): Promise<Levels> {
+    const path = tilePath(tile);
+    if (tile.width < TILE_WIDTH) {
+      this.#edge ??= this.#readEdge().catch((error: unknown) => {
+        this.#edge = null;
+        throw error;
+      });
+      return defined((await this.#edge).get(path), 'a tile of the edge');
+    }
+    const known = this.#tiles.get(path);
+    if (known !== undefined) return known;
+    const { level, index } = tile;
+    const above = await this.#subtreeHash({ height: (Number(level) + 1) * TILE_HEIGHT, index });
+    const fault = (bytes: Buffer): string | null =>
+      lengthFault(bytes, tile) ??
+      (isEqual(hashIn(levelsOf(bytes), TILE_HEIGHT, 0), above) ? null : OTHER_HASHES);
+    const levels = levelsOf(await this.#read(path, { max: TILE_WIDTH * HASH_BYTES, fault }));
+    this.#tiles.set(path, levels, TILE_BYTES);
+    return levels;
+  }
+
+  async #readEdge(): Promise<ReadonlyMap<string, Levels>> {
+    const edge = new Map<string, Levels>();
+    const hashes: Uint8Array[] = [];
+    for (const subtree of subtreesOf({ start: 0, end: this.size })) {
+      const { tile, height, offset } = tileOfSubtree(subtree, this.size);
+      const path = tilePath(tile);
+      const max = tile.width * HASH_BYTES;
+      const fault = (bytes: Buffer): string | null => lengthFault(bytes, tile);
+      const levels = edge.get(path) ?? levelsOf(await this.#read(path, { max, fault }));
+      edge.set(path, levels);
+      hashes.push(hashIn(levels, height, offset));
+    }
+    if (isEqual(hashOfSubtrees(hashes, sha256), this.root)) return edge;
+    const paths = [...edge.keys()].map((path) => `"${path}"`).join(', ');
+    throw new DamagedFileError(
+      `Cannot read the log: ${paths} do not give the root that its checkpoint signs; restore it from a copy`,
+    );
+  }
+
+  async #read(path: string, part: LogPart): Promise<Buffer> {
+    const bytes = await this.#place.log(path, part);
+    if (bytes !== null) return bytes;
+    throw new DamagedFileError(`Cannot read the log: "${path}" is missing; restore it from a copy`);
+  }
+}
+
+/** The entry of a sequence, given the newest of the log; throws a RangeError where it has none. */
+export async function entryOfSequence(
+  sequence: number,
+  tree: LogTree,
+): Promise<LogEntry & { entry: ReleaseEntry }> {
+  const newest = await tree.entry(tree.size - 1);
+  const ahead = (newest.entry?.sequence ?? 0) - sequence;
+  const found = ahead >= 0 && ahead < tree.size ? await tree.entry(tree.size - 1 - ahead) : null;
+  const { entry = null } = found ?? {};
+  if (found === null || entry?.sequence !== sequence) {
+    throw new RangeError(`Cannot find release ${sequence} in the log`);
+  }
+  return { ...found, entry };
+}
+
+const OTHER_ENTRIES = 'its entries are not those of its tile';
+const OTHER_HASHES = 'it does not hash to its place in the tile above it';
+
+function lengthFault({ length }: Buffer, { width }: Tile): string | null {
+  return length === width * HASH_BYTES ? null : `${length} bytes instead of ${width * HASH_BYTES}`;
+}
+
+function levelsOf(bytes: Buffer): Levels {
+  const hashes = Array.from({ length: bytes.length / HASH_BYTES }, (_, at) =>
+    bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
   );
-  const note = bitcoin_block === null ? NOTES[ots_state] : NOTES.checked;
-  const ots_proof = `/${anchorProofPath(root)}`;
-  return { ots_state, bitcoin_height, bitcoin_block, stamped_at, ots_proof, ots_note: note };
+  return completeLevels(hashes, sha256);
 }
 
-/** That a record hash is an entry of the log, in the tree whose root its batch was signed and stamped with. */
-interface InclusionWords extends LogBatch {
-  index: number;
-  leaf_hash: string;
-  inclusion_proof: readonly string[];
+function hashIn(levels: Levels, height: number, offset: number): Uint8Array {
+  return defined(levels[height]?.[offset / 2 ** height], 'a hash of a tile');
 }
 
-/** The batch of an entry; the head of the release has none yet. */
-async function rowOf(index: number, reader: ReleaseReader): Promise<LogBatch | undefined> {
-  if (index === reader.release.head.log_index) return (await logTip(reader.release))?.row;
-  const outline = await logOutline(reader.release);
-  const [row] = await batchRows([rowOfEntry(index, outline)], reader);
-  return row;
-}
-
-/** The proof that an entry is in the tree of its batch, and the timestamp of that tree. */
-export async function inclusionOf(
-  { hash, index }: { hash: string; index: number },
-  reader: ReleaseReader,
-): Promise<{ inclusion: InclusionWords; anchor: AnchorWords }> {
-  const row = await rowOf(index, reader);
-  if (row === undefined) throw new RangeError(`Cannot prove "${hash}": no batch holds it`);
-  const leaf = Buffer.from(leafHash(logEntry(hash), sha256)).toString('hex');
-  const inclusion_proof = await inclusionProof(index, row.size, reader);
-  const inclusion = { ...row, index, leaf_hash: leaf, inclusion_proof };
-  return { inclusion, anchor: await anchorWords(row.root, reader) };
+export function isEqual(one: Uint8Array, other: Uint8Array | undefined): boolean {
+  return other !== undefined && Buffer.compare(one, other) === 0;
 }

@@ -1,61 +1,42 @@
-import { openNote } from '../../compiler/contract/checkpoint.ts';
-import { firstWhere } from '../../compiler/contract/lists.ts';
 import {
-  type LogLine,
-  type LogRun,
+  HASH_COUNT_PATH,
+  type HashLine,
+  type HashRun,
+  hashLineStart,
   leadOf,
-  logLineStart,
-  parseLogLine,
+  parseHashCount,
+  parseHashLine,
   runPath,
   runsOf,
   shardOfLead,
-} from '../../compiler/contract/log-runs.ts';
-import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
+} from '../../compiler/contract/hash-index.ts';
+import { firstWhere } from '../../compiler/contract/lists.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
-import { releaseLeaf } from './log-tip.ts';
 import { perRelease } from './per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
 
 const HASH_DIGITS = 64;
 
-/** The runs of the log of a release, the newest first; none for a release without one. */
-const logRuns = perRelease(async (release: ReleaseIndex): Promise<readonly LogRun[]> => {
-  if (!release.has(CHECKPOINT_PATH)) return [];
-  const { bytes } = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);
-  const opened = openNote(bytes.toString('utf8'));
-  if (opened === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
-  return runsOf(opened.checkpoint.size).reverse();
+/** The runs of everything that was ever taken in, the newest first. */
+const takenRuns = perRelease(async (release: ReleaseIndex): Promise<readonly HashRun[]> => {
+  if (!release.has(HASH_COUNT_PATH)) return [];
+  const { bytes } = await release.body(HASH_COUNT_PATH, FOR_EVERYBODY);
+  return runsOf(parseHashCount(bytes.toString('latin1'))).reverse();
 });
 
-/** Entries of the log whose hash begins with these hex digits; throws when the disk does not allow it. Reads one file of each run. */
-export async function findEntries(
+/** What was ever taken in whose hash begins with these hex digits; throws when the disk does not allow it. Reads one file of each run. */
+export async function findTaken(
   digits: string,
   { release, spend }: ReleaseReader,
-): Promise<LogLine[]> {
-  const found: LogLine[] = [];
-  for (const run of await logRuns(release)) {
+): Promise<HashLine[]> {
+  const found: HashLine[] = [];
+  for (const run of await takenRuns(release)) {
     const { bytes } = await release.body(runPath(run, shardOfLead(run, leadOf(digits))), spend);
-    found.push(...linesFrom(bytes, logLineStart(digits)).map(parseLogLine));
+    found.push(...linesFrom(bytes, hashLineStart(digits)).map(parseHashLine));
     // A whole hash is there once.
     if (digits.length === HASH_DIGITS && found.length > 0) break;
   }
-  const { line } = releaseLeaf(release);
-  return line?.record_hash.startsWith(`sha256:${digits}`) === true ? [...found, line] : found;
-}
-
-/** Where a whole or shortened hash stands in the log. */
-type LeafLookUp =
-  | { state: 'not_found' }
-  | { state: 'ambiguous'; matches: number }
-  | { state: 'found'; hash: string; index: number };
-
-/** Looks hex digits up in the index of the log; throws when the disk does not allow it. */
-export async function findLeaf(digits: string, reader: ReleaseReader): Promise<LeafLookUp> {
-  const entries = await findEntries(digits, reader);
-  const [first] = entries;
-  if (first === undefined) return { state: 'not_found' };
-  if (entries.length > 1) return { state: 'ambiguous', matches: entries.length };
-  return { state: 'found', hash: first.record_hash, index: first.position };
+  return found;
 }
 
 const LINE_END = 0x0a;

@@ -15,8 +15,7 @@ import type { Release } from '../../compiler/contract/release.ts';
 import { goesBack } from '../../compiler/contract/release.ts';
 import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import { headHash } from './log-tip.ts';
-import { checkHead, type ReleaseTerms } from './open-release.ts';
+import { checkHead, headHash, type ReleaseTerms } from './open-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import type { ReleaseFolder, ReleasePlace } from './release-source.ts';
 

@@ -24,6 +24,7 @@ import {
   type Release,
   releaseSchema,
 } from '../../compiler/contract/release.ts';
+import { BLOCKS_PATH } from '../../compiler/contract/statement-tree.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { StartError } from '../system/start-error.ts';
@@ -64,6 +65,9 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
     throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
   }
   const offers = parseOffers(manifest);
+  if (!files.has(BLOCKS_PATH)) {
+    refuse(`it lists no "${BLOCKS_PATH}", so nothing of it can be proven; compile again`);
+  }
   return new ReleaseIndex(place, { head, keys, files, catalog, offers }, terms);
 }
 
@@ -190,10 +194,22 @@ function checkSignature(head: Release): void {
   }
 }
 
-function isSignedBy(did: string, bytes: Uint8Array, signature: string): boolean {
+/** Whether the key of a DID made a signature, its bytes or their base64url. */
+export function isSignedBy(
+  did: string,
+  bytes: Uint8Array,
+  signature: string | Uint8Array,
+): boolean {
   const x = encodeBase64Url(parseDidKey(did));
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-  return verify(null, bytes, key, decodeBase64Url(signature));
+  const given = typeof signature === 'string' ? decodeBase64Url(signature) : signature;
+  return verify(null, bytes, key, given);
+}
+
+/** The hash of a head, as the next one names it and as its entry in the log states it. */
+export function headHash(head: Release): string {
+  const digest = createHash('sha256').update(canonicalJson(head)).digest('hex');
+  return `sha256:${digest}`;
 }
 
 const OTHER_LIST =

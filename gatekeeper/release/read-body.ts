@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Sha256 } from '../../compiler/contract/merkle.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
@@ -27,8 +27,8 @@ export function isLogged(error: unknown): boolean {
   return isOurs && error.isLogged;
 }
 
-/** How a file of at most so many bytes comes off the disk; tests replace it. */
-export type ReadFile = (path: string, max: number) => Promise<Buffer>;
+/** How a file of at most so many bytes comes off the disk, or so many from a place on; tests replace it. */
+export type ReadFile = (path: string, max: number, start?: number) => Promise<Buffer>;
 
 /** Reads a listed file of a data folder and checks its hash; throws a DamagedFileError for any difference. */
 export async function readBody(data: string, entry: FileEntry, read: ReadFile): Promise<Buffer> {
@@ -47,7 +47,7 @@ export function hasHash(bytes: Buffer, sha256: string): boolean {
   return createHash('sha256').update(bytes).digest('hex') === sha256;
 }
 
-export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
+export const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer');
 
 const NAME = '"_citation":';
 

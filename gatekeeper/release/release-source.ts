@@ -9,6 +9,16 @@ export interface ReleaseFolder {
   place(name: string): Promise<ReleasePlace>;
 }
 
+/** Which bytes of a file are wanted. */
+export interface LogPart {
+  /** Most bytes that are read. */
+  readonly max: number;
+  /** Where they begin; the whole file is wanted where it is absent. */
+  readonly start?: number;
+  /** Why they are not what was wanted, as far as whoever asks can tell; null where they are. */
+  readonly fault: (bytes: Buffer) => string | null;
+}
+
 /** A release where it stands. Nothing that comes from there is trusted before it was checked. */
 export interface ReleasePlace {
   /** Equal for the same release of the same source. */
@@ -19,8 +29,10 @@ export interface ReleasePlace {
   isThere(): Promise<boolean>;
   /** The bytes of FILES_NAME, at most `max`; throws a StartError when they cannot be read. */
   list(head: Release, max: number): Promise<Buffer>;
-  /** The proof, of which `isProof` says whether it is that of this head; rejects like `body` where there is none. */
-  proof(head: Release, isProof: (bytes: Buffer) => boolean): Promise<Buffer>;
+  /** Bytes of a file of the log, which stands beside the releases, by its path below the data folder; null where there is no such file. Rejects like `body`. */
+  log(path: string, part: LogPart): Promise<Buffer | null>;
+  /** What is made of the log now; where that fails, what was made of it before and is still good. */
+  lasting(make: () => Promise<Buffer>, isGood: (bytes: Buffer) => boolean): Promise<Buffer>;
   /** The checked bytes of a listed file, at somebody's cost; throws a DamagedFileError or an UnreachableFileError. */
   body(entry: FileEntry, spend: Spend): Promise<Buffer>;
   /** The same of a file that an earlier release may have listed; null where none is at hand under both its path and its hash. `size` is the most that is read. */

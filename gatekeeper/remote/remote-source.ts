@@ -11,15 +11,20 @@ import {
   type Release,
   releaseName,
 } from '../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { TLOG_PROOF_BYTES_MAX } from '../../compiler/contract/tlog-proof.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import type { Log } from '../log/line-log.ts';
 import { OFFERS_PATH } from '../release/open-release.ts';
-import { UnreachableFileError } from '../release/read-body.ts';
-import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
+import { DamagedFileError, UnreachableFileError } from '../release/read-body.ts';
+import type {
+  KnownRelease,
+  LogPart,
+  ReleasePlace,
+  ReleaseSource,
+} from '../release/release-source.ts';
 import type { ServiceState, Trouble } from '../state/service-state.ts';
 import { inTime } from '../system/in-time.ts';
+import { Slots } from '../system/slots.ts';
 import { StartError } from '../system/start-error.ts';
 import { DiskCache, FETCHES_MAX, RemoteFiles } from './remote-files.ts';
 import { HostError, patientGet, type StaticHost, staticHost } from './static-host.ts';
@@ -32,10 +37,11 @@ import { HostError, patientGet, type StaticHost, staticHost } from './static-hos
  *     those of a release on the disk.
  *  2. `releases/<name>/files.txt` is the list that the head signs; the head gives the name.
  *  3. `files/…` are the bodies, each checked against the list.
+ *  4. `log/…` is the log. Its checkpoint is signed, and all else of it is checked against the root that this states.
  *
- * All of them are kept in a cache by their hash, so a start works without the host, and what was read is sold on while the
- * host is away. Whoever holds the host can keep a new release back, for as long as `valid_until` allows, and make files
- * missing. It cannot make anything false be served.
+ * The first three are kept in a cache by their hash, and so is the proof that the release is in the log. So a start works
+ * without the host, and what was read is sold on while the host is away. Whoever holds the host can keep a new release back,
+ * for as long as `valid_until` allows, and make files missing. It cannot make anything false be served.
  */
 
 const POLL_MS = 5_000;
@@ -47,6 +53,9 @@ const POINTER_PATH = `${CURRENT_LINK}/${RELEASE_NAME}`;
 const ANSWER_MS = 10_000;
 const BYTES_A_MS = 100;
 const DEADLINE_MS_MAX = 90_000;
+/** Files of the log that are fetched at once, and how many callers wait for their turn. */
+const LOG_FETCHES_MAX = 4;
+const LOG_WAITING_MAX = 64;
 /** The tag of a head is made of its time and length by some hosts, so the head itself is read now and then. */
 const TAG_MS_MAX = 60_000;
 
@@ -85,6 +94,7 @@ export class RemoteSource implements ReleaseSource {
   readonly #cache: DiskCache;
   readonly #files: RemoteFiles;
   readonly #prefetch: Prefetch;
+  readonly #logSlots = new Slots(LOG_FETCHES_MAX, LOG_WAITING_MAX);
   /** The host does not answer. */
   readonly #outage: Trouble;
   /** It answers, but not with a head. */
@@ -224,7 +234,8 @@ export class RemoteSource implements ReleaseSource {
       head,
       isThere: async () => true,
       list: (release, max) => this.#list(release, max),
-      proof: (release, isProof) => this.#proof(release, isProof),
+      log: (path, part) => this.#logFile(path, part),
+      lasting: (make, isGood) => this.#lasting(make, isGood),
       body: (entry, spend) => this.#files.body(entry, spend),
       // The cache knows hashes and no paths, and what is sold is in it: no path of a stranger says what a hash is of.
       kept: async () => null,
@@ -236,27 +247,54 @@ export class RemoteSource implements ReleaseSource {
     this.#cache.pin([...this.#needed, ...(this.#keptProof === null ? [] : [this.#keptProof])]);
   }
 
-  /** No hash names it, so the host is asked; a copy that held before stands in for what the host does not give. */
-  async #proof(release: Release, isProof: (bytes: Buffer) => boolean): Promise<Buffer> {
-    const path = `${RELEASES_FOLDER}/${releaseName(release)}/${RELEASE_PROOF_NAME}`;
-    if (this.#outage.since === null) {
-      const request = { path, max: TLOG_PROOF_BYTES_MAX };
-      const given = (await patientGet(this.#host, request).catch(() => null))?.bytes;
-      if (given !== undefined && isProof(given)) {
-        await this.#keepProof(given);
-        return given;
+  /** No list names it, so the host is asked each time, and whoever asks checks what it gives. */
+  async #logFile(path: string, { max, start, fault }: LogPart): Promise<Buffer | null> {
+    if (this.#outage.since !== null) {
+      throw new UnreachableFileError(`Cannot read "${path}": the host does not answer`);
+    }
+    let why: string | null;
+    try {
+      const ask = (): ReturnType<typeof patientGet> => patientGet(this.#host, { path, max, start });
+      const bytes = (await this.#logSlots.run(ask))?.bytes ?? Buffer.alloc(0);
+      why = fault(bytes);
+      if (why === null) return bytes;
+    } catch (cause) {
+      if (cause instanceof HostError && cause.isAbsent) return null;
+      const isFinal = cause instanceof HostError && cause.isFinal;
+      if (!isFinal) {
+        void this.mark();
+        throw new UnreachableFileError(`Cannot read "${path}": ${messageOf(cause)}`, { cause });
       }
+      why = messageOf(cause);
+    }
+    throw new DamagedFileError(`Cannot read "${path}": the host gave ${why}; publish it again`);
+  }
+
+  /** A copy of what held before stands in for what the host does not give: a start without it sells with proofs. */
+  async #lasting(make: () => Promise<Buffer>, isGood: (bytes: Buffer) => boolean): Promise<Buffer> {
+    let made: Buffer | null = null;
+    let failure: unknown;
+    try {
+      made = await make();
+    } catch (error) {
+      failure = error;
+    }
+    if (made !== null && isGood(made)) {
+      await this.#keepProof(made);
+      return made;
     }
     const sha256 = await this.#cache.noted(this.#proofNoteName);
     if (sha256 !== null && /^[0-9a-f]{64}$/.test(sha256)) {
       const kept = await this.#cache.read({ sha256, size: TLOG_PROOF_BYTES_MAX });
-      if (kept !== null && isProof(kept)) {
+      if (kept !== null && isGood(kept)) {
         this.#pinProof(sha256);
         return kept;
       }
     }
-    this.#log({ event: 'release_proof_missing', path });
-    throw new UnreachableFileError(`Cannot serve "${path}": the host does not give it`);
+    // Whoever asks finds out what is wrong with it.
+    if (made !== null) return made;
+    this.#log({ event: 'release_proof_missing', error: messageOf(failure) });
+    throw failure;
   }
 
   #pinProof(sha256: string): void {

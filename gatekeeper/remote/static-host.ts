@@ -23,16 +23,28 @@ const HEADERS_BYTES_MAX = 32_768;
 const SETTLED_MS = 2_000;
 /** Statuses that say nothing about a file, only about the host. */
 const BUSY = [408, 425, 429];
+/** Statuses that say that there is no file. */
+const ABSENT = [404, 410];
 
 /** What the host gave instead of a file. */
 export class HostError extends Error {
   override readonly name = 'HostError';
   /** The host answered, and asking again soon gives the same. */
   readonly isFinal: boolean;
+  /** It said that there is no such file. */
+  readonly isAbsent: boolean;
 
-  constructor(message: string, { isFinal, ...options }: ErrorOptions & { isFinal: boolean }) {
+  constructor(
+    message: string,
+    {
+      isFinal,
+      isAbsent = false,
+      ...options
+    }: ErrorOptions & { isFinal: boolean; isAbsent?: boolean },
+  ) {
     super(message, options);
     this.isFinal = isFinal;
+    this.isAbsent = isAbsent;
   }
 }
 
@@ -45,6 +57,8 @@ export interface HostRequest {
   /** Below the address of the host, without a slash in front. */
   readonly path: string;
   readonly max: number;
+  /** Where the wanted bytes begin; the whole file is wanted where it is absent. */
+  readonly start?: number | undefined;
   /** Of an answer that is known: the host may say that it still holds. */
   readonly etag?: string | null;
 }
@@ -73,26 +87,24 @@ export function staticHost(by: {
     maxHeaderSize: HEADERS_BYTES_MAX,
   });
   const base = url.pathname.replace(/\/+$/, '');
+  const fixed = { 'accept-encoding': 'identity', ...(auth === null ? {} : headerOf(auth)) };
   return {
-    async get({ path, max, etag = null }) {
+    async get({ path, max, start, etag = null }) {
       const ms = deadline(max);
       try {
         const answer = await pool.request({
           method: 'GET',
           path: `${base}/${path}`,
-          headers: {
-            'accept-encoding': 'identity',
-            ...(auth === null ? {} : headerOf(auth)),
-            ...(etag === null ? {} : { 'if-none-match': etag }),
-          },
+          headers: { ...fixed, ...wanted({ max, start, etag }) },
           signal: AbortSignal.timeout(ms),
         });
         const { statusCode, headers, body } = answer;
-        if (statusCode !== 200) {
+        if (statusCode !== (start === undefined ? 200 : 206)) {
           await body.dump({ limit: DUMP_BYTES }).catch(() => undefined);
           if (statusCode === 304 && etag !== null) return null;
           const isFinal = statusCode < 500 && !BUSY.includes(statusCode);
-          throw new HostError(`status ${statusCode}`, { isFinal });
+          const isAbsent = ABSENT.includes(statusCode);
+          throw new HostError(`status ${statusCode}`, { isFinal, isAbsent });
         }
         const chunks: Buffer[] = [];
         let size = 0;
@@ -110,6 +122,13 @@ export function staticHost(by: {
       }
     },
     close: () => pool.destroy(),
+  };
+}
+
+function wanted({ max, start, etag }: Omit<HostRequest, 'path'>): Record<string, string> {
+  return {
+    ...(etag == null ? {} : { 'if-none-match': etag }),
+    ...(start === undefined ? {} : { range: `bytes=${start}-${start + max - 1}` }),
   };
 }
 

@@ -15,7 +15,6 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../compiler/contract/strict-json.ts';
-import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import {
   type DemandedReport,
@@ -32,7 +31,7 @@ import {
 } from '../../compiler/verify/verify-body.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
-import { findLeaf } from '../release/log-index.ts';
+import { findTaken } from '../release/log-index.ts';
 import { isLogged } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonContent } from './json-content.ts';
@@ -163,15 +162,12 @@ async function inclusionOf(
 ): Promise<CheckBody['checks']['inclusion']> {
   if (hashes.size === 0)
     return { status: 'not_applicable', detail: 'the body names no record hash' };
-  if (!reader.release.has(CHECKPOINT_PATH)) {
-    return { status: 'not_applicable', detail: 'this release has no log' };
-  }
   try {
     const looked = [...hashes].slice(0, INCLUSIONS_MAX);
     const missing: string[] = [];
     for (const hash of looked) {
-      const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
-      if (state !== 'found') missing.push(hash);
+      const taken = await findTaken(hash.slice('sha256:'.length), reader);
+      if (taken.length === 0) missing.push(hash);
     }
     const rest = looked.length < hashes.size ? ` of the first ${INCLUSIONS_MAX}` : '';
     const detail = `${looked.length - missing.length} of ${looked.length}${rest} are in the log`;

@@ -2,7 +2,6 @@ import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Route, RouteFault } from '../../compiler/contract/route.ts';
 import { LOG_URL } from '../../compiler/contract/static-files.ts';
-import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import {
   type Answered,
   KEEP_FOR_RELEASE,
@@ -11,12 +10,11 @@ import {
 } from '../answers/service.ts';
 import { jsonReply } from '../http/reply.ts';
 import { noCharge } from '../offer/no-charge.ts';
-import { anchorWords, batchRows, inclusionOf, logOutline } from '../release/log-files.ts';
-import { findLeaf } from '../release/log-index.ts';
+import { findTaken } from '../release/log-index.ts';
+import { anchorWords, batchesOf, inclusionOf } from '../release/log-place.ts';
 import { logTip } from '../release/log-tip.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonContent, undetermined } from './json-content.ts';
-import { leafProof } from './proven.ts';
 import {
   coreMembers,
   freeFacts,
@@ -46,31 +44,27 @@ export async function proof({ route, spend }: Question, service: Service): Promi
 }
 
 async function proofBody(digits: string, reader: LookUpReader): Promise<object> {
-  const [listed, leaf] = await Promise.all([lookUpHash(digits, reader), findLeaf(digits, reader)]);
-  const head = { endpoint: 'proof', hash: `sha256:${digits}` };
-  if (listed.state === 'ambiguous' || leaf.state === 'ambiguous') {
-    return { ...head, ...NOTHING, ambiguous: true, note: ABSENT_NOTES.ambiguous };
-  }
-  if (listed.state === 'not_found' && leaf.state === 'not_found') {
+  const found = await lookUpHash(digits, reader);
+  if (found.state !== 'listed') {
+    const isAmbiguous = found.state === 'ambiguous';
     return {
-      ...head,
+      endpoint: 'proof',
+      hash: `sha256:${digits}`,
       ...NOTHING,
-      note: 'nothing that this issuer published starts with these digits',
+      ...(isAmbiguous ? { ambiguous: true } : {}),
+      note: ABSENT_NOTES[found.state],
     };
   }
-  const known = listed.state === 'listed' ? await recordWords(listed, reader) : UNLISTED;
-  if (leaf.state !== 'found') {
-    return { ...head, ...known, ...NO_PLACE, note: ABSENT_NOTES.not_found };
-  }
-  const { inclusion, anchor } = await inclusionOf(leaf, reader);
-  // The checkpoint of its batch is as old as the entry; who holds an old body needs one that a key of now signed.
-  const tlog_proof = await leafProof(leaf.hash, reader);
-  return { ...head, ...known, hash: leaf.hash, inclusion, tlog_proof, anchor, note: known.note };
+  const { note, ...known } = await recordWords(found, reader);
+  const [taken] = await findTaken(known.hash.slice('sha256:'.length), reader);
+  const inclusion = taken === undefined ? null : await inclusionOf(taken, reader);
+  const anchor = inclusion === null ? null : await anchorWords(inclusion.entry_index, reader);
+  return { endpoint: 'proof', ...known, inclusion, anchor, note };
 }
 
 const NO_CORE = { hash_core: null, hash_core_members: null } as const;
 
-const NO_PLACE = { inclusion: null, tlog_proof: null, anchor: null } as const;
+const NO_PLACE = { inclusion: null, anchor: null } as const;
 
 const NOTHING = {
   found: false,
@@ -79,20 +73,12 @@ const NOTHING = {
   ...NO_PLACE,
 } as const;
 
-/** In the log, but no longer in the list of what this release holds. */
-const UNLISTED = {
-  found: true,
-  record_status: { state: 'superseded' },
-  ...NO_CORE,
-  note: 'a log entry of an earlier release; this release no longer holds its record',
-} as const;
-
 async function recordWords(
   { entry, check }: Extract<LookUp, { state: 'listed' }>,
   reader: ReleaseReader,
 ) {
   const { record_hash, kind, state, file } = entry;
-  const unchecked = kind === 'release' ? HEAD : file === null ? SUPERSEDED : LONG;
+  const unchecked = file === null ? SUPERSEDED : LONG;
   const isSame = check?.recomputedHash === record_hash;
   const isFree = isSame && (await isFreeReading(entry, reader));
   return {
@@ -118,8 +104,6 @@ const RECOMPUTE = {
   citation:
     'take the _citation of the body that you hold, without record_hash, signature, key_id, issuer_DID and verify_url; the hash ' +
     'is sha256 over the canonical JSON (RFC 8785) of that object',
-  release:
-    'take the release.json of that release whole; the hash is sha256 over its canonical JSON (RFC 8785)',
 } as const;
 
 const CURRENT = {
@@ -130,8 +114,6 @@ const CURRENT = {
 } as const;
 const SUPERSEDED =
   'a later reading has taken its place: this release holds its hash, not its fields; the core is in the body that was delivered';
-const HEAD =
-  'the head of a release; /.well-known/release.json gives that of the release that is served now';
 const LONG =
   'its file is too large for a free look-up: this release lists the hash, and the core is in the body that is sold';
 const BROKEN = 'the stored record does not have this hash; do not rely on it';
@@ -168,17 +150,13 @@ function illegal(
 }
 
 async function batchList(reader: ReleaseReader, day: string | undefined): Promise<object> {
-  const { sizes, days } = await logOutline(reader.release);
-  const numbers = day === undefined ? [...sizes.keys()] : (days.get(day) ?? []);
-  const shown = await batchRows(numbers.slice(-BATCHES_SHOWN_MAX), reader);
-  const batches = await Promise.all(
-    shown.toReversed().map(async (row) => ({ ...row, ...(await anchorWords(row.root, reader)) })),
-  );
+  const { tree, proof: newest } = await logTip(reader.release);
+  const { total, batches } = await batchesOf({ day, max: BATCHES_SHOWN_MAX }, reader);
   return {
     endpoint: 'gauge/anchor',
     ...(day === undefined ? {} : { day }),
-    log: await newest(reader, sizes.at(-1) ?? 0),
-    total: numbers.length,
+    log: { size: tree.size, checkpoint: newest.checkpoint, files: LOG_URL },
+    total,
     shown: batches.length,
     batches,
     note: LIST_NOTE,
@@ -186,38 +164,40 @@ async function batchList(reader: ReleaseReader, day: string | undefined): Promis
 }
 
 const LIST_NOTE =
-  'newest first; each row is a signed tree of record hashes that includes every earlier row. A timestamp proves ' +
-  'only that these hashes existed by then; it says nothing about what they stand for';
-
-async function newest({ release, spend }: ReleaseReader, size: number): Promise<object | null> {
-  const tip = await logTip(release);
-  if (tip !== null) {
-    const { signed, checkpoint } = tip.proof;
-    return { size: signed.size, checkpoint, files: LOG_URL };
-  }
-  if (!release.has(CHECKPOINT_PATH)) return null;
-  const { bytes } = await release.body(CHECKPOINT_PATH, spend);
-  return { size, checkpoint: bytes.toString('utf8'), files: LOG_URL };
-}
+  'newest first; each row is a release, with the root over the record hashes that it took in. A timestamp is that of the ' +
+  'first stamped root of the log that covers the row: it proves only that these hashes existed by then, and says nothing ' +
+  'about what they stand for';
 
 async function entry(digits: string, reader: ReleaseReader): Promise<object> {
-  const found = await findLeaf(digits, reader);
+  const [taken, ...more] = await findTaken(digits, reader);
   const head = { endpoint: 'gauge/anchor', hash: `sha256:${digits}` };
-  if (found.state !== 'found') {
-    const ambiguous =
-      found.state === 'ambiguous' ? { ambiguous: true, matches: found.matches } : {};
-    return { ...head, found: false, ...ambiguous, note: ABSENT_NOTES[found.state] };
+  if (taken === undefined || more.length > 0) {
+    const matches = more.length + 1;
+    return taken === undefined
+      ? { ...head, found: false, note: ABSENT_NOTES.not_found }
+      : { ...head, found: false, ambiguous: true, matches, note: ABSENT_NOTES.ambiguous };
   }
-  const { inclusion, anchor: words } = await inclusionOf(found, reader);
-  return { ...head, hash: found.hash, found: true, ...inclusion, ...words, note: FOUND_NOTE };
+  const inclusion = await inclusionOf(taken, reader);
+  const words = await anchorWords(inclusion.entry_index, reader);
+  return {
+    ...head,
+    hash: taken.record_hash,
+    found: true,
+    ...inclusion,
+    ...words,
+    note: FOUND_NOTE,
+  };
 }
 
 const ABSENT_NOTES = {
   not_found:
-    'no log entry starts with these digits; the log holds record hashes, and of citations those of bodies that join readings',
-  ambiguous: 'more than one log entry starts with these digits; send more digits',
+    'no reading or row that this issuer took in starts with these digits. The statement of a body is not looked up here: the ' +
+    '_proof in the body shows when it was current',
+  ambiguous: 'more than one hash starts with these digits; send more digits',
 } as const;
 
 const FOUND_NOTE =
-  'hash the entry (SHA-256 of a zero byte followed by the ASCII text of the hash), then combine it with ' +
-  'inclusion_proof as RFC 9162 defines for this index and size; the result must be root, which the checkpoint signs';
+  'hash the text of the hash (SHA-256 of a zero byte followed by its 71 ASCII characters), then combine it with inclusion_proof ' +
+  'as RFC 9162 defines for index and entry.new.count; the result must be entry.new.root. Hash the canonical JSON of entry the ' +
+  'same way and combine it with entry_proof for entry_index and the size in checkpoint; the result must be log_root, which the ' +
+  'checkpoint signs';

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import { defined } from '../../compiler/contract/defined.ts';
+import { logOrigin, verifierKey } from '../../compiler/contract/checkpoint.ts';
+import { parseDidKey } from '../../compiler/contract/did-key.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/html.ts';
+import { PROOF_BYTES_MAX, parseProof } from '../../compiler/contract/ots-proof.ts';
 import {
   FILES_NAME,
   type PublicFile,
@@ -13,18 +16,29 @@ import {
   type StaticRow,
   serviceLinks,
 } from '../../compiler/contract/static-files.ts';
+import {
+  CHECKPOINT_PATH,
+  encodeBundle,
+  LOG_FOLDER,
+  LOG_KEY_PATH,
+  parseTilePath,
+  type Tile,
+} from '../../compiler/contract/tiles.ts';
 import { notFound } from '../answers/answers.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
-import { costOfSending } from '../http/cost.ts';
+import { costOfSending, FILE_COST } from '../http/cost.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import { type Header, jsonReply, type Reply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { codedFile } from '../release/coded-file.ts';
 import { hexInTurns } from '../release/listed-files.ts';
-import { isOfTip, logTip } from '../release/log-tip.ts';
+import { entryOfSequence } from '../release/log-files.ts';
+import { anchorStateFault } from '../release/log-place.ts';
+import { logTip } from '../release/log-tip.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
-import { DamagedFileError } from '../release/read-body.ts';
+import { DamagedFileError, sha256 } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
+import { takenBytes } from '../release/taken-files.ts';
 import { SITE_POLICY } from './pages.ts';
 
 /** A file of the release at a path beside the table, as it is stored; null at once where none stands. */
@@ -44,16 +58,18 @@ export function staticFile(
   if (open !== null) return publicFile(open, asked, release);
   const found = findStaticFile(path);
   if (found === null) return null;
-  // The head signs the list of files, and neither stands in one; the proof of the head and what follows from it neither.
+  const isOfLog = found.path.startsWith(`${LOG_FOLDER}/`);
+  // The head signs the list of files, and neither stands in one. The log stands beside all releases.
   const isStored =
     found.path === FILES_NAME
       ? release.head.public_files !== undefined
-      : found.path === RELEASE_NAME || release.has(found.path) || isOfTip(found.path, release);
+      : isOfLog || found.path === RELEASE_NAME || release.has(found.path);
   if (!isStored) return null;
   const refusal = wrongMethod(path, asked.method);
-  return refusal === null
-    ? storedFile(found.row, found.path, asked, service)
-    : Promise.resolve(refusal);
+  if (refusal !== null) return Promise.resolve(refusal);
+  return isOfLog
+    ? logFile(found.row, found.path, asked, release)
+    : storedFile(found.row, found.path, asked, service);
 }
 
 async function storedFile(
@@ -71,12 +87,6 @@ async function storedFile(
   }
   // As it was checked, from memory.
   if (path === RELEASE_NAME) return whole(release.place.head, headSha256(release).hex, row);
-  if (isOfTip(path, release)) {
-    // The newest checkpoint, the proof that holds it, and the tiles that they ask for.
-    const tip = await logTip(release);
-    const { bytes, sha256 } = defined(tip?.files.get(path), 'a file of the newest tree');
-    return whole(bytes, sha256, row);
-  }
   const { place, headers: coded } = codedFile(path, asked.facts.acceptEncoding, release);
   const { bytes, sha256 } = await release.body(place, asked.spend);
   // Where a reader starts, an answer leads to all that describes the service.
@@ -129,6 +139,85 @@ function wrongMethod(path: string, method: string): StaticFile | null {
   const error = `${method} is not a method of ${path.slice(0, 200)}; send GET`;
   const reply = jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
   return { reply, etag: null };
+}
+
+// The log, which stands beside the releases. Nothing of it is believed: what is given was checked against the root that proves
+// the release which is served, so a tile of any earlier width is a part of the one at hand.
+
+async function logFile(
+  row: StaticRow,
+  path: string,
+  asked: HttpRequest,
+  release: ReleaseIndex,
+): Promise<StaticFile> {
+  asked.spend(FILE_COST);
+  const bytes = await logBytes(path, { release, spend: asked.spend });
+  if (bytes === null) return { reply: notFound(`/${path}`), etag: null };
+  return sent({ bytes, sha256: await hexInTurns(bytes) }, row, asked);
+}
+
+const SMALL_BYTES_MAX = 16 * 1024;
+const TAKEN = /^log\/new\/([1-9][0-9]{0,14})$/;
+const ANCHOR = /^log\/anchor\/([0-9a-f]{64})\.(json|ots)$/;
+
+/** The bytes of a file of the log; null where there is none. */
+async function logBytes(path: string, reader: ReleaseReader): Promise<Buffer | null> {
+  const { release } = reader;
+  const { place, head, keys } = release;
+  if (path === CHECKPOINT_PATH) return Buffer.from((await logTip(release)).proof.checkpoint);
+  if (path === LOG_KEY_PATH) {
+    const origin = logOrigin(head.base_url);
+    const own = keys.keys.map(({ did }) => verifierKey(origin, parseDidKey(did), sha256));
+    const isOwn = (bytes: Buffer): boolean =>
+      bytes
+        .toString('utf8')
+        .trimEnd()
+        .split('\n')
+        .every((line) => own.includes(line));
+    const fault = (bytes: Buffer) => (isOwn(bytes) ? null : 'it is not a key of the issuer');
+    return place.log(path, { max: SMALL_BYTES_MAX, fault });
+  }
+  const [, root, kind] = ANCHOR.exec(path) ?? [];
+  if (root !== undefined) {
+    const max = kind === 'json' ? SMALL_BYTES_MAX : PROOF_BYTES_MAX;
+    const fault = (bytes: Buffer): string | null =>
+      kind === 'json' ? anchorStateFault(bytes, root) : stampFault(bytes, root);
+    return place.log(path, { max, fault });
+  }
+  const [, sequence] = TAKEN.exec(path) ?? [];
+  if (sequence !== undefined) return takenBy(Number(sequence), reader);
+  const tile = parseTilePath(path);
+  return tile === null ? null : tileBytes(tile, release);
+}
+
+function stampFault(bytes: Buffer, root: string): string | null {
+  try {
+    parseProof(bytes, Buffer.from(root, 'hex'));
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+async function takenBy(sequence: number, { release, spend }: ReleaseReader) {
+  const { tree } = await logTip(release);
+  const found = await entryOfSequence(sequence, tree).catch((error: unknown) => {
+    if (error instanceof RangeError) return null;
+    throw error;
+  });
+  if (found === null || found.entry.new.count === 0) return null;
+  const { place } = release;
+  return takenBytes(found.entry, { place, spend });
+}
+
+async function tileBytes(tile: Tile, release: ReleaseIndex): Promise<Buffer | null> {
+  const { tree } = await logTip(release);
+  const { level, width } = tile;
+  const whole = tree.tileAt(tile);
+  if (whole === null || whole.width < width) return null;
+  return level === 'entries'
+    ? Buffer.from(encodeBundle((await tree.entriesOf(whole)).slice(0, width)))
+    : Buffer.concat((await tree.hashesOf({ ...whole, level })).slice(0, width));
 }
 
 // What a stranger needs to check a release from outside: its public list, and each public file by its hash and path. A path

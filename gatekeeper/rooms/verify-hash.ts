@@ -17,15 +17,11 @@ import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
 import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { filePath, verifyShardPath } from '../../compiler/contract/path.ts';
 import { CORE_FIELDS, hashCore, recordHashText } from '../../compiler/contract/record-hash.ts';
-import {
-  parseVerifyEntry,
-  releaseSchema,
-  type VerifyEntry,
-} from '../../compiler/contract/release.ts';
+import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/release.ts';
 import { pricedRow } from '../../compiler/contract/route.ts';
 import type { Service } from '../answers/service.ts';
 import { costOfParsing } from '../http/cost.ts';
-import { findEntries, linesFrom } from '../release/log-index.ts';
+import { findTaken, linesFrom } from '../release/log-index.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import { citationOf } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
@@ -82,7 +78,7 @@ export async function lookUpHash(digits: string, reader: LookUpReader): Promise<
 
 const NO_LINES = Buffer.alloc(0);
 
-/** What a release lists now, and, of what only its log holds, what that stands for. */
+/** What a release lists now, and, of what was ever taken in and is no longer listed, what that stands for. */
 async function listed(digits: string, reader: ReleaseReader): Promise<readonly VerifyEntry[]> {
   const { release, spend } = reader;
   const shard = verifyShardPath(`sha256:${digits}`);
@@ -90,13 +86,10 @@ async function listed(digits: string, reader: ReleaseReader): Promise<readonly V
   const current = linesFrom(bytes, `["sha256:${digits}`).map(parseVerifyEntry);
   if (digits.length === HASH_DIGITS && current.length > 0) return current;
   const known = new Set(current.map(({ record_hash }) => record_hash));
-  const entries = await findEntries(digits, reader);
-  const { log_index: own } = release.head;
-  const earlier = entries.flatMap(({ record_hash, position, facts }): VerifyEntry[] => {
-    if (facts === null || known.has(record_hash)) return [];
-    const state = position === own ? 'current' : 'superseded';
-    return [{ record_hash, state, file: null, ...facts }];
-  });
+  const taken = await findTaken(digits, reader);
+  const earlier = taken.flatMap(({ sequence, index, ...facts }): VerifyEntry[] =>
+    known.has(facts.record_hash) ? [] : [{ ...facts, state: 'superseded', file: null }],
+  );
   return [...current, ...earlier];
 }
 
@@ -151,11 +144,10 @@ export interface FreeFacts {
 }
 
 /**
- * The log lists the hash of everything that was ever published, so whoever reads it can ask for each of them. Subjects
+ * The log lists the hash of every reading and row that was ever published, so whoever reads it can ask for each of them. Subjects
  * of readings stand in the free catalog, and the time of the latest one in the coverage. Earlier times are sold as a
  * series. For a row, a filing or a document only its kind is given, because who is on a roster and when a filing
- * arrived is sold. The statement of a body that joins readings is in the log too, so what the body is about is not said.
- * The head of a release is public.
+ * arrived is sold. What a body that joins readings is about is not said either.
  */
 export function freeFacts(entry: VerifyEntry, catalog: Catalog): FreeFacts {
   const { kind, state, signal_id, entity, observed_at } = entry;
@@ -170,8 +162,6 @@ export function freeFacts(entry: VerifyEntry, catalog: Catalog): FreeFacts {
       return isOfReading(entry, catalog)
         ? { signal_id, entity, observed_at }
         : { signal_id: null, entity: null, observed_at: null };
-    case 'release':
-      return { signal_id, entity, observed_at };
   }
 }
 
@@ -221,12 +211,9 @@ const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(
   (name) => !(CITATION_SEAL_FIELDS as readonly string[]).includes(name),
 );
 
-const HEAD_FIELDS = Object.keys(releaseSchema.shape);
-
 /** Names of the members that the hash of an entry is taken of; those of a row that was captured by demand with those of demand. */
 export function coreMembers({ kind, signal_id }: VerifyEntry): readonly string[] {
   if (kind === 'citation') return STATEMENT_FIELDS;
-  if (kind === 'release') return HEAD_FIELDS;
   if (kind === 'reading') return CORE_FIELDS;
   // Filings belong to no signal and to no roster.
   if (signal_id === null) return FILING_CORE_FIELDS;
@@ -245,8 +232,6 @@ export function storedCore({ kind, record_hash }: VerifyEntry, body: StoredMembe
       return hashCore(body as unknown as Parameters<typeof hashCore>[0]);
     case 'citation':
       return citationStatement(body._citation as Parameters<typeof citationStatement>[0]);
-    case 'release':
-      throw new TypeError(`Cannot find head "${record_hash}": no listed file carries it`);
     case 'row': {
       const core = coreOfRow(body, record_hash);
       if (core === null) throw new TypeError(`Cannot find row "${record_hash}": not in its file`);

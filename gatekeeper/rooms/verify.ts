@@ -72,8 +72,8 @@ function verification(digits: string, found: LookUp, catalog: Catalog) {
         ...NOTHING,
         record_status: { state: 'not_found' },
         note:
-          'no hash in this release, or in a body sold recently, starts with these digits; check an older body by its own ' +
-          'signature, offline or with POST /verify',
+          'no hash in this release, or in a body sold recently, starts with these digits. The statement of a body is known ' +
+          'here while it is current; the _proof in the body shows when it was, offline or with POST /verify',
         statement: 'This hash attests nothing that is known here.',
       };
     case 'ambiguous':
@@ -94,8 +94,7 @@ function verification(digits: string, found: LookUp, catalog: Catalog) {
 function listedBody({ entry, check }: Extract<LookUp, { state: 'listed' }>, catalog: Catalog) {
   const { record_hash, kind, state } = entry;
   // Why it was not recomputed.
-  const unchecked =
-    kind === 'release' ? HEAD_NOTE : entry.file === null ? SUPERSEDED_NOTE : LONG_NOTE;
+  const unchecked = entry.file === null ? SUPERSEDED_NOTE : LONG_NOTE;
   const facts = freeFacts(entry, catalog);
   const body = isOfReading(entry, catalog) ? (check?.body ?? {}) : {};
   return {
@@ -121,9 +120,6 @@ const SUPERSEDED_NOTE =
 const LONG_NOTE =
   'the signed list of this release names it; its file is too large to recompute in a free look-up; run signalpress verify on the body';
 
-const HEAD_NOTE =
-  'the log holds the hash of this head; recompute it from the release.json of that release, which /.well-known/release.json gives while it is current';
-
 const SOLD_NOTE =
   'recomputed just now: sha256 over the canonical JSON of the signed citation statement of the body as it was sold; a newer release has replaced it';
 const CURRENT_NOTES = {
@@ -131,7 +127,6 @@ const CURRENT_NOTES = {
     'recomputed just now: sha256 over the canonical JSON of the hash core of the stored record',
   row: 'recomputed just now: sha256 over the canonical JSON of the hash core of the stored roster row',
   citation: 'recomputed just now: sha256 over the canonical JSON of the signed citation statement',
-  release: HEAD_NOTE,
 } as const;
 
 function statementOf(entry: VerifyEntry, check: Recomputed | null, facts: FreeFacts): string {
@@ -157,7 +152,6 @@ const ATTESTED = {
   reading: 'the reading',
   row: 'a row, filing or document',
   citation: 'the signed citation',
-  release: 'the signed head',
 } as const;
 
 function textOrNull(value: unknown): string | null {

@@ -20,15 +20,20 @@ import { StartError } from './start-error.ts';
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 const NO_LINK = constants.O_NOFOLLOW;
 
-/** The bytes of a plain file of at most `max` bytes, and no link; throws for anything else. */
-export async function readPlainFile(path: string, max: number): Promise<Buffer> {
+/**
+ * The bytes of a plain file of at most `max` bytes, and no link; throws for anything else. With `start` those from there on,
+ * of a file of any length.
+ */
+export async function readPlainFile(path: string, max: number, start?: number): Promise<Buffer> {
   const handle = await open(path, READ | NO_LINK);
   try {
-    const size = plainSize(await handle.stat(), max);
+    const from = start ?? 0;
+    const whole = plainSize(await handle.stat(), start === undefined ? max : Infinity);
+    const size = Math.max(0, Math.min(max, whole - from));
     // Not a piece of a shared block: what is kept of many files would hold the whole block for each.
     const bytes = Buffer.allocUnsafeSlow(size);
     for (let have = 0; have < size; ) {
-      const { bytesRead } = await handle.read(bytes, have, size - have, have);
+      const { bytesRead } = await handle.read(bytes, have, size - have, from + have);
       if (bytesRead === 0) throw new Error(`cut off after ${have} bytes`);
       have += bytesRead;
     }

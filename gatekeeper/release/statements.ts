@@ -1,0 +1,78 @@
+/**
+ * The tree over all statements of a release, as far as it stays in memory: root and first target of each block, checked against
+ * the entry of the release in the log. One block, read when it is asked for, gives the path of each of its leaves.
+ */
+import { firstWhere } from '../../compiler/contract/lists.ts';
+import { completeLevels, HASH_BYTES, rangeHash } from '../../compiler/contract/merkle.ts';
+import {
+  BLOCK_LEAVES,
+  BLOCKS_PATH,
+  blockFilePath,
+  blockLevels,
+  blockWidth,
+  statementLeaf,
+  statementPath,
+} from '../../compiler/contract/statement-tree.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import { logTip } from './log-tip.ts';
+import { perRelease } from './per-release.ts';
+import { DamagedFileError, sha256 } from './read-body.ts';
+import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
+
+const LINE = /^([0-9a-f]{64}) (.+)$/;
+
+const blocksOf = perRelease(async (release: ReleaseIndex) => {
+  const [{ entry }, { bytes }] = await Promise.all([
+    logTip(release),
+    release.body(BLOCKS_PATH, FOR_EVERYBODY),
+  ]);
+  const targets: string[] = [];
+  const roots: Uint8Array[] = [];
+  for (const line of bytes.toString('utf8').split('\n').slice(0, -1)) {
+    const [, hex = '', target = ''] = LINE.exec(line) ?? [];
+    targets.push(target);
+    roots.push(Buffer.from(hex, 'hex'));
+  }
+  const { count, root } = entry.all;
+  const levels = completeLevels(roots, sha256);
+  const made = rangeHash({ start: 0, end: roots.length }, levels, sha256);
+  const isSame = root === `sha256:${Buffer.from(made).toString('hex')}`;
+  if (isSame && roots.length === Math.ceil(count / BLOCK_LEAVES)) return { count, targets, levels };
+  throw new DamagedFileError(
+    `Cannot prove what is sold: "${BLOCKS_PATH}" is not of the root that the log states; compile again with --full`,
+  );
+});
+
+/** Where a statement stands among all of a release. */
+export interface StatementPlace {
+  readonly index: number;
+  /** The inclusion proof, its sibling first. */
+  readonly hashes: readonly Uint8Array[];
+}
+
+/** The place of the statement that answers a target; null where the release has none. Throws when the disk does not allow it. */
+export async function placeOfStatement(
+  { target, statement }: { readonly target: string; readonly statement: string },
+  { release, spend }: ReleaseReader,
+): Promise<StatementPlace | null> {
+  const { count, targets, levels } = await blocksOf(release);
+  const number = firstWhere(targets.length, (at) => (targets[at] ?? '') > target) - 1;
+  if (number < 0) return null;
+  const { bytes } = await release.body(blockFilePath(number), spend);
+  const width = blockWidth(number, count);
+  const leaf = statementLeaf(target, statement, sha256);
+  const inside = indexOfHash(bytes.subarray(0, width * HASH_BYTES), leaf);
+  if (inside === null) return null;
+  const index = number * BLOCK_LEAVES + inside;
+  return {
+    index,
+    hashes: statementPath({ index, count }, blockLevels(bytes, width), levels, sha256),
+  };
+}
+
+/** Which of neighbouring hashes one is; null for none. */
+export function indexOfHash(hashes: Buffer, hash: Uint8Array): number | null {
+  let at = hashes.indexOf(hash);
+  while (at !== -1 && at % HASH_BYTES > 0) at = hashes.indexOf(hash, at + 1);
+  return at === -1 ? null : at / HASH_BYTES;
+}
