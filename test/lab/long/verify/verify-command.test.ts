@@ -76,7 +76,7 @@ describe('runVerify() exit codes', () => {
     expect((await runVerify('-', { ...by, now: asked })).exitCode).toBe(0);
     const { exitCode, text } = await runVerify('-', { ...by, now: asked - 3_600_000 });
     expect(exitCode).toBe(1);
-    expect(text).toMatch(/FAIL {2}request_time +provenance\.age_hours_now .*still to come/);
+    expect(text).toMatch(/FAIL {2}request_time +provenance\.answered_at .*still to come/);
   });
 
   it('1: another issuer, in words of its own', async () => {
