@@ -191,13 +191,11 @@ describe('seriesChecks()', () => {
     }
   });
 
-  it('I30: refuses a cut with any single member altered, request-time members and equal look-backs apart', () => {
+  it('I30: refuses a cut with any single member altered, or shifted in time', () => {
     const accepted = [...alterations(delivered as unknown as JsonValue)].filter(
       ({ altered }) => verdict(altered) === 'verified',
     );
-    const free = /^days$/;
-    expect(accepted.filter(({ path }) => !free.test(path)).map(({ path }) => path)).toEqual([]);
-    expect(accepted.length).toBeGreaterThan(0);
+    expect(accepted.map(({ path }) => path)).toEqual([]);
   });
 
   it('has nothing to say about a series of another service, which has no chain', () => {

@@ -223,7 +223,7 @@ describe('check()', () => {
     };
     const [table, json] = [await ask('&format=csv-signed'), await ask('')];
     expect(await checked(table)).toEqual(await checked(json));
-    expect((await checked(table)).verdict).toBe('verified');
+    expect((await checked(table)).verdict).toBe('unproven');
     const altered = table.replace('""aqi_index"":120', '""aqi_index"":121');
     expect(altered).not.toBe(table);
     expect((await checked(altered)).verdict).toBe('failed');
@@ -256,7 +256,7 @@ describe('check()', () => {
 
   it('takes {record} for the record itself, and nothing else for it', async () => {
     const record = (await text(RECORD)).toString();
-    expect((await checked(`{"record":${record}}`)).verdict).toBe('verified');
+    expect((await checked(`{"record":${record}}`)).verdict).toBe('unproven');
     expect((await checked(`{"record":${record},"more":1}`)).verdict).toBe('unsigned');
   });
 
@@ -367,7 +367,7 @@ describe('check()', () => {
     }) as Service['release'];
     const body = checkSchema.parse(await post(await text(RECORD), { ...service, release: broken }));
     expect(body.checks.inclusion.status).toBe('undetermined');
-    expect(body.verdict).toBe('verified');
+    expect(body.verdict).toBe('unproven');
   });
 
   it(`I31: says what the command says, over ${RUNS} mutated bodies`, async () => {
@@ -379,7 +379,7 @@ describe('check()', () => {
       expect([run, own]).toEqual([run, verdictOf(await command(body))]);
       seen.add(own.verdict);
     }
-    expect([...seen].sort()).toEqual(['failed', 'undecided', 'unsigned', 'verified']);
+    expect([...seen].sort()).toEqual(['failed', 'undecided', 'unproven', 'unsigned']);
   });
 });
 
