@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
+import { answeredAt } from '../../../compiler/contract/request-time.ts';
 import { withoutEchoes } from '../../../compiler/contract/settlement-echoes.ts';
 import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
@@ -17,7 +18,6 @@ import {
   type Moments,
   type Open,
   type Trusted,
-  valuesIn,
 } from './forgery.ts';
 
 const HOUR_MS = 3_600_000;
@@ -204,9 +204,6 @@ async function asked(target: string, service: Service): Promise<Open | null> {
 
 // What a forgery may say without being a lie: whatever the service itself answers to some request at some moment.
 
-const TENTH_MS = 360_000;
-/** Moments within one tenth of an hour that are asked about. */
-const STEP_MS = 15_000;
 
 /** A settlement answer is true where a release gives it to the request; without one, where it is signed as it is for some. */
 export function isTrueSettlement({
@@ -238,7 +235,8 @@ export function isTrueReading(ask: Ask, now: number): IsTrue {
     const body = isWrapped(value) ? (value.sample as Open) : value;
     const said = withoutProof(body);
     const asked = withDays(target, body.days);
-    for (const moment of [now, ...momentsOf(body)]) {
+    const at = answeredAt(body);
+    for (const moment of Number.isNaN(at) ? [now] : [at]) {
       const answer = await ask(asked, moment);
       const genuine = answer === null ? null : (parseJson(answer) as Open);
       if (genuine === null || withoutProof(genuine) !== said) continue;
@@ -254,16 +252,4 @@ function isWrapped(body: Open): boolean {
 
 function withDays(target: string, days: JsonValue | undefined): string {
   return typeof days === 'number' ? target.replace(/([?&]days=)\d+/, `$1${days}`) : target;
-}
-
-/** Moments at which the first age of a body is the one that it shows. */
-function* momentsOf(body: Open): Generator<number> {
-  for (const [, value] of valuesIn(body)) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
-    const { age_hours_now: age, oldest_leg_as_of: from } = value as Open;
-    if (typeof age !== 'number' || typeof from !== 'string') continue;
-    const middle = Date.parse(from) + age * 10 * TENTH_MS;
-    for (let at = -TENTH_MS / 2; at < TENTH_MS / 2; at += STEP_MS) yield middle + at;
-    return;
-  }
 }

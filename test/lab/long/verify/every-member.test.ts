@@ -359,7 +359,7 @@ describe.skipIf(!hasPython)(
     const asStored = (body: Body): Body => {
       const { age_hours_now, freshness, ...provenance } = body.provenance as Body;
       const { update_status, ...rest } = body;
-      return { ...rest, provenance };
+      return { ...rest, provenance: { ...provenance, at_request: ['answered_at'] } };
     };
     const atBoth = (texts: readonly string[]): string[][] => [
       texts.map(own),
