@@ -7,9 +7,6 @@ import { RELEASES_FOLDER } from '../../../compiler/contract/release.ts';
 import { readKeys } from '../../../compiler/keys/key-store.ts';
 import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify, type VerifyCommandOptions } from '../../../compiler/verify/verify-command.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { proof } from '../../../gatekeeper/rooms/proof.ts';
-import { compiledService, jsonOf, question } from '../../gatekeeper/tiny-service.ts';
 import { fileOf, makeFolder } from '../../snapshot-folder.ts';
 import { campaign, countsOf } from '../campaign.ts';
 import { didOf, FIVE_YEARS, monthTime, SHORT, type Signed, signedIn } from './plan.ts';
@@ -159,7 +156,6 @@ async function judgeAt({ data, issuer, plan, witnesses }: ShopLife): Promise<Jud
   };
   const today = monthTime(plan.months, 20);
   const now = Date.parse(today);
-  const service = await compiledService(data, today);
   return async (text, reader) => {
     const readStdin = (): Uint8Array => Buffer.from(text);
     const options = { issuer: [issuer], now, readStdin, ...by[reader] };
