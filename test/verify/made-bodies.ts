@@ -2,12 +2,12 @@
 // compiler/contract alone, so that no compile is needed. Every judge is shown the same ones.
 
 import { createHash, createPublicKey, sign } from 'node:crypto';
+import { formatProofExtra } from '../../compiler/contract/body-proof.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { checkpointText, formatNote, noteKeyHash } from '../../compiler/contract/checkpoint.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { cosignedBytes } from '../../compiler/contract/cosignature.ts';
-import { checkpointText, formatNote, noteKeyHash } from '../../compiler/contract/checkpoint.ts';
 import { didKey } from '../../compiler/contract/did-key.ts';
-import { formatProofExtra } from '../../compiler/contract/body-proof.ts';
 import { type Cadence, freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
 import { historyOf, type Revocation, type Rotation } from '../../compiler/contract/key-history.ts';
 import {
@@ -18,7 +18,7 @@ import {
   rangeHash,
   subtreesOf,
 } from '../../compiler/contract/merkle.ts';
-import { hashCore, type HashedRecord } from '../../compiler/contract/record-hash.ts';
+import { type HashedRecord, hashCore } from '../../compiler/contract/record-hash.ts';
 import { releaseEntryBytes, treeHead } from '../../compiler/contract/release-entry.ts';
 import { withRequestTime } from '../../compiler/contract/request-time.ts';
 import { CHAIN_ORIGIN, chainLink } from '../../compiler/contract/series.ts';
@@ -251,7 +251,12 @@ const said = (target: string, observed_at = OBSERVED): Said => ({
 /** The record of the worked example. */
 export function record(key = FIRST, target = RECORD_TARGET): JsonObject {
   const { core, origin, record_hash } = reading('07010000');
-  const body = { ...core, provenance: provenance(OBSERVED, 'hourly', OWED), ...origin, record_hash };
+  const body = {
+    ...core,
+    provenance: provenance(OBSERVED, 'hourly', OWED),
+    ...origin,
+    record_hash,
+  };
   return cited(body, said(target), key);
 }
 
@@ -298,7 +303,7 @@ export function city(): JsonObject {
     const signal_id = `hydrology.river-${at}`;
     const whole = { ...core, signal_id, ...origin };
     const own = hashJson(hashCore(whole as unknown as HashedRecord));
-    return { ...whole, provenance: inner, record_hash: at === 0 ? own : (record_hash && own) };
+    return { ...whole, provenance: inner, record_hash: at === 0 ? own : record_hash && own };
   });
   const joint = {
     ...provenance(LEG_TIMES.rain, 'hourly', [...OWED, 'freshness_leg']),
