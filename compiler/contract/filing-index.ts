@@ -55,9 +55,11 @@ export const LATER_FILE = 'later.json';
 export type IndexedInterval = readonly [valid_from: string, valid_until: string, file: string];
 
 /** The answers about one form of a filer by item, the form without an item first; both operations have the same. */
-export type SettlementIndex = readonly ({ readonly event_class: string | null } & Readonly<
-  Record<Cutoff['basis'], readonly IndexedInterval[]>
->)[];
+export interface SettlementIndex {
+  readonly lists: readonly ({ readonly event_class: string | null } & Readonly<
+    Record<Cutoff['basis'], readonly IndexedInterval[]>
+  >)[];
+}
 
 /** Text of one line of FILERS_PATH, with its line end. */
 export function formatFilerLine(filer: FilerLine): string {

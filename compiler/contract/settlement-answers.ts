@@ -92,7 +92,7 @@ function formAnswers(filer: FilerLine, form: string, lists: readonly FilingList<
   const rest = restOf(filer, form, lists);
   if (rest !== null) answers.push(...bothAnswers(restFile(form), rest));
   const path = settlementIndexPath(filer.cik, form);
-  return { answers, indexes: indexed.length === 0 ? [] : [[path, indexed] as const] };
+  return { answers, indexes: indexed.length === 0 ? [] : [[path, { lists: indexed }] as const] };
 }
 
 /** What an answer is made of, for either operation. */

@@ -40,7 +40,7 @@ export async function resolve(question: Question, service: Service): Promise<Ans
     release,
     spend,
   });
-  const list = index?.find(({ event_class }) => event_class === name.event_class);
+  const list = index?.lists.find(({ event_class }) => event_class === name.event_class);
   const rest = restFile(name.form);
   // Nobody pays for a misspelt form.
   if (list === undefined && !release.has(placeOf(rest))) return MISS;
