@@ -30,7 +30,7 @@ export function filingRecordsPath(cik: string, part: number): string {
 /** Filings of one part: a free look-up of a hash parses it. */
 export const FILINGS_A_PART = 100;
 
-/** Which answers there are about one form of a filer. */
+/** Which answers there are about one form of a filer; no file where no filing of the form is stored. */
 export function settlementIndexPath(cik: string, form: string): string {
   return `${filerFolder(cik)}index/${encodeSegment(form)}.json`;
 }
@@ -43,22 +43,22 @@ export function settlementPath(cik: string, path: SettlementPath, file: string):
   return `${filerFolder(cik)}${path === '/resolve' ? 'resolve' : 'proposer'}/${file}`;
 }
 
+/** The answer about a form that is not stored, or about the items of a form that are not. */
+export function restFile(form: string): string {
+  return `${encodeSegment(form)}/rest.json`;
+}
+
 /** The answer about every cutoff that is not before the last look. */
 export const LATER_FILE = 'later.json';
 
 /** One answer: for cutoffs from `valid_from` on, before `valid_until`. */
 export type IndexedInterval = readonly [valid_from: string, valid_until: string, file: string];
 
-/** The answers about one form of a filer; both operations have the same. */
+/** The answers about one form of a filer by item, the form without an item first; both operations have the same. */
 export interface SettlementIndex {
-  /** The first day and the first instant that are not answered. */
-  readonly until: Readonly<Record<Cutoff['basis'], string>>;
-  /** By item, the form without an item first; none where no filing of the form is stored. */
   readonly lists: readonly ({ readonly event_class: string | null } & Readonly<
     Record<Cutoff['basis'], readonly IndexedInterval[]>
   >)[];
-  /** The answer about all else of the form; null where nothing else may be asked for. */
-  readonly rest: string | null;
 }
 
 /** Text of one line of FILERS_PATH, with its line end. */

@@ -6,6 +6,7 @@ import {
   type FilerLine,
   type IndexedInterval,
   LATER_FILE,
+  restFile,
   SETTLEMENT_PATHS,
   type SettlementIndex,
   type SettlementPath,
@@ -66,7 +67,7 @@ export function filerAnswers(
     .sort()
     .map((form) => formAnswers(filer, form, lists.get(form) ?? []));
   const answers = [...made.flatMap((one) => one.answers), ...laterAnswers(filer)];
-  return { answers, indexes: made.map(({ path, index }) => [path, index] as const) };
+  return { answers, indexes: made.flatMap((one) => one.indexes) };
 }
 
 function formAnswers(filer: FilerLine, form: string, lists: readonly FilingList<FilingRow>[]) {
@@ -89,13 +90,9 @@ function formAnswers(filer: FilerLine, form: string, lists: readonly FilingList<
     };
   });
   const rest = restOf(filer, form, lists);
-  if (rest !== null) answers.push(...bothAnswers(rest.file, rest.parts));
-  const until = {
-    filing_date: endOfLook(filer.collected_at, 'filing_date'),
-    acceptance_time: endOfLook(filer.collected_at, 'acceptance_time'),
-  };
-  const index: SettlementIndex = { until, lists: indexed, rest: rest?.file ?? null };
-  return { answers, path: settlementIndexPath(filer.cik, form), index };
+  if (rest !== null) answers.push(...bothAnswers(restFile(form), rest));
+  const path = settlementIndexPath(filer.cik, form);
+  return { answers, indexes: indexed.length === 0 ? [] : [[path, { lists: indexed }] as const] };
 }
 
 /** What an answer is made of, for either operation. */
@@ -157,8 +154,7 @@ function restOf(filer: FilerLine, form: string, lists: readonly FilingList<Filin
   };
   const filed_by_cutoff = covered_from === null && gaps.length === 0 ? false : null;
   const note = nothingNote(form, other_than, filer);
-  const parts = { scope, settlement: { ...NOTHING, filed_by_cutoff }, note };
-  return { file: `${encodeSegment(form)}/rest.json`, parts };
+  return { scope, settlement: { ...NOTHING, filed_by_cutoff }, note };
 }
 
 /** Of a cutoff that is not before the last look nothing is known, whatever the form. */

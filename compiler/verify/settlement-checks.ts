@@ -139,8 +139,8 @@ function echoFault(
   sent: string | null,
 ): string | null {
   if (cutoff_time !== at)
-    return `the body gives back the cutoff_time "${cutoff_time}", not "${at}"`;
+    return `the body answers cutoff_time "${cutoff_time}", not "${at}"`;
   if (market_or_event === sent) return null;
   const [got, want] = [market_or_event, sent].map((text) => JSON.stringify(text));
-  return `the body gives back the market_or_event ${got}, not ${want}`;
+  return `the body answers market_or_event ${got}, not ${want}`;
 }

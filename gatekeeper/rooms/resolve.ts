@@ -2,8 +2,9 @@ import { type Cutoff, parseCutoff } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import { canonicalForm, isEventClass } from '../../compiler/contract/filing.ts';
 import {
+  type IndexedInterval,
   LATER_FILE,
-  type SettlementIndex,
+  restFile,
   type SettlementPath,
   settlementIndexPath,
   settlementPath,
@@ -11,7 +12,7 @@ import {
 import { listName } from '../../compiler/contract/filing-lists.ts';
 import { firstWhere } from '../../compiler/contract/lists.ts';
 import { withEchoes } from '../../compiler/contract/settlement-echoes.ts';
-import { cutoffOrder } from '../../compiler/contract/settlement-intervals.ts';
+import { cutoffOrder, endOfLook } from '../../compiler/contract/settlement-intervals.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { costOfParsing } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
@@ -33,13 +34,24 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   if (filer === undefined || cutoff === null) return MISS;
   const form = canonicalForm(defined(values.form, 'the form'));
   const name = listName(form, values.event_class ?? null);
-  const path = settlementIndexPath(filer.cik, name.form);
-  const index = await settlementIndex(path, { release, spend });
-  const file = index === null ? null : answerFile(index, name.event_class, cutoff);
-  if (file === null) return MISS;
-  if (question.isProbe) return IS_THERE;
   const operation = route.endpoint.path as SettlementPath;
-  const { bytes } = await release.body(settlementPath(filer.cik, operation, file), spend);
+  const placeOf = (file: string) => settlementPath(filer.cik, operation, file);
+  const index = await settlementIndex(settlementIndexPath(filer.cik, name.form), {
+    release,
+    spend,
+  });
+  const list = index?.lists.find(({ event_class }) => event_class === name.event_class);
+  const rest = restFile(name.form);
+  // Nobody pays for a misspelt form.
+  if (list === undefined && !release.has(placeOf(rest))) return MISS;
+  if (question.isProbe) return IS_THERE;
+  const isLater = cutoffOrder(cutoff, endOfLook(filer.collected_at, cutoff.basis)) >= 0;
+  const file = isLater
+    ? LATER_FILE
+    : list === undefined
+      ? rest
+      : fileAt(list[cutoff.basis], cutoff);
+  const { bytes } = await release.body(placeOf(file), spend);
   spend(costOfParsing(bytes.length));
   const echoes = { cutoff_time: cutoff.at, market_or_event: values.market_or_event ?? null };
   return jsonContent(withEchoes(JSON.parse(bytes.toString('utf8')), echoes), 0);
@@ -58,17 +70,8 @@ function illegalValue(values: Question['route']['values']) {
   return null;
 }
 
-/** The answer to a cutoff; null where nobody may ask for it. */
-function answerFile(
-  { until, lists, rest }: SettlementIndex,
-  eventClass: string | null,
-  cutoff: Cutoff,
-): string | null {
-  const list = lists.find(({ event_class }) => event_class === eventClass);
-  if (list === undefined && rest === null) return null;
-  if (cutoffOrder(cutoff, until[cutoff.basis]) >= 0) return LATER_FILE;
-  if (list === undefined) return rest;
-  const intervals = list[cutoff.basis];
+/** The answer whose interval holds a cutoff, which is not after the last. */
+function fileAt(intervals: readonly IndexedInterval[], cutoff: Cutoff): string {
   // The first one that begins after the cutoff follows the one that holds it.
   const next = firstWhere(intervals.length, (at) => {
     const [from] = defined(intervals[at], 'an interval');

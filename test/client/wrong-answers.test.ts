@@ -67,7 +67,7 @@ describe('buy() from a service that lies', () => {
   });
 
   const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
-  const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-20';
+  const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-18';
   it.each([
     [`/gauge?${PAIR}`, `/gauge/ruler?${PAIR}`],
     [`/gauge/ruler?${PAIR}`, `/gauge?${PAIR}`],
@@ -84,8 +84,8 @@ describe('buy() from a service that lies', () => {
     [`/gauge/history-series?${PAIR}&format=csv`, `/gauge/history-series?${PAIR}`],
     [`/resolve/proposer?${FILED}`, `/resolve?${FILED}`],
     [`/resolve?${FILED}`, `/resolve/proposer?${FILED}`],
-    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=NT%2010-K&cutoff=2026-11-20'],
-    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-21'],
+    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=NT%2010-K&cutoff=2026-11-18'],
+    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-16'],
     ['/gauge/air?loc=us-denver', '/gauge/precip?loc=us-denver'],
     ['/shadow/region-plus?loc=us-denver&topic=energy', '/gauge/region?loc=us-denver'],
     ['/pay/tier2', '/pay/tier3'],

@@ -13,7 +13,7 @@ import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
 const RECORD = `/gauge?${PAIR}`;
-const FILED = '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-20';
+const FILED = '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-18';
 const HOUR = 3_600_000;
 
 let shop: SoldShop;
@@ -93,9 +93,9 @@ describe('withDemands() of --expect', () => {
     [RECORD, `${RECORD}&format=thin`],
     [RECORD, `/gauge/ruler?${PAIR}`],
     [`/gauge/history-series?${PAIR}&days=5`, `/gauge/history-series?${PAIR}&days=6`],
-    [FILED, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-19'],
-    [FILED, '/resolve?entity=AAPL&form=10-Q&cutoff=2026-11-20'],
-    [FILED, '/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-20'],
+    [FILED, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-17'],
+    [FILED, '/resolve?entity=AAPL&form=10-Q&cutoff=2026-11-18'],
+    [FILED, '/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-18'],
   ])('for %s refuses the true answer of %s', async (want, got) => {
     const report = judge(await sold(got), { expect: want });
     expect(report.verdict).toBe('failed');
@@ -176,7 +176,7 @@ describe('withDemands() of --max-age', () => {
     ['/gauge/census?signal_id=airquality.aqi', 'oldest'],
     [`/gauge/history-series?${PAIR}`, 'newest_row'],
     [FILED, 'coverage'],
-    ['/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-20', 'coverage'],
+    ['/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-18', 'coverage'],
   ])('of %s counts the time of: %s', async (target, kind) => {
     const body = await sold(target);
     const { about } = judge(body);

@@ -16,7 +16,7 @@ import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 import { reseal } from '../../../verify/reseal.ts';
 
 const FORMAT = new URL('../../../../compiler/contract/FORMAT.md', import.meta.url);
-const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-20&market_or_event=any%20text';
+const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-18&market_or_event=any%20text';
 const TOKEN = '/gauge/subscribe';
 const TARGETS = [
   ...SOLD_TARGETS,
