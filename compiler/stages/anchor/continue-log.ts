@@ -1,16 +1,14 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
 import { parseDidKey } from '../../contract/did-key.ts';
 import { HASH_COUNT_PATH, parseHashCount } from '../../contract/hash-index.ts';
-import { goesBack, RELEASES_FOLDER, type Release, releaseName } from '../../contract/release.ts';
+import { goesBack, type Release } from '../../contract/release.ts';
 import { type ReleaseEntry, releaseEntryBytes } from '../../contract/release-entry.ts';
-import { BLOCKS_PATH } from '../../contract/statement-tree.ts';
 import { CHECKPOINT_PATH, LOG_KEY_PATH, takenPath } from '../../contract/tiles.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
-import { readRelease } from '../publish/release-folders.ts';
-import type { PreviousFiles, Staging } from '../publish/release-store.ts';
+import type { LogSwitch, Staging } from '../publish/release-store.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
 import { openCheckpoint, signCheckpoint } from './checkpoint-note.ts';
@@ -18,7 +16,6 @@ import { type CurrentRelease, currentRelease } from './current-release.ts';
 import { copyFirstLog, removeFirstFiles, takeFirstIndex } from './first-format.ts';
 import { type RunSource, StoredRuns } from './hash-runs.ts';
 import {
-  type OpenLog,
   publishCheckpoint,
   readNote,
   refused,
@@ -28,51 +25,6 @@ import {
 import { appendEntries, rootOf, sha256, type TreeEdge } from './log-tree.ts';
 import { rebuiltIndex } from './rebuilt-index.ts';
 import { type TakenIn, takeIn } from './take-in.ts';
-
-/** What the next release follows. */
-export interface LastPlace extends Pick<Release, 'sequence' | 'as_of' | 'clock_corrected'> {
-  /** Hash of its head. */
-  readonly head: string;
-}
-
-/** Name of the release of the newest entry where it stands but is not current, as a kill before the switch leaves it; else null. */
-export function unswitchedRelease(
-  data: string,
-  { last }: OpenLog,
-  current: string | null,
-): string | null {
-  const name = releaseName(last);
-  if (current === name || !existsSync(join(data, RELEASES_FOLDER, name))) return null;
-  return canonicalDigest(readRelease(data, name)) === last.head ? name : null;
-}
-
-/** What the next release follows: the newest entry of the log, whose release may be lost; null before the first. Throws a CompileError where the log is not that of the current release. */
-export function lastPlace(log: OpenLog | null, previous: PreviousFiles | null): LastPlace | null {
-  const head = previous?.head;
-  if (log === null) {
-    if (previous === null || head === undefined) return null;
-    if (previous.files()?.find(BLOCKS_PATH)) {
-      throw refused(CHECKPOINT_PATH, 'it is lost, and the current release is in it');
-    }
-    return placeOf(head);
-  }
-  const { last } = log;
-  if (head === undefined) return { ...last };
-  const own = log.entryOf(head.sequence);
-  if (own?.head === canonicalDigest(head)) {
-    return last.sequence === head.sequence ? placeOf(head) : { ...head, ...last };
-  }
-  throw refused(
-    CHECKPOINT_PATH,
-    own === null
-      ? `its newest entry is release ${last.sequence}, and release ${head.sequence} is the current one`
-      : `release ${head.sequence} is another one in it`,
-  );
-}
-
-function placeOf(head: Release): LastPlace {
-  return { ...head, head: canonicalDigest(head) };
-}
 
 /** What the log is continued with. */
 interface LogParts {
@@ -170,15 +122,6 @@ function keepTaken(from: string, to: string, count: number): void {
 /** Where the record hashes that a release takes in are written before it is appended. */
 function takenFile({ scratch }: Pick<Staging, 'scratch'>): string {
   return join(scratch, 'taken-hashes');
-}
-
-/** The last step of a release: what it publishes of the log, between the moment that it stands and the switch. */
-export interface LogSwitch {
-  publish(): void;
-  /** Whether the checkpoint is the published one. */
-  isPublished(): boolean;
-  /** Removes what no reader needs any more. */
-  tidy(): void;
 }
 
 /** Appends the entry of a release, signs the log, and writes what belongs to it except its checkpoint. */

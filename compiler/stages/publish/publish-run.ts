@@ -15,7 +15,7 @@ import {
 import type { ReleaseEntry } from '../../contract/release-entry.ts';
 import { BLOCKS_PATH } from '../../contract/statement-tree.ts';
 import { readPlain } from '../../verify/plain-file.ts';
-import { appendRelease, continuedLog, type LogSwitch, takeLeaves } from '../anchor/continue-log.ts';
+import { appendRelease, continuedLog, takeLeaves } from '../anchor/continue-log.ts';
 import { type Assembly, LatestTable, type Material } from '../assemble/assembly.ts';
 import type { CollectionPart } from '../assemble/rosters/settle-rows.ts';
 import { type Description, describe } from '../describe/describe.ts';
@@ -45,7 +45,7 @@ import {
   type UnsignedHead,
   writeHead,
 } from './release-list.ts';
-import type { PreviousFiles, Published, Staging } from './release-store.ts';
+import type { LogSwitch, PreviousFiles, Published, Staging } from './release-store.ts';
 import {
   formatStatement,
   type StatementList,

@@ -18,7 +18,6 @@ import {
 } from '../../contract/release.ts';
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
-import type { LastPlace } from '../anchor/continue-log.ts';
 import { readNote } from '../anchor/log-folder.ts';
 import { type FileListBytes, onlyIn, readListed } from './release-list.ts';
 import { syncFolder } from './replace-file.ts';
@@ -175,6 +174,12 @@ export interface PublicationTime {
   /** ISO-8601 UTC. */
   readonly asOf: string;
   readonly acceptClock?: boolean;
+}
+
+/** What the next release follows. */
+export interface LastPlace extends Pick<Release, 'sequence' | 'as_of' | 'clock_corrected'> {
+  /** Hash of its head. */
+  readonly head: string;
 }
 
 /** What a head says about its place after the newest release. */

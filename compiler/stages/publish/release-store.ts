@@ -24,12 +24,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CURRENT_LINK, RELEASES_FOLDER, type Release } from '../../contract/release.ts';
-import {
-  type LastPlace,
-  type LogSwitch,
-  lastPlace,
-  unswitchedRelease,
-} from '../anchor/continue-log.ts';
+import { lastPlace, unswitchedRelease } from '../anchor/last-place.ts';
 import { type OpenLog, openLog } from '../anchor/log-folder.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
@@ -38,6 +33,7 @@ import { fileWriter, type StoreWriter } from './file-writer.ts';
 import {
   currentName,
   doomedReleases,
+  type LastPlace,
   RETENTION,
   type Retention,
   readRelease,
@@ -69,6 +65,15 @@ export function errorsOf(steps: readonly (() => void)[]): unknown[] {
       return [error];
     }
   });
+}
+
+/** The last step of a release: what it publishes of the log, between the moment that it stands and the switch. */
+export interface LogSwitch {
+  publish(): void;
+  /** Whether the checkpoint is the published one. */
+  isPublished(): boolean;
+  /** Removes what no reader needs any more. */
+  tidy(): void;
 }
 
 /** A release being written: nothing of it is visible before it is published. */
