@@ -1,9 +1,14 @@
-import { type LogLine, parseLogLine } from '../compiler/contract/log-runs.ts';
+import {
+  HASH_COUNT_PATH,
+  HASH_INDEX_FOLDER,
+  type HashLine,
+  parseHashLine,
+} from '../compiler/contract/hash-index.ts';
 
-/** Every line of the index of a log, from the files of a release. */
-export function logLinesIn(files: Iterable<readonly [path: string, content: unknown]>): LogLine[] {
+/** What was ever taken in: every line of the look-up of hashes, from the files of a release. */
+export function logLinesIn(files: Iterable<readonly [path: string, content: unknown]>): HashLine[] {
   return [...files]
-    .filter(([path]) => path.startsWith('log/index/'))
+    .filter(([path]) => path.startsWith(`${HASH_INDEX_FOLDER}/`) && path !== HASH_COUNT_PATH)
     .flatMap(([, content]) => String(content).split('\n').slice(0, -1))
-    .map(parseLogLine);
+    .map(parseHashLine);
 }

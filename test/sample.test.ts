@@ -125,7 +125,7 @@ describe('one reading of the sample', () => {
     expect([...places].sort()).toEqual([...PLACES].sort());
     expect([...byKey].filter(([, hashes]) => hashes.size !== 1)).toEqual([]);
     const files = sample.paths.map((path) => [path, sample.text(path)] as const);
-    const logged = new Map(logLinesIn(files).map((line) => [line.record_hash, line.facts]));
+    const logged = new Map(logLinesIn(files).map((line) => [line.record_hash, line]));
     for (const [key, [hash = '']] of byKey) expect(logged.get(hash)?.kind, key).toBe('reading');
     expect(byKey.size).toBeGreaterThan(4000);
   });

@@ -5,6 +5,7 @@
 
 import type { Checkpoint } from '../../compiler/contract/checkpoint.ts';
 import { defined } from '../../compiler/contract/defined.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   completeLevels,
   HASH_BYTES,
@@ -88,15 +89,10 @@ export class LogTree {
     const known = isLast ? this.#last : this.#bundles.get(path);
     if (known != null) return known;
     const hashes = await this.hashesOf({ ...tile, level: 0 });
-    const entriesIn = (bytes: Buffer): Uint8Array[] | null => {
-      const entries = bundleEntries(bytes);
-      const isSame = entries.every((entry, at) => isEqual(leafHash(entry, sha256), hashes[at]));
-      return isSame && entries.length === hashes.length ? entries : null;
-    };
+    const fault = (bytes: Buffer): string | null => bundleFault(bytes, hashes);
     const max = tile.width * (2 + RELEASE_ENTRY_BYTES_MAX);
-    const fault = (given: Buffer) => (entriesIn(given) === null ? OTHER_ENTRIES : null);
     const bytes = await this.#read(path, { max, fault });
-    const entries = defined(entriesIn(bytes) ?? undefined, 'the entries of a bundle');
+    const entries = bundleEntries(bytes);
     if (isLast) this.#last = entries;
     else this.#bundles.set(path, entries, bytes.length);
     return entries;
@@ -190,6 +186,16 @@ export async function entryOfSequence(
     throw new RangeError(`Cannot find release ${sequence} in the log`);
   }
   return { ...found, entry };
+}
+
+function bundleFault(bytes: Buffer, hashes: readonly Uint8Array[]): string | null {
+  try {
+    const entries = bundleEntries(bytes);
+    const isSame = entries.every((entry, at) => isEqual(leafHash(entry, sha256), hashes[at]));
+    return isSame && entries.length === hashes.length ? null : OTHER_ENTRIES;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 const OTHER_ENTRIES = 'its entries are not those of its tile';

@@ -1,16 +1,17 @@
+import { hash } from 'node:crypto';
 import { parseCatalogRow } from '../../compiler/contract/release.ts';
 import type { Service } from '../../gatekeeper/answers/service.ts';
-import {
-  hashes,
-  type LogFiles,
-  type MemoryOptions,
-  memoryLog,
-} from '../stages/anchor/memory-log.ts';
-import { tinyFiles } from './tiny-release.ts';
+import { type Taken, tinyIndex } from './tiny-log.ts';
+import { type TinyOptions, tinyFiles } from './tiny-release.ts';
 import { tinyService } from './tiny-service.ts';
 
 /** A hash of which nothing but its place in that log is left. */
 export const SUPERSEDED_HASH = `sha256:${'ab'.repeat(32)}`;
+
+/** So many record hashes that stand for nothing, from a number on. */
+export function hashes(from: number, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `sha256:${hash('sha256', `${from + at}`)}`);
+}
 
 /** Record hashes of the tiny release. */
 export function tinyHashes(files = tinyFiles()): string[] {
@@ -18,17 +19,17 @@ export function tinyHashes(files = tinyFiles()): string[] {
   return lines.map((line) => parseCatalogRow(line).record_hash);
 }
 
-/** Files of the tiny release with a log of three batches around its records, and `more` hashes. */
-export function loggedFiles(options: MemoryOptions = {}, more: readonly string[] = []): LogFiles {
-  const leaves = {
-    '2026-11-19': [...hashes(0, 299), SUPERSEDED_HASH],
-    '2026-11-20': [...tinyHashes(), ...hashes(300, 40)],
-    '2026-11-20T06Z': [...hashes(400, 10), ...more],
-  };
-  return new Map([...tinyFiles(), ...memoryLog(leaves, options)]);
+/** The tiny release with a log of three releases around its records; the last one took in `more`. */
+export function loggedRelease(more: readonly string[] = [], files = tinyFiles()): TinyOptions {
+  const taken: Taken = [
+    [...hashes(0, 299), SUPERSEDED_HASH],
+    [...tinyHashes(), ...hashes(300, 40)],
+    [...hashes(400, 10), ...more],
+  ];
+  return { files: new Map([...files, ...tinyIndex(taken)]), taken };
 }
 
 /** A service over the tiny release with that log. */
-export async function loggedService(options: MemoryOptions = {}): Promise<Service> {
-  return tinyService({ files: loggedFiles(options) });
+export async function loggedService(): Promise<Service> {
+  return tinyService(loggedRelease());
 }

@@ -26,9 +26,11 @@ import {
   tables,
 } from '../../compiler/contract/release.ts';
 import { atRequest } from '../../compiler/contract/request-time.ts';
+import { BLOCKS_PATH } from '../../compiler/contract/statement-tree.ts';
 import type { Shelf } from '../../compiler/stages/describe/examples.ts';
 import { described, forSale, manifestBody } from '../../compiler/stages/describe/manifest.ts';
 import { builtinOperation } from '../builtin-rows.ts';
+import { type Taken, tinyEntries, writeTinyLog } from './tiny-log.ts';
 
 /** The address that tiny releases are compiled for. */
 export const TINY_BASE_URL = 'https://records.example';
@@ -186,6 +188,8 @@ export interface TinyOptions {
   readonly files?: ReadonlyMap<string, Buffer>;
   readonly sequence?: number;
   readonly seed?: number;
+  /** Record hashes that each release up to this one took in: there is a log beside the releases. */
+  readonly taken?: Taken;
   /** Changes the head before it is signed. */
   readonly head?: Readonly<Record<string, unknown>>;
   /** Changes the head after it was signed. */
@@ -206,7 +210,7 @@ export function tinyData(options: TinyOptions = {}): string {
 
 /** Writes a signed release and points `current` at it; answers its directory. */
 export function writeTinyRelease(dataDir: string, options: TinyOptions = {}): string {
-  const { sequence = 1, seed = 1 } = options;
+  const { taken = [], sequence = Math.max(1, taken.length), seed = 1 } = options;
   const files = options.files === undefined ? usualFiles() : describedFiles(options.files);
   const id = `${String(sequence).padStart(6, '0')}-${seed}`;
   const root = join(dataDir, 'releases', id);
@@ -225,6 +229,11 @@ export function writeTinyRelease(dataDir: string, options: TinyOptions = {}): st
   const signature = sign(null, Buffer.from(canonicalJson(head)), tinyKey(seed).key);
   const signed = { ...head, signature: signature.toString('base64url'), ...options.forged };
   writeFileSync(join(root, 'release.json'), JSON.stringify(signed));
+  if (taken.length > 0) {
+    const { as_of } = signed as unknown as { as_of: string };
+    const entries = tinyEntries(taken, { as_of, head: `sha256:${sha256(canonicalJson(signed))}` });
+    writeTinyLog(dataDir, entries, { taken, baseUrl: TINY_BASE_URL, signer: tinyKey(seed) });
+  }
   symlinkSync(`releases/${id}`, join(dataDir, 'next'));
   renameSync(join(dataDir, 'next'), join(dataDir, 'current'));
   return root;
@@ -261,6 +270,7 @@ function describedFiles(stored: ReadonlyMap<string, Buffer>): Map<string, Buffer
   };
   put('well-known/manifest.json', forSale(entries));
   put('all/well-known/manifest.json', entries);
+  files.set(BLOCKS_PATH, Buffer.alloc(0));
   for (const card of ['agent-card', 'agent']) {
     files.set(`well-known/${card}.json`, Buffer.from('{"skills":[]}'));
   }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loggedFiles } from '../gatekeeper/logged-service.ts';
+import { loggedRelease } from '../gatekeeper/logged-service.ts';
 import { type TinyGate, tinyGate } from '../gatekeeper/tiny-gate.ts';
 import { runScript } from './run-script.ts';
 
@@ -9,7 +9,7 @@ const FOLDER = import.meta.dirname;
 
 let gate: TinyGate;
 beforeAll(async () => {
-  gate = await tinyGate({ release: { files: loggedFiles() } });
+  gate = await tinyGate({ release: loggedRelease() });
 });
 afterAll(async () => {
   await gate.close();

@@ -7,7 +7,7 @@ import { toolsOf } from '../../../compiler/contract/tools.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import { loggedFiles } from '../logged-service.ts';
+import { loggedRelease } from '../logged-service.ts';
 import { payer } from '../payer.ts';
 import { rawAnswers, rawHttp } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
@@ -48,7 +48,7 @@ function watched(): Facilitator {
 }
 
 beforeAll(async () => {
-  gate = await tinyGate({ facilitator: watched(), release: { files: loggedFiles() } });
+  gate = await tinyGate({ facilitator: watched(), release: loggedRelease() });
   const challenge = (await (await fetch(gate.url + PAID)).json()) as { accepts: [never] };
   payment = await payer(NETWORKS['base-sepolia']).header(challenge.accepts[0]);
 });

@@ -1,21 +1,32 @@
 import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { openNote } from '../../../compiler/contract/checkpoint.ts';
-import { NO_FACTS_TEXT } from '../../../compiler/contract/log-runs.ts';
+import { anchorStatePath, formatAnchorState } from '../../../compiler/contract/log-batch.ts';
 import { leafHash, verifyInclusion } from '../../../compiler/contract/merkle.ts';
 import { CORE_FIELDS } from '../../../compiler/contract/record-hash.ts';
-import { logEntry } from '../../../compiler/contract/tiles.ts';
+import {
+  type ReleaseEntry,
+  releaseEntryBytes,
+  takenLeaf,
+} from '../../../compiler/contract/release-entry.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { undetermined } from '../../../gatekeeper/rooms/json-content.ts';
 import { anchor, proof } from '../../../gatekeeper/rooms/proof.ts';
-import { verify } from '../../../gatekeeper/rooms/verify.ts';
-import { hashes, memoryLog } from '../../stages/anchor/memory-log.ts';
-import { loggedFiles, loggedService, SUPERSEDED_HASH, tinyHashes } from '../logged-service.ts';
-import { tinyFiles } from '../tiny-release.ts';
-import { jsonOf, question, tinyService } from '../tiny-service.ts';
+import {
+  hashes,
+  loggedRelease,
+  loggedService,
+  SUPERSEDED_HASH,
+  tinyHashes,
+} from '../logged-service.ts';
+import { tinyIndex } from '../tiny-log.ts';
+import { TINY_NOW, tinyData, tinyFiles } from '../tiny-release.ts';
+import { compiledService, jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const ask = async (hash: string, service?: Service) =>
   jsonOf(await proof(question(`/proof/${hash}`), service ?? (await SHARED)));
@@ -32,7 +43,7 @@ describe('proof()', () => {
         found: true,
         kind: 'reading',
         record_status: { state: 'current' },
-        inclusion: { batch: '2026-11-20', size: 344 },
+        inclusion: { batch: '000002-20261121T080000Z', entry_index: 1, entry: { sequence: 2 } },
         anchor: { ots_state: 'unstamped' },
       });
       expect(body).toMatchObject({ hash_core_members: CORE_FIELDS });
@@ -43,11 +54,11 @@ describe('proof()', () => {
   });
 
   it('I52: shows the core of a reading that a free endpoint shows whole, and of no other', async () => {
-    const files = loggedFiles();
+    const files = tinyFiles();
     const record = files.get('record/hydrology.river-level/07010000.json') ?? Buffer.alloc(0);
     files.set('free/sample/airquality.aqi.json', files.get('free/sample/~.json') ?? record);
     files.set('free/raw/hydrology.river-level/07010000.json', record);
-    const service = await tinyService({ files });
+    const service = await tinyService(loggedRelease([], files));
     const shown = new Map<string, unknown>();
     for (const hash of tinyHashes()) shown.set(hash, (await ask(hash, service)).hash_core);
     const free = [...shown].filter(([, core]) => core !== null);
@@ -71,7 +82,7 @@ describe('proof()', () => {
     expect(body).toMatchObject({
       found: true,
       hash_core: null,
-      inclusion: { batch: '2026-11-19' },
+      inclusion: { batch: '000001-20261121T050000Z' },
     });
   });
 
@@ -84,27 +95,8 @@ describe('proof()', () => {
       entity: 'entity of abab',
       observed_at: null,
       hash_core: null,
-      inclusion: { batch: '2026-11-19' },
+      inclusion: { batch: '000001-20261121T050000Z' },
     });
-  });
-
-  it('proves the place of an entry of which nothing but its hash is known any more', async () => {
-    const files = loggedFiles();
-    for (const [path, bytes] of files) {
-      if (!path.startsWith('log/index/')) continue;
-      const text = bytes.toString('utf8').replaceAll(/"reading",.*\]/g, `${NO_FACTS_TEXT}]`);
-      files.set(path, Buffer.from(text));
-    }
-    const service = await tinyService({ files });
-    expect(await ask(SUPERSEDED_HASH, service)).toMatchObject({
-      hash: SUPERSEDED_HASH,
-      found: true,
-      record_status: { state: 'superseded' },
-      inclusion: { batch: '2026-11-19' },
-      note: expect.stringContaining('no longer holds its record'),
-    });
-    const looked = await verify(question(`/v/${SUPERSEDED_HASH}`), service);
-    expect(jsonOf(looked)).toMatchObject({ record_status: { state: 'not_found' } });
   });
 
   it('says that nothing is published under a hash, with and without a log', async () => {
@@ -132,6 +124,11 @@ describe('proof()', () => {
             read.push(entry.path);
             if (fails(entry.path)) throw new DamagedFileError('EIO: i/o error');
             return release.place.body(entry, spend);
+          },
+          log: async (path, part) => {
+            if (!path.includes('/anchor/')) read.push(path);
+            if (fails(path)) throw new DamagedFileError('EIO: i/o error');
+            return release.place.log(path, part);
           },
         },
         release,
@@ -175,39 +172,40 @@ describe('anchor()', () => {
 
   interface Proved {
     readonly hash: string;
-    readonly batch: string;
     readonly index: number;
-    readonly size: number;
-    readonly root: string;
-    readonly leaf_hash: string;
     readonly inclusion_proof: readonly string[];
+    readonly root: string;
+    readonly entry: ReleaseEntry;
+    readonly entry_index: number;
+    readonly entry_proof: readonly string[];
+    readonly log_root: string;
     readonly checkpoint: string;
   }
 
-  it('lists the batches, newest first, with their signed checkpoints', async () => {
+  it('lists the releases, newest first, with what each took in', async () => {
     const body = await ask('/gauge/anchor');
     expect(
-      batchesOf(body).map(({ batch, size_before, size }) => [batch, size_before, size]),
+      batchesOf(body).map(({ batch, day, sequence, count, entry_index }) => [
+        ...[batch, day, sequence, count, entry_index],
+      ]),
     ).toEqual([
-      ['2026-11-20T06Z', 344, 354],
-      ['2026-11-20', 300, 344],
-      ['2026-11-19', 0, 300],
+      ['000003-20261121T110000Z', '2026-11-21', 3, 10, 2],
+      ['000002-20261121T080000Z', '2026-11-21', 2, 44, 1],
+      ['000001-20261121T050000Z', '2026-11-21', 1, 300, 0],
     ]);
-    expect(body).toMatchObject({ total: 3, shown: 3, log: { size: 354 } });
+    expect(body).toMatchObject({ total: 3, shown: 3, log: { size: 3 } });
     for (const row of batchesOf(body)) {
       expect(row).toMatchObject({ ots_state: 'unstamped', bitcoin_height: null, stamped_at: null });
-      const stated = openNote(String(row.checkpoint))?.checkpoint;
-      expect(stated).toMatchObject({
-        size: row.size,
-        root: new Uint8Array(bytes(String(row.root))),
-      });
     }
+    const { checkpoint } = (body as { log: { checkpoint: string } }).log;
+    expect(openNote(checkpoint)?.checkpoint.size).toBe(3);
   });
 
-  it('lists the batches of a day, and none for a day without', async () => {
-    const day = await ask('/gauge/anchor?day=2026-11-20');
-    expect(batchesOf(day).map(({ batch }) => batch)).toEqual(['2026-11-20T06Z', '2026-11-20']);
-    expect(await ask('/gauge/anchor?day=2026-11-18')).toMatchObject({ total: 0, batches: [] });
+  it('lists the releases of a day, and none for a day without', async () => {
+    expect(await ask('/gauge/anchor?day=2026-11-21')).toMatchObject({ total: 3 });
+    for (const day of ['2026-11-20', '2026-11-22']) {
+      expect(await ask(`/gauge/anchor?day=${day}`)).toMatchObject({ total: 0, batches: [] });
+    }
   });
 
   it('refuses a day that is none and a hash that is none', async () => {
@@ -225,79 +223,92 @@ describe('anchor()', () => {
     expect((await ask('/gauge/anchor?hash=xyz')).error).not.toMatch(/calendar/);
   });
 
-  it('proves the inclusion of every entry in the tree of its batch', async () => {
-    const service = await loggedService();
+  it('proves that a release took a hash in, and that the log holds the entry of the release', async () => {
     for (const hash of [...tinyHashes(), ...hashes(0, 4), ...hashes(400, 2)]) {
-      const body = (await ask(`/gauge/anchor?hash=${hash}`, service)) as unknown as Proved;
-      const { index, size, root, inclusion_proof, leaf_hash } = body;
-      const leaf = leafHash(logEntry(hash), sha256);
-      expect(Buffer.from(leaf).toString('hex')).toBe(leaf_hash);
-      const claim = { index, size, leaf, root: bytes(root), proof: inclusion_proof.map(bytes) };
-      expect(verifyInclusion(claim, sha256)).toBe(true);
-      expect(body.checkpoint).toContain(
-        `\n${size}\n${Buffer.from(bytes(root)).toString('base64')}\n`,
-      );
+      const body = (await ask(`/gauge/anchor?hash=${hash}`)) as unknown as Proved;
+      const { index, inclusion_proof, root, entry, checkpoint } = body;
+      const taken = {
+        index,
+        size: entry.new.count,
+        leaf: takenLeaf(hash, sha256),
+        root: bytes(root.slice('sha256:'.length)),
+        proof: inclusion_proof.map(bytes),
+      };
+      expect([root, verifyInclusion(taken, sha256)]).toEqual([entry.new.root, true]);
+      expect(verifyInclusion({ ...taken, index: index + 1 }, sha256)).toBe(false);
+      const signed = openNote(checkpoint)?.checkpoint;
+      const logged = {
+        index: body.entry_index,
+        size: signed?.size ?? 0,
+        leaf: leafHash(releaseEntryBytes(entry), sha256),
+        root: signed?.root ?? new Uint8Array(0),
+        proof: body.entry_proof.map(bytes),
+      };
+      expect(verifyInclusion(logged, sha256)).toBe(true);
+      expect(Buffer.from(logged.root).toString('hex')).toBe(body.log_root);
+      const other = leafHash(releaseEntryBytes({ ...entry, sequence: 9 }), sha256);
+      expect(verifyInclusion({ ...logged, leaf: other }, sha256)).toBe(false);
     }
   });
 
   it('finds an entry by the first digits of its hash', async () => {
     const [hash = ''] = tinyHashes();
     const body = await ask(`/gauge/anchor?hash=${hash.slice(0, 20)}`);
-    expect(body).toMatchObject({ found: true, hash, batch: '2026-11-20' });
+    expect(body).toMatchObject({ found: true, hash, batch: '000002-20261121T080000Z' });
   });
 
-  it('says that a hash is not in the log, with and without a log', async () => {
+  it('says that a hash was never taken in, and what of a statement', async () => {
     const target = `/gauge/anchor?hash=sha256:${'0'.repeat(64)}`;
-    expect(await ask(target)).toMatchObject({ found: false });
-    expect(await ask(target, await tinyService())).toMatchObject({ found: false });
-    expect(await ask('/gauge/anchor', await tinyService())).toMatchObject({
-      log: null,
-      batches: [],
-    });
+    const note = expect.stringContaining('the _proof in the body');
+    expect(await ask(target)).toMatchObject({ found: false, note });
+    expect(await ask(target, await tinyService())).toMatchObject({ found: false, note });
+    expect(await ask('/gauge/anchor', await tinyService())).toMatchObject({ undetermined: true });
   });
 
-  it('says what is known of a timestamp, and calls a promise a promise', async () => {
-    const [first, second] = batchesOf(await ask('/gauge/anchor')).toReversed();
-    const anchorOf = (root: string) => {
-      if (root !== first?.root && root !== second?.root) return null;
-      const isDone = root === first?.root;
-      const state = {
-        root,
-        ots_state: isDone ? ('confirmed' as const) : ('pending' as const),
-        bitcoin_height: isDone ? 900_000 : null,
-        bitcoin_block: null,
-        stamped_at: '2026-11-20T12:00:00Z',
-      };
-      return { state, proof: Buffer.from('proof') };
-    };
-    const rows = batchesOf(await ask('/gauge/anchor', await loggedService({ anchorOf })));
-    expect(rows[2]).toMatchObject({
-      ots_state: 'confirmed',
-      bitcoin_height: 900_000,
-      ots_proof: `/log/anchor/${first?.root}.ots`,
-      ots_note: expect.stringContaining('header was not checked'),
-    });
-    expect(rows[1]).toMatchObject({
-      ots_state: 'pending',
-      ots_note: expect.stringContaining('not a proof'),
-    });
-    expect(rows[0]).toMatchObject({ ots_state: 'unstamped', ots_proof: null });
+  it('says what is known of the first stamp that covers a release, and calls a promise a promise', async () => {
+    const data = tinyData(loggedRelease());
+    const service = await compiledService(data, TINY_NOW);
+    const { log_root } = (await ask(
+      `/gauge/anchor?hash=${hashes(0, 1)[0]}`,
+      service,
+    )) as unknown as Proved;
+    const state = { root: log_root, bitcoin_block: null, stamped_at: '2026-11-21T12:00:00Z' };
+    const path = join(data, anchorStatePath(log_root));
+    mkdirSync(dirname(path), { recursive: true });
+    const stamps = [
+      [{ ots_state: 'pending', bitcoin_height: null }, 'not a proof'],
+      [{ ots_state: 'confirmed', bitcoin_height: 900_000 }, 'header was not checked'],
+    ] as const;
+    for (const [stamp, note] of stamps) {
+      writeFileSync(path, formatAnchorState({ ...state, ...stamp }));
+      const stamped = { ...stamp, ots_proof: `/log/anchor/${log_root}.ots` };
+      const words = { ...stamped, ots_note: expect.stringContaining(note) };
+      for (const row of batchesOf(await ask('/gauge/anchor', service))) {
+        expect(row).toMatchObject(words);
+      }
+      expect(await ask(`/gauge/anchor?hash=${hashes(0, 1)[0]}`, service)).toMatchObject(words);
+    }
+    writeFileSync(path, formatAnchorState({ ...state, ...stamps[0][0], root: '0'.repeat(64) }));
+    expect(await ask('/gauge/anchor', service)).toMatchObject({ undetermined: true });
   });
 
-  it('shows the newest batches of a long log and reaches the others by day', async () => {
+  it('shows the newest releases of a long log and reaches the others by day', async () => {
     const count = BATCHES_SHOWN_MAX + 100;
-    const names = Array.from({ length: count }, (_, at) => {
-      return new Date(Date.UTC(2026, 0, 1) + at * 86_400_000).toISOString().slice(0, 10);
-    });
-    const leaves = Object.fromEntries(names.map((name, at) => [name, hashes(at, 1)]));
-    const service = await tinyService({ files: new Map([...loggedFiles(), ...memoryLog(leaves)]) });
+    const taken = Array.from({ length: count }, (_, at) => hashes(at, 1));
+    const files = new Map([...tinyFiles(), ...tinyIndex(taken)]);
+    const service = await tinyService({ files, taken });
     const body = await ask('/gauge/anchor', service);
     expect(body).toMatchObject({ total: count, shown: BATCHES_SHOWN_MAX });
-    expect(batchesOf(body)[0]).toMatchObject({ batch: names.at(-1) });
-    const day = await ask('/gauge/anchor?day=2026-01-05', service);
-    expect(batchesOf(day)[0]).toMatchObject({ batch: '2026-01-05', size: 5 });
-    const proved = await ask(`/gauge/anchor?hash=${hashes(270, 1)[0]}`, service);
-    expect(proved).toMatchObject({ found: true, index: 270, batch: names[270] });
+    expect(batchesOf(body)[0]).toMatchObject({ sequence: count, entry_index: count - 1 });
+    const day = await ask('/gauge/anchor?day=2026-10-20', service);
+    expect(batchesOf(day).map((row) => row.day)).toEqual(Array(8).fill('2026-10-20'));
+    const proved = await ask(`/gauge/anchor?hash=${hashes(70, 1)[0]}`, service);
+    expect(proved).toMatchObject({
+      found: true,
+      index: 0,
+      entry_index: 70,
+      entry: { sequence: 71 },
+    });
   });
 
   it('I32: a look-up that the disk does not allow is undetermined, whichever file it is', async () => {
@@ -312,6 +323,11 @@ describe('anchor()', () => {
             read.push(entry.path);
             if (fails(entry.path)) throw new DamagedFileError('EIO: i/o error');
             return release.place.body(entry, spend);
+          },
+          log: async (path, part) => {
+            if (!path.includes('/anchor/')) read.push(path);
+            if (fails(path)) throw new DamagedFileError('EIO: i/o error');
+            return release.place.log(path, part);
           },
         },
         release,

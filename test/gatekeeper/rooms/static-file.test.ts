@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,16 +26,20 @@ import { servedShop } from '../../gate.ts';
 import { publicEntries } from '../../public-part.ts';
 import { smallSet } from '../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
-import { loggedFiles, loggedService } from '../logged-service.ts';
+import { loggedRelease } from '../logged-service.ts';
+import { TINY_NOW, tinyData } from '../tiny-release.ts';
+import { compiledService } from '../tiny-service.ts';
 
 describe('staticFile()', () => {
   let service: Service;
+  let data: string;
 
   beforeAll(async () => {
-    service = await loggedService();
+    data = tinyData(loggedRelease());
+    service = await compiledService(data, TINY_NOW);
   });
 
-  const ask = async (target: string, method = 'GET') => {
+  const ask = async (target: string, method = 'GET', of = service) => {
     const request: HttpRequest = {
       method,
       target,
@@ -43,7 +47,7 @@ describe('staticFile()', () => {
       spend: FOR_EVERYBODY,
       readBody: async () => Buffer.alloc(0),
     };
-    const { reply, etag } = await respond(request, service);
+    const { reply, etag } = await respond(request, of);
     return {
       ...reply,
       etag,
@@ -51,25 +55,60 @@ describe('staticFile()', () => {
     };
   };
 
-  it('serves every file of the log but its index at its path, byte for byte', async () => {
-    const files = [...loggedFiles()].filter(([path]) => /^log\/(?!index\/)/.test(path));
-    for (const [path, bytes] of files) {
-      const { status, body, etag } = await ask(`/${path}`);
+  it('serves every file of the log at its path, byte for byte', async () => {
+    const names = readdirSync(join(data, 'log'), { recursive: true, withFileTypes: true });
+    const files = names.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+    for (const file of files) {
+      const path = file.slice(data.length);
+      const { status, body, etag } = await ask(path);
       expect([path, status]).toEqual([path, 200]);
-      expect(Buffer.from(body)).toEqual(bytes);
+      expect(Buffer.from(body)).toEqual(readFileSync(file));
       expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
     }
-    expect(files.length).toBeGreaterThan(8);
+    expect(files.length).toBeGreaterThan(6);
   });
 
-  it('I52: gives nobody the index of the log, which says more than is free', async () => {
-    const paths = [...loggedFiles().keys()].filter((path) => path.startsWith('log/index/'));
-    expect(paths).toEqual(['log/index/0-354/0.txt']);
-    expect((await ask(`/${paths[0]}`)).status).toBe(404);
+  it('gives the tiles of earlier sizes too, as parts of the tile at hand', async () => {
+    for (const level of ['0', 'entries']) {
+      const whole = Buffer.from((await ask(`/log/tile/${level}/000.p/3`)).body);
+      const part = Buffer.from((await ask(`/log/tile/${level}/000.p/2`)).body);
+      expect(whole.subarray(0, part.length)).toEqual(part);
+      expect(part.length).toBeGreaterThan(0);
+      for (const width of ['/4', '/256', '']) {
+        const path = `/log/tile/${level}/000${width === '' ? '' : `.p${width}`}`;
+        expect([path, (await ask(path)).status]).toEqual([path, 404]);
+      }
+    }
+  });
+
+  it('gives nothing of the log that is not what its root states', async () => {
+    const forged = tinyData(loggedRelease());
+    const lying = await compiledService(forged, TINY_NOW);
+    const taken = join(forged, 'log/new/1');
+    const good = readFileSync(taken);
+    for (const bad of [
+      good.subarray(32),
+      Buffer.concat([good.subarray(0, -32), Buffer.alloc(32)]),
+    ]) {
+      writeFileSync(taken, bad);
+      expect((await ask('/log/new/1', 'GET', lying)).status).toBe(503);
+    }
+    writeFileSync(taken, good);
+    expect((await ask('/log/new/1', 'GET', lying)).status).toBe(200);
+    for (const path of ['log/tile/entries/000.p/3', 'log/vkey']) {
+      writeFileSync(join(forged, path), 'another');
+      const fresh = await compiledService(forged, TINY_NOW);
+      expect([path, (await ask(`/${path}`, 'GET', fresh)).status]).toEqual([path, 503]);
+    }
+  });
+
+  it('I52: gives nobody the look-up of hashes, which says more than is free', async () => {
+    const [path] = service.release.files.pathsUnder('index/hashes/0', 1);
+    expect((await ask(`/${path}`)).status).toBe(404);
   });
 
   it('lets tiles be kept for ever and a checkpoint for a minute', async () => {
-    const tile = await ask('/log/tile/0/000');
+    const tile = await ask('/log/tile/0/000.p/3');
     expect(tile.header('cache-control')).toBe('public, max-age=604800, immutable');
     const checkpoint = await ask('/log/checkpoint');
     expect(checkpoint.header('cache-control')).toBe('public, max-age=60');
@@ -83,6 +122,12 @@ describe('staticFile()', () => {
       '/log/tile/',
       '/log/tile/0/000/',
       '/log/tile/0//000',
+      '/log/new/',
+      '/log/new/0',
+      '/log/new/4',
+      '/log/new/01',
+      '/log/new/1.',
+      '/log/index/count.txt',
       '/log/tile/../checkpoint',
       '/log/tile/%30/000',
       '/log/%63heckpoint',
@@ -90,10 +135,9 @@ describe('staticFile()', () => {
       '/log/anchor/x.json',
       '/log/../release.json',
       '/log/tile/../../release.json',
-      '/log/batches/../../index/catalog.txt',
+      '/log/new/../../index/catalog.txt',
       '/LOG/checkpoint',
       '//log/checkpoint',
-      '/log/tile/0/000.p/256',
     ];
     for (const path of paths) expect([path, (await ask(path)).status]).toEqual([path, 404]);
   });

@@ -150,7 +150,7 @@ function listedHashes(): readonly { readonly hash: string; readonly kind: string
   const logged = logLinesIn(sample.paths.map((path) => [path, sample.text(path)]));
   return [
     ...citations.map(({ record_hash, kind }) => ({ hash: record_hash, kind })),
-    ...logged.map(({ record_hash, facts }) => ({ hash: record_hash, kind: facts?.kind ?? '' })),
+    ...logged.map(({ record_hash, kind }) => ({ hash: record_hash, kind })),
   ];
 }
 

@@ -221,7 +221,7 @@ describe('a compiled release', () => {
     const before = { ...record, current: { price_usd: 90_123.45 } };
     const hash = `sha256:${sha256Text(canonicalJson(hashCore(before)))}`;
     expect(entriesOf(hash)).toEqual([]);
-    expect(logged(hash)?.facts).toEqual({
+    expect(logged(hash)).toMatchObject({
       kind: 'reading',
       signal_id: 'crypto.spot',
       entity: 'btc',
@@ -239,7 +239,7 @@ describe('a compiled release', () => {
     expect(rows).toHaveLength(7);
     expect(rows.map((row) => entriesOf(row.record_hash).length)).toEqual([0, 0, 0, 0, 0, 0, 1]);
     for (const { record_hash, observed_at } of rows) {
-      expect(logged(record_hash)?.facts).toMatchObject({ entity: 'us-denver', observed_at });
+      expect(logged(record_hash)).toMatchObject({ entity: 'us-denver', observed_at });
     }
   });
 });

@@ -47,9 +47,9 @@ function rowEntries(folder: string): VerifyEntry[] {
   const lines = shards.flatMap(([, bytes]) => bytes.toString().split('\n').slice(0, -1));
   const current: VerifyEntry[] = lines.map(parseVerifyEntry).filter(({ kind }) => kind === 'row');
   const known = new Set(current.map(({ record_hash }) => record_hash));
-  const earlier = logLinesIn(files).flatMap(({ record_hash, facts }): VerifyEntry[] => {
-    if (facts?.kind !== 'row' || known.has(record_hash)) return [];
-    return [{ record_hash, state: 'superseded', file: null, ...facts }];
+  const earlier = logLinesIn(files).flatMap(({ sequence, index, ...facts }): VerifyEntry[] => {
+    if (facts.kind !== 'row' || known.has(facts.record_hash)) return [];
+    return [{ state: 'superseded', file: null, ...facts }];
   });
   return [...current, ...earlier].sort(byHash);
 }
