@@ -18,6 +18,7 @@ import {
   leafHash,
   rangeHash,
 } from '../../compiler/contract/merkle.ts';
+import { releaseName } from '../../compiler/contract/release.ts';
 import {
   type ReleaseEntry,
   releaseEntryBytes,
@@ -178,10 +179,10 @@ export class Log {
       endpoint: 'gauge/anchor',
       hash: release.taken[at] ?? '',
       found: true,
-      batch: release.entry.sequence,
+      batch: releaseName(release.entry),
       index: at,
       inclusion_proof: release.takenTree.path(at).map(hex),
-      root: hex(release.takenTree.root()),
+      root: release.entry.new.root,
       entry: { ...release.entry },
       entry_index,
       entry_proof: this.tree.path(entry_index, size).map(hex),
