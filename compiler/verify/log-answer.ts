@@ -6,22 +6,22 @@ import { openNote } from '../contract/checkpoint.ts';
 import { messageOf } from '../contract/errors.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
+import { releaseName } from '../contract/release.ts';
 import { parseReleaseEntry, type ReleaseEntry, takenLeaf } from '../contract/release-entry.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt, memberPath } from './body-check.ts';
 import { judgeTime } from './key-rule.ts';
 import { believedDids } from './key-trust.ts';
-import { judgeSigners } from './log-notes.ts';
-import { backingsOf, keyCheck, type ProofTrust } from './logged-check.ts';
+import { backingsOf, believedSigners, keyCheck, type ProofTrust } from './logged-check.ts';
 import { judgeByPolicy, witnessWords } from './policy-check.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const provedSchema = z.looseObject({
-  /** The release that took the hash in: its number, or its name, which begins with that. */
-  batch: z.union([z.int().min(1), z.string().regex(/^[0-9]{6,}-/)]),
+  /** The name of the release that took the hash in. */
+  batch: z.string(),
   index: z.int().min(0),
   inclusion_proof: z.array(hex),
-  root: hex,
+  root: z.string(),
   entry: z.looseObject({}),
   entry_index: z.int().min(0),
   entry_proof: z.array(hex),
@@ -142,7 +142,7 @@ function inclusionChecks(hash: string, { proved, entry, entryBytes, member }: Pl
     index,
     size: entry.new.count,
     leaf: takenLeaf(hash, sha256),
-    root: hexToBytes(root),
+    root: hexToBytes(entry.new.root.slice('sha256:'.length)),
     proof: proved.inclusion_proof.map(hexToBytes),
   };
   const logged = {
@@ -155,10 +155,10 @@ function inclusionChecks(hash: string, { proved, entry, entryBytes, member }: Pl
   return [
     agreement(
       memberPath(member, 'batch'),
-      Number.parseInt(String(batch), 10) === entry.sequence,
+      batch === releaseName(entry),
       'the release of the entry',
     ),
-    agreement(memberPath(member, 'root'), entry.new.root === `sha256:${root}`, 'that of the entry'),
+    agreement(memberPath(member, 'root'), root === entry.new.root, 'that of the entry'),
     verifyInclusion(taken, sha256)
       ? at('inclusion_proof').pass(
           `hash ${index} of the ${entry.new.count} of release ${entry.sequence}`,
@@ -187,7 +187,7 @@ function checkpointChecks(place: Place, trusted: ProofTrust) {
     const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
     return { signer: null, checks: [at.notApplicable(detail)] };
   }
-  const { fault, signers } = judgeSigners({ note, signed }, believed, trusted.isSignature);
+  const { fault, signers } = believedSigners({ note, signed }, believed, trusted);
   const [signer] = signers;
   if (fault !== null || signer === undefined) {
     return { signer: null, checks: [at.fail(fault ?? 'signed by nobody')] };

@@ -95,7 +95,7 @@ function provenBody(signed: JsonValue, proof: JsonValue, trusted: ProofTrust): P
     );
   }
   const believed = believedDids(trusted, cited.data.issuer_DID);
-  const { fault, signers } = judgeSigners(read, believed, trusted.isSignature);
+  const { fault, signers } = believedSigners(read, believed, trusted);
   if (fault !== null) throw new RangeError(`its checkpoint: ${fault}`);
   const leaf = leafHash(entryBytes, sha256);
   if (!isLeafProven(read, leaf, sha256)) {
@@ -116,6 +116,23 @@ function provenBody(signed: JsonValue, proof: JsonValue, trusted: ProofTrust): P
   const backings = backingsOf(own, of, believed, trusted);
   const words = [...policy.witnessed.map(witnessWords), ...policy.ignored];
   return { read, entry, backings, words: [...words, ...strayBlock(trusted, entry)] };
+}
+
+/** The believed keys that signed a checkpoint: one is enough, and the line of each key that is known has to hold. */
+export function believedSigners(
+  read: Pick<ReadTlogProof, 'note' | 'signed'>,
+  believed: readonly string[],
+  { keys, isSignature }: ProofTrust,
+): ReturnType<typeof judgeSigners> {
+  const listed = keys?.keys.map(({ did }) => did) ?? [];
+  const { fault, signers } = judgeSigners(
+    read,
+    [...new Set([...believed, ...listed])],
+    isSignature,
+  );
+  const own = signers.filter((did) => believed.includes(did));
+  const none = own.length === 0 ? 'signed by no key that is trusted' : null;
+  return { fault: fault ?? none, signers: own };
 }
 
 /** A checkpoint over an entry, and which keys that are believed signed it. */
@@ -181,15 +198,12 @@ function strayBlock({ block }: ProofTrust, { as_of }: ReleaseEntry): string[] {
 }
 
 /** The newest checkpoint of the log that was passed, if that goes on from the entry. */
-function ledTo(
-  at: EntryPlace,
-  believed: readonly string[],
-  { log, isSignature }: ProofTrust,
-): SignedTree[] {
+function ledTo(at: EntryPlace, believed: readonly string[], trusted: ProofTrust): SignedTree[] {
+  const { log } = trusted;
   const opened = log === undefined ? null : openNote(log.note);
   if (log === undefined || opened === null || opened.checkpoint.origin !== at.origin) return [];
   const { note, checkpoint } = opened;
-  const { fault, signers } = judgeSigners({ note, signed: checkpoint }, believed, isSignature);
+  const { fault, signers } = believedSigners({ note, signed: checkpoint }, believed, trusted);
   if (fault !== null) return [];
   if (at.index >= checkpoint.size) {
     const isOlder =

@@ -134,7 +134,8 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
     ...requestTimeChecks(nodes, trust),
     ...loggedChecks(body, judged, trust),
   ];
-  return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), checks };
+  const release = judged !== null && 'proven' in judged ? { release: judged.proven.entry } : {};
+  return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), ...release, checks };
 }
 
 /** Of what holds in every way: verified only where all of the content is signed. */

@@ -18,6 +18,7 @@ import {
   leafHash,
   rangeHash,
 } from '../../compiler/contract/merkle.ts';
+import { releaseName } from '../../compiler/contract/release.ts';
 import {
   type ReleaseEntry,
   releaseEntryBytes,
@@ -62,11 +63,16 @@ export class Tree {
 /** A body that a key signed, of a reading that was collected on a day. */
 export function signedBody(
   fill: number,
-  { entity = 'btc', day = 5, words = 'a price', base = BASE } = {},
+  {
+    entity = 'btc',
+    day = 5,
+    observed_at = noon(day),
+    words = 'a price',
+    base = BASE,
+  }: { entity?: string; day?: number; observed_at?: string; words?: string; base?: string } = {},
 ): JsonObject {
   const did = issuerDid(keyOf(fill));
   const by = { name: 'Readings', did, keyId: keyIdOf(did), baseUrl: base };
-  const observed_at = noon(day);
   const content = { signal_id: 'crypto.spot', entity, observed_at, words };
   return makeSealer(by, keyOf(fill)).seal(content, {
     claim: 'A price',
@@ -178,10 +184,10 @@ export class Log {
       endpoint: 'gauge/anchor',
       hash: release.taken[at] ?? '',
       found: true,
-      batch: release.entry.sequence,
+      batch: releaseName(release.entry),
       index: at,
       inclusion_proof: release.takenTree.path(at).map(hex),
-      root: hex(release.takenTree.root()),
+      root: release.entry.new.root,
       entry: { ...release.entry },
       entry_index,
       entry_proof: this.tree.path(entry_index, size).map(hex),
@@ -209,30 +215,26 @@ export class Log {
   }
 }
 
-/** A list of keys in which one follows the other; `revoked` is of the first. */
+/** Keys that follow one another, each from a time on, while the one before it ends; `revoked` is of the first. */
 export function listOf(
-  [first, second]: readonly [number, number],
-  { from, until, revoked }: { from: string; until: string; revoked?: string },
+  fills: readonly number[],
+  windows: { from: string; until: string } | readonly { from: string; until: string }[],
+  revoked?: string,
 ): KeyHistory {
-  const [old_did, new_did] = [first, second].map((fill) => issuerDid(keyOf(fill))) as [
-    string,
-    string,
-  ];
-  const times = { stated_at: from, valid_from: from, overlap_until: until };
-  const rotation = signed({ type: 'rotation', old_did, new_did, ...times, signature: '' }, first);
-  if (revoked === undefined) return historyOf(old_did, [rotation], []);
-  const revocation = signed(
-    {
-      type: 'revocation',
-      did: old_did,
-      revoked_from: revoked,
-      stated_at: until,
-      signed_by: new_did,
-      signature: '',
-    },
-    second,
-  );
-  return historyOf(old_did, [rotation], [revocation]);
+  const dids = fills.map((fill) => issuerDid(keyOf(fill)));
+  const [root = ''] = dids;
+  const rotations = [windows].flat().map(({ from, until }, at) => {
+    const [old_did = '', new_did = ''] = dids.slice(at);
+    const times = { stated_at: from, valid_from: from, overlap_until: until };
+    const rotation = { type: 'rotation', old_did, new_did, ...times, signature: '' } as const;
+    return signed<Rotation>(rotation, fills[at] ?? 0);
+  });
+  if (revoked === undefined) return historyOf(root, rotations, []);
+  const [{ overlap_until: stated_at = '' } = {}] = rotations;
+  const by = { did: root, signed_by: dids[1] ?? '' };
+  const times = { revoked_from: revoked, stated_at };
+  const revocation = { type: 'revocation', ...by, ...times, signature: '' } as const;
+  return historyOf(root, rotations, [signed<Revocation>(revocation, fills[1] ?? 0)]);
 }
 
 function signed<T extends Rotation | Revocation>(statement: T, fill: number): T {

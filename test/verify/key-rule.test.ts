@@ -10,7 +10,7 @@ import { listOf, noon } from './invented-issuer.ts';
 const [K1, K2, STRANGER] = [didOf(1), didOf(2), didOf(3)];
 const WINDOWS = { from: noon(10), until: noon(12) };
 const KEYS = listOf([1, 2], WINDOWS);
-const REVOKED = listOf([1, 2], { ...WINDOWS, revoked: noon(8) });
+const REVOKED = listOf([1, 2], WINDOWS, noon(8));
 const policy = readPolicy(
   Buffer.from(
     `${new InventedWitness('w/1', 11).policyLine('One')}${new InventedWitness('w/2', 12).policyLine('Two')}group Both all One Two\nquorum Both\n`,

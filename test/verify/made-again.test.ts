@@ -391,7 +391,7 @@ function republish(changed: string, edit: (text: string) => string): void {
   const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, 'files.txt'), list);
   writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
-  proveAgain(root, signed, { issuer, sealer });
+  proveAgain(root, signed, { sealer });
 }
 
 const named = async (): Promise<string[]> => {
