@@ -8,6 +8,8 @@ import {
   formatNote,
   linesOf,
   type NoteSignature,
+  noteKeyHash,
+  openNote,
   parseNote,
   type SignedNote,
 } from '../contract/checkpoint.ts';
@@ -21,29 +23,20 @@ import {
   type PolicyWitness,
 } from '../contract/log-policy.ts';
 import {
-  completeLevels,
   consistencyRanges,
   HASH_BYTES,
   hashOfSubtrees,
-  leafHash,
-  type Range,
   type Subtree,
   subtreesOf,
 } from '../contract/merkle.ts';
 import { networkFault } from '../contract/network-fault.ts';
-import { RELEASES_FOLDER, type Release } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
-import { logEntry, tileOfSubtree, tilePath } from '../contract/tiles.ts';
-import { formatTlogProof, parseTlogProof, TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
+import { CHECKPOINT_PATH, TILE_WIDTH, tileOfSubtree, tilePath } from '../contract/tiles.ts';
 import { formatVerifierKey, keyHashOf } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
-import type { CurrentRelease } from '../stages/anchor/current-release.ts';
-import { currentRelease } from '../stages/anchor/current-release.ts';
-import { sha256 } from '../stages/anchor/log-tree.ts';
-import { LockedError, lockData } from '../stages/publish/data-lock.ts';
-import { currentName } from '../stages/publish/release-folders.ts';
+import { changeCheckpoint, readNote } from '../stages/anchor/log-folder.ts';
+import { foldedHash, sha256, tileHashes } from '../stages/anchor/log-tree.ts';
+import { currentName, readRelease } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
-import { canonicalDigest } from '../stages/seal/jcs.ts';
 import { readNamed } from '../verify/disk.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { readPlain } from '../verify/plain-file.ts';
@@ -66,48 +59,36 @@ export interface AskReport {
 }
 
 /**
- * Asks the witnesses of a policy, all at once, for the newest checkpoint of the current release, and publishes the lines of
- * those that answer. One that has cosigned already is not asked again. Throws a RangeError where nobody can be asked at all.
+ * Asks the witnesses of a policy, all at once, for the newest checkpoint of the log, and publishes the lines of those that
+ * answer. One that has cosigned already is not asked again. Throws a RangeError where nobody can be asked at all.
  */
 export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): Promise<AskReport> {
-  const [name, release] = [currentName(data), currentRelease(data)];
-  if (name === null || release === null) {
-    throw new RangeError(
-      `Cannot ask witnesses: no release in "${data}"; run "signalpress compile" first`,
-    );
-  }
   if (policy.witnesses.length === 0) {
     throw new RangeError(
       'Cannot ask witnesses: the policy names none; add one with "signalpress witness add"',
     );
   }
-  const log = askedLog({ ...release, leaf: null });
+  const log = askedLog(data);
   const { origin, size } = log.signed;
   const replies = await Promise.all(
     policy.witnesses.map(async (witness) => {
       // When a witness cosigned what is published already; null for never. What others wrote under its name says nothing.
-      const newest = isChecked(witness) ? newestCosignature(log.note, witness) : null;
+      const newest =
+        strangeKey(witness, log) === null ? newestCosignature(log.note, witness) : null;
       const at = newest === null ? null : isoTime(newest.at);
       if (at !== null) return { name: witness.name, line: null, at, failure: null };
-      const refusal = unaskable(witness);
+      const refusal = strangeKey(witness, log) ?? unaskable(witness);
       const reply = refusal === null ? await askWitness(witness, log, by) : null;
       return { name: witness.name, ...(reply ?? { line: null, at: null, failure: refusal }) };
     }),
   );
   const lines = replies.flatMap(({ line }) => (line === null ? [] : [line]));
-  const path = join(data, RELEASES_FOLDER, name, RELEASE_PROOF_NAME);
   const { witnesses } = policy;
-  const added = { text: log.note.text, lines, witnesses, draft: join(data, DRAFT_NAME) };
-  const unlock = await lockProof(data, by);
-  try {
-    const note = addLines(path, added);
-    const names = replies.map(({ line: _, ...rest }) => rest);
-    const { fault } = judgeByPolicy(note, { policy, now: by.now() });
-    const lack = fault ?? (policy.quorum === null ? absence(names) : null);
-    return { origin, size, witnesses: names, added: lines.length, lack };
-  } finally {
-    unlock();
-  }
+  const note = changeCheckpoint(data, (now) => cosigned(now, { log, lines, witnesses }));
+  const names = replies.map(({ line: _, ...rest }) => rest);
+  const { fault } = judgeByPolicy(note, { policy, now: by.now() });
+  const lack = fault ?? (policy.quorum === null ? absence(names) : null);
+  return { origin, size, witnesses: names, added: lines.length, lack };
 }
 
 /** What is missing where a policy demands nobody: whoever names a witness wants to hear of one that is down. */
@@ -117,15 +98,15 @@ function absence(witnesses: AskReport['witnesses']): string | null {
   return `its quorum is none, and there is no cosignature of ${absent.join(', ')}; name in the quorum whom you demand`;
 }
 
-/** Beside the releases: in the folder of one, a file that a kill leaves would be a stranger. */
-const DRAFT_NAME = `${RELEASE_PROOF_NAME}.new`;
-/** Lock of whoever adds lines: that of a compile may be held for minutes. */
-const LOCK_NAME = '.cosigning';
-const LOCK_ATTEMPTS_MAX = 50;
-const LOCK_RETRY_MS = 100;
+/** Why nothing counts that a key signs as a witness; null where it may. */
+function strangeKey(witness: PolicyWitness, { note, signed }: AskedLog): string | null {
+  if (!isChecked(witness)) return 'this program cannot check its key of ML-DSA-44';
+  // Whoever signs the log says nothing more as its witness.
+  const keyHash = noteKeyHash(signed.origin, witness.key.publicKey, sha256);
+  return linesOf(note, signed.origin, keyHash).length > 0 ? 'its key is that of the log' : null;
+}
 
 function unaskable(witness: PolicyWitness): string | null {
-  if (!isChecked(witness)) return 'this program cannot check its key of ML-DSA-44';
   if (witness.url === null) return 'the policy does not say where it is asked';
   const url = URL.canParse(witness.url) ? new URL(witness.url) : null;
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
@@ -133,57 +114,37 @@ function unaskable(witness: PolicyWitness): string | null {
   return isHttp && isPlain ? null : `"${witness.url}" is not an http address`;
 }
 
-/** Waits for others that add lines to the same proof; they do so in no time. */
-async function lockProof(data: string, { sleep }: AskBy): Promise<() => void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return lockData(data, LOCK_NAME);
-    } catch (error) {
-      if (!(error instanceof LockedError) || attempt === LOCK_ATTEMPTS_MAX) throw error;
-      await sleep(LOCK_RETRY_MS);
-    }
-  }
-}
-
 /**
- * Adds signature lines to the checkpoint of a proof, and changes nothing else; returns its note. It is read again right before,
- * so that lines which another process added meanwhile stay. Of a witness only the newest line stays that holds.
+ * The published note with more signature lines, and nothing else changed: lines which another process added meanwhile stay. Of
+ * a witness only the newest line stays that holds.
  */
-function addLines(
-  path: string,
+function cosigned(
+  published: string | null,
   {
-    text,
+    log,
     lines,
     witnesses,
-    draft,
   }: {
-    text: string;
-    lines: readonly NoteSignature[];
-    witnesses: readonly PolicyWitness[];
-    draft: string;
+    readonly log: AskedLog;
+    readonly lines: readonly NoteSignature[];
+    readonly witnesses: readonly PolicyWitness[];
   },
 ): string {
-  const { index, hashes, checkpoint, extra } = parseTlogProof(
-    readPlain(path, TLOG_PROOF_BYTES_MAX).toString('utf8'),
-  );
-  const note = defined(parseNote(checkpoint) ?? undefined, 'the note of a proof');
-  if (note.text !== text) {
+  const note = published === null ? null : parseNote(published);
+  const { text } = log.note;
+  if (note?.text !== text) {
     throw new RangeError(
-      `Cannot publish cosignatures in "${path}": it was replaced meanwhile; run this again`,
+      `Cannot publish cosignatures in "${CHECKPOINT_PATH}": it was replaced meanwhile; run this again`,
     );
   }
   const all = { text, signatures: [...note.signatures, ...lines] };
-  const checked = witnesses.filter(isChecked);
+  const checked = witnesses.filter((witness) => strangeKey(witness, log) === null);
   const theirs = new Set(
     checked.flatMap(({ key }) => linesOf(all, key.name, keyHashOf(key, sha256))),
   );
   const others = all.signatures.filter((line) => !theirs.has(line));
   const newest = checked.flatMap((witness) => newestCosignature(all, witness)?.line ?? []);
-  const cosigned = formatNote({ text, signatures: [...others, ...newest] });
-  if (cosigned === checkpoint) return checkpoint;
-  const proof = { index, hashes, checkpoint: cosigned, ...(extra === undefined ? {} : { extra }) };
-  replaceFile(path, formatTlogProof(proof), draft);
-  return cosigned;
+  return formatNote({ text, signatures: [...others, ...newest] });
 }
 
 export function askText({ origin, size, witnesses, lack }: AskReport): string {
@@ -392,59 +353,40 @@ interface AskedLog {
   proofFrom(size: number): Uint8Array[];
 }
 
-interface AskedRelease extends CurrentRelease {
-  readonly leaf: { readonly head: Release; readonly proof: string } | null;
-}
-
-/** Opens the log of the current release; throws a RangeError for one without a leaf, or whose proof its issuer did not sign. */
-export function askedLog(release: AskedRelease): AskedLog {
-  const { leaf } = release;
-  if (leaf === null) {
+/** The log of a data folder; throws a RangeError for none, and for one that the issuer of the current release did not sign. */
+export function askedLog(data: string): AskedLog {
+  const name = currentName(data);
+  const published = name === null ? null : readNote(data);
+  const opened = published === null ? null : openNote(published);
+  if (name === null || published === null || opened === null) {
     throw new RangeError(
-      'Cannot ask witnesses: the current release has no place in a log; run "signalpress compile" with this version first',
+      `Cannot ask witnesses: no release in the log of "${data}"; run "signalpress compile" first`,
     );
   }
-  const { note, signed, checkpoint, index } = parseTlogProof(leaf.proof);
-  const { fault } = judgeNote(checkpoint, [leaf.head.issuer_did]);
+  const { fault } = judgeNote(published, [readRelease(data, name).issuer_did]);
   if (fault !== null) {
-    throw new RangeError(`Cannot ask witnesses about the log of the current release: ${fault}`);
+    throw new RangeError(`Cannot ask witnesses about "${CHECKPOINT_PATH}": ${fault}`);
   }
-  const own = leafHash(logEntry(canonicalDigest(leaf.head)), sha256);
-  const tree = { size: index, own, read: (path: string) => release.read(path) };
+  const { note, checkpoint: signed } = opened;
   return {
     note,
     signed,
-    proofFrom: (size) => consistencyRanges(size, signed.size).map((range) => hashOf(range, tree)),
+    proofFrom: (from) =>
+      consistencyRanges(from, signed.size).map((range) => {
+        return hashOfSubtrees(
+          subtreesOf(range).map((subtree) => tiledHash(data, subtree, signed.size)),
+          sha256,
+        );
+      }),
   };
 }
 
-interface Tree {
-  /** Entries in the tiles; one more stands behind them. */
-  readonly size: number;
-  /** Leaf hash of that one. */
-  readonly own: Uint8Array;
-  readonly read: (path: string) => Uint8Array | null;
-}
-
-function hashOf(range: Range, tree: Tree): Uint8Array {
-  const { start, end } = range;
-  if (start === tree.size) return tree.own;
-  const inTiles = subtreesOf({ start, end: Math.min(end, tree.size) }).map((subtree) =>
-    tiledHash(subtree, tree),
-  );
-  if (end <= tree.size) return hashOfSubtrees(inTiles, sha256);
-  // Complete subtrees of the same height join, as they do where an entry is appended.
-  return hashOfSubtrees([...inTiles, tree.own], sha256);
-}
-
-function tiledHash(subtree: Subtree, { size, read }: Tree): Uint8Array {
+function tiledHash(data: string, subtree: Subtree, size: number): Uint8Array {
   const { tile, height, offset } = tileOfSubtree(subtree, size);
   const path = tilePath(tile);
-  const bytes = read(path);
-  if (bytes === null) throw new RangeError(`Cannot ask witnesses: "${path}" is missing here`);
-  const hashes = Array.from({ length: 2 ** height }, (_, at) =>
-    bytes.slice((offset + at) * HASH_BYTES, (offset + at + 1) * HASH_BYTES),
-  );
-  const [root] = defined(completeLevels(hashes, sha256).at(-1), 'the top of a subtree');
-  return defined(root, 'the hash of a subtree');
+  const hashes = existsSync(join(data, path))
+    ? tileHashes(readPlain(join(data, path), TILE_WIDTH * HASH_BYTES), tile.width)
+    : null;
+  if (hashes !== null) return foldedHash(hashes.slice(offset, offset + 2 ** height));
+  throw new RangeError(`Cannot ask witnesses: "${path}" is missing or damaged here`);
 }

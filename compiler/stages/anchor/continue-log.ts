@@ -15,13 +15,7 @@ import { openCheckpoint, signCheckpoint } from './checkpoint-note.ts';
 import { type CurrentRelease, currentRelease } from './current-release.ts';
 import { copyFirstLog, removeFirstFiles, takeFirstIndex } from './first-format.ts';
 import { type RunSource, StoredRuns } from './hash-runs.ts';
-import {
-  publishCheckpoint,
-  readNote,
-  refused,
-  trimTiles,
-  writeLogFiles,
-} from './log-folder.ts';
+import { publishCheckpoint, readNote, refused, trimTiles, writeLogFiles } from './log-folder.ts';
 import { appendEntries, rootOf, sha256, type TreeEdge } from './log-tree.ts';
 import { rebuiltIndex } from './rebuilt-index.ts';
 import { type TakenIn, takeIn } from './take-in.ts';
@@ -149,7 +143,8 @@ export function appendRelease(
   writeLogFiles(data, new Map([[LOG_KEY_PATH, Buffer.from(key)]]));
   return {
     publish: () => publishCheckpoint(data, note),
-    isPublished: () => readNote(data) === note,
+    // Witnesses may have added their lines.
+    isPublished: () => readNote(data)?.startsWith(note) === true,
     tidy() {
       trimTiles(data, edge.size);
       if (first !== null) removeFirstFiles(data);

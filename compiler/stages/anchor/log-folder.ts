@@ -22,6 +22,7 @@ import {
 } from '../../contract/tiles.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError } from '../intake/compile-error.ts';
+import { LockedError, lockData } from '../publish/data-lock.ts';
 import { replaceFile } from '../publish/replace-file.ts';
 import {
   edgeTiles,
@@ -153,7 +154,40 @@ export function writeLogFiles(data: string, files: ReadonlyMap<string, Uint8Arra
 
 /** Replaces the checkpoint, by which all that was written counts from now on. */
 export function publishCheckpoint(data: string, note: string): void {
-  replaceFile(join(data, CHECKPOINT_PATH), note);
+  changeCheckpoint(data, () => note);
+}
+
+/** Lock of whoever replaces the checkpoint: that of a compile may be held for minutes. */
+const CHECKPOINT_LOCK = '.cosigning';
+const LOCK_ATTEMPTS_MAX = 50;
+const LOCK_RETRY_MS = 100;
+
+/** Replaces the checkpoint by what follows from the published one, while nobody else replaces it; returns it. */
+export function changeCheckpoint(data: string, change: (note: string | null) => string): string {
+  const unlock = lockCheckpoint(data);
+  try {
+    const before = readNote(data);
+    const note = change(before);
+    // Beside the log, which a kill leaves without a stranger.
+    if (note !== before) replaceFile(join(data, CHECKPOINT_PATH), note, join(data, DRAFT_NAME));
+    return note;
+  } finally {
+    unlock();
+  }
+}
+
+const DRAFT_NAME = '.checkpoint.new';
+
+/** Waits for others that replace it; they do so in no time. */
+function lockCheckpoint(data: string): () => void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return lockData(data, CHECKPOINT_LOCK);
+    } catch (error) {
+      if (!(error instanceof LockedError) || attempt === LOCK_ATTEMPTS_MAX) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_RETRY_MS);
+    }
+  }
 }
 
 /** Removes the partial tiles of older sizes, so that the folder grows by what is new alone. */
