@@ -74,61 +74,6 @@ function judged(body: JsonObject, policy: string) {
   return `${verdict}: ${checks.find(({ check }) => check === 'logged')?.detail}`;
 }
 
-describe.skipIf(!hasPython)(
-  'a policy that verify_record.py reads (skipped without python3)',
-  () => {
-    /** Whether each of some policies is taken, in one process. */
-    const takenByPython = (policies: readonly string[]): boolean[] => {
-      const program = `import json, sys; sys.path.insert(0, sys.argv[1])
-import verify_policy
-def is_taken(text):
-    try:
-        verify_policy.read_policy(text.encode("utf-8"))
-        return True
-    except verify_policy.Refused:
-        return False
-print(json.dumps([is_taken(text) for text in json.load(sys.stdin)]))`;
-      const options = { input: JSON.stringify(policies), encoding: 'utf8' } as const;
-      const args = ['-c', program, dirname(VERIFY_RECORD)];
-      return JSON.parse(spawnSync('python3', args, options).stdout);
-    };
-    const TAKEN = [
-      'quorum none\n',
-      '# a comment\n\n\tquorum \tnone \n',
-      BOTH,
-      ANY,
-      `${ONE}group G 1 First\nquorum G\n`,
-    ];
-    const REFUSED = [
-      '',
-      'quorum none',
-      'quorum none\r\n',
-      'quorum none\nquorum none\n',
-      'quorum First\n',
-      'witness First\nquorum none\n',
-      'witnesses 1\nquorum none\n',
-      `${ONE}${ONE}quorum First\n`,
-      `${ONE}${W1.policyLine('Other')}quorum First\n`,
-      `${ONE.replace('First', 'none')}quorum none\n`,
-      `${ONE}group G 0 First\nquorum G\n`,
-      `${ONE}group G 2 First\nquorum G\n`,
-      `${ONE}group G all First First\nquorum G\n`,
-      `${ONE}group G all Second\nquorum G\n`,
-      `${ONE.replace('witness First', 'log')}quorum none\n`,
-      ONE,
-    ];
-    it('is taken by both', () => {
-      for (const policy of TAKEN) expect(() => policyOf(policy), policy).not.toThrow();
-      expect(takenByPython(TAKEN)).toEqual(TAKEN.map(() => true));
-    });
-
-    it('is refused by both', () => {
-      for (const policy of REFUSED) expect(() => policyOf(policy), policy).toThrow(RangeError);
-      expect(takenByPython(REFUSED)).toEqual(REFUSED.map(() => false));
-    });
-  },
-);
-
 describe('a body under a policy', () => {
   it('I71: is witnessed by those who cosigned its checkpoint', () => {
     expect(judged(cosigned(byBoth), BOTH)).toMatch(
@@ -236,14 +181,6 @@ describe('lines of keys that nobody knows', () => {
     const disk = { issuer: [did], now: clock, readStdin: () => Buffer.from(JSON.stringify(body)) };
     expect((await runVerify('-', disk)).exitCode).toBe(0);
   });
-
-  it.skipIf(!hasPython)('change no verdict of the second verifier', () => {
-    const broken = { ...record, _proof: `${record._proof}\u2014 broken\n` };
-    const bodies = [cosigned(many), broken];
-    const lines = bodies.map((body) => JSON.stringify(body));
-    const verdicts = pythonVerdicts(lines, [did], clock).map(({ verdict }) => verdict);
-    expect(verdicts).toEqual(['verified', 'failed']);
-  });
 });
 
 describe('a release under a policy', () => {
@@ -285,20 +222,5 @@ describe('a release under a policy', () => {
     const note = parseTlogProof(String(record._proof)).checkpoint;
     expect(judgeByPolicy(note, {})).toEqual({ fault: null, witnessed: [] });
     expect(judgeByPolicy('', { policy: policyOf(ANY) }).fault).toContain('not the signed note');
-  });
-});
-
-describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => {
-  it('I71: judges alike all that was judged above', () => {
-    expect(asked.length).toBeGreaterThan(15);
-    for (const policy of new Set(asked.map((one) => one.policy))) {
-      const own = asked.filter((one) => one.policy === policy);
-      const path = join(data, 'python.policy');
-      writeFileSync(path, policy);
-      const texts = own.map(({ body }) => JSON.stringify(body));
-      const flags = ['--now', NOW, '--policy', path];
-      const said = pythonVerdictsOfFiles(texts, [did], { folder: data, flags });
-      expect(said.map(({ verdict }) => verdict)).toEqual(own.map(({ verdict }) => verdict));
-    }
   });
 });

@@ -132,30 +132,6 @@ describe('a body that was sold before the catalogue changed', () => {
     }
   });
 
-  it.skipIf(!hasPython)(
-    'is not judged by any in verify_record.py (skipped without python3)',
-    () => {
-      const said = (text: string): string => {
-        const flags = ['--no-proof', '--issuer', issuer, '--now', isoTime(NOW_MS), saved(text)];
-        return runPython(flags).text;
-      };
-      const open = /^verified .*\n(?: {2}.*\n)*.*; classes, scales and ranges: not judged here;/m;
-      for (const text of [old, fresh]) expect(said(text)).toMatch(open);
-      const bare = readFileSync(
-        fileOf(rootOf(data, 2), 'record/tides.waves/pier-one.json'),
-        'utf8',
-      );
-      expect(said(bare)).toMatch(/^verified /);
-      expect(said(bare)).not.toContain('not judged here');
-      // The signature covers them all the same.
-      const altered = said(old.replace('"band":"flood"', '"band":"normal"'));
-      expect(altered).toMatch(/^FAILED /);
-      expect(altered).not.toContain('not judged here');
-      const { exitCode, text } = runPython(['--catalog', data, saved(old)]);
-      expect([exitCode, text]).toEqual([2, expect.stringContaining('unrecognized arguments')]);
-    },
-  );
-
   it('is verified by the service and by the judge for browsers', async () => {
     const post = async (body: string) =>
       (await (await fetch(`${gate.url}/verify`, { method: 'POST', body })).json()) as CheckBody;

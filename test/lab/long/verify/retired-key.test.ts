@@ -188,38 +188,6 @@ describe('what a retired key signed', () => {
   });
 });
 
-describe.skipIf(!hasPython)('what a retired key signed, by the second judge', () => {
-  it('I31: is judged as by the first one', async () => {
-    const dated = forged(census as Cited);
-    const bodies = [
-      ...genuine(),
-      young as Cited,
-      dated,
-      provenBy(dated, S1),
-      provenBy(forged(record as Cited), S2),
-      provenBy(forged({ ...(thin as Cited), current: { price_usd: 9999 } }), S2),
-      provenBy(thin as Cited, S2),
-      ...genuine().flatMap((body) => [provenBy(body, S1), provenBy(body, S2)]),
-    ];
-    for (const now of [IN_WINDOW, LATER]) {
-      for (const [at, body] of bodies.entries()) {
-        // The second judge takes no body of a time to come.
-        if (body === young && now === IN_WINDOW) continue;
-        const flags = ['--no-proof', '--now', isoTime(now)];
-        const first = await judge(body, { keys: list, now });
-        expect([at, now, secondJudge(body, flags)]).toEqual([at, now, first.exitCode]);
-      }
-    }
-  });
-
-  it('I29: nor does it take an answer of /proof whose checkpoints are all of the past', async () => {
-    const codes = (await answersOfProof()).map((shown) =>
-      secondJudge(shown, ['--now', isoTime(LATER)]),
-    );
-    expect(codes).toEqual([0, 2, 2]);
-  });
-});
-
 /** An answer of /proof with a checkpoint of the present key, without one, and with one of the past. */
 async function answersOfProof(): Promise<object[]> {
   const answer = await answered(leafOf(census as Cited));
@@ -251,27 +219,6 @@ describe('a fresh proof of an old body', () => {
       }
     }
   });
-
-  it.skipIf(!hasPython)(
-    'is taken, and written, by the second judge (skipped without python3)',
-    async () => {
-      const [one, other] = [census as Cited, record as Cited];
-      const answer = await answered(leafOf(one));
-      const proofs = {
-        answer: JSON.stringify(answer),
-        text: String(answer.tlog_proof),
-        none: '{}',
-      };
-      for (const [name, text] of Object.entries(proofs)) {
-        const [freshProof, kept] = [join(makeFolder(), name), join(makeFolder(), 'kept')];
-        writeFileSync(freshProof, text);
-        const flags = ['--now', isoTime(LATER), '--fresh-proof', freshProof, '--write-proof', kept];
-        const codes = [secondJudge(one, flags), secondJudge(other, flags)];
-        expect([name, codes]).toEqual([name, name === 'none' ? [2, 2] : [0, 1]]);
-        if (name !== 'none') expect(readFileSync(kept, 'utf8')).toBe(answer.tlog_proof);
-      }
-    },
-  );
 
   it('is refused where it is none, and fails where it is of another body', async () => {
     const freshProof = join(makeFolder(), 'proof.json');

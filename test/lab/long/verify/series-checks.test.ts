@@ -465,19 +465,6 @@ describe('signed csv', () => {
         expect(await exitOf(altered)).not.toBe(0);
       }
     });
-
-    it.skipIf(!hasPython)('is judged alike by verify_record.py (skipped without python3)', () => {
-      const EXITS: Readonly<Record<string, number>> = { verified: 0, failed: 1 };
-      expect(asked.length).toBeGreaterThan(25);
-      for (const issuer of new Set(asked.map((one) => one.issuer))) {
-        const own = asked.filter((one) => one.issuer === issuer);
-        const texts = own.map(({ text }) => text);
-        const flags = ['--no-proof', '--now', NOW];
-        const said = pythonVerdictsOfFiles(texts, [issuer], { folder: makeFolder(), flags });
-        const exits = said.map(({ verdict }) => EXITS[verdict] ?? 2);
-        expect(exits).toEqual(own.map(({ exit }) => exit));
-      }
-    });
   });
 
   describe('csvRows()', () => {
