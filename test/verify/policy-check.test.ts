@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../compiler/client/verify.ts';
 import { LOG_KEY_PATH } from '../../compiler/contract/log-batch.ts';
@@ -21,7 +20,6 @@ import {
   InventedWitness,
   withNote,
 } from '../witness/invented-witness.ts';
-import { hasPython, pythonVerdicts, pythonVerdictsOfFiles, VERIFY_RECORD } from './python-judge.ts';
 
 const NOW = '2026-11-20T12:30:00Z';
 const AT = '2026-11-20T12:05:00Z';

@@ -9,7 +9,6 @@ import { isoTime } from '../../../compiler/contract/iso-time.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { receiptIn } from '../../../compiler/verify/verify-receipt.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
-import { hasPython, VERIFY_RECORD } from '../../verify/python-judge.ts';
 import { BODIES_NAME, type BodyVector, type BodyVectors, type ReaderCase, type ReaderDemands } from './body-vector.ts';
 
 interface Reading {

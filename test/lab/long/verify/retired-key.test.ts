@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../../../compiler/client/verify.ts';
 import { checkSchema } from '../../../../compiler/contract/free-body-schemas.ts';
-import { isoTime } from '../../../../compiler/contract/iso-time.ts';
 import type { JsonObject } from '../../../../compiler/contract/strict-json.ts';
 import { revokeKey, rotateKey } from '../../../../compiler/keys/key-command.ts';
 import { signingKey } from '../../../../compiler/stages/seal/sealer.ts';
@@ -32,7 +30,6 @@ import {
   writeSnapshots,
 } from '../../../snapshot-folder.ts';
 import { proofBy } from '../../../verify/one-leaf-proof.ts';
-import { hasPython, VERIFY_RECORD } from '../../../verify/python-judge.ts';
 import { reseal } from '../../../verify/reseal.ts';
 import { resign } from '../../../verify/resign.ts';
 import { changeProof, InventedWitness, withNote } from '../../../witness/invented-witness.ts';
@@ -94,14 +91,6 @@ async function judge(body: Cited, options: VerifyCommandOptions) {
   const by = { issuer: [K1], now: LATER, proof: false, readStdin, ...options };
   const { exitCode, text } = await runVerify('-', by);
   return { exitCode, text };
-}
-
-/** The exit code of `verify_record.py`. */
-function secondJudge(body: object, flags: readonly string[]): number | null {
-  const file = join(makeFolder(), 'body.json');
-  writeFileSync(file, JSON.stringify(body));
-  const by = ['--issuer', K1, '--keys', list, ...flags, file];
-  return spawnSync('python3', [VERIFY_RECORD, ...by]).status;
 }
 
 const answered = async (hash: string) => jsonOf(await proof(question(`/proof/${hash}`), service));
