@@ -111,7 +111,7 @@ def merkle(given):
     hashes = [bytes.fromhex(text) for text in given["proof"]]
     is_led = judge.leads_to(bytes.fromhex(given["root"]), leaf, given["index"], given["size"], hashes)
     return {"leaf": leaf.hex()} if is_led else None
-VECTORS = {"canonical.json": lambda text: judge.canonical(judge.parse(text.encode("utf-8"))), "merkle.json": merkle}
+VECTORS = {"canonical.json": lambda text: judge.canonical(judge.parse(text.encode("utf-8"))), "merkle.json": merkle, "record-hash.json": record}
 off, count = [], 0
 for name, compute in VECTORS.items():
     for row in json.load(open("%s/%s" % (sys.argv[1], name), encoding="utf-8")):
