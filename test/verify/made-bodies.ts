@@ -118,8 +118,8 @@ export function cited(body: JsonObject, said: Said, key = FIRST, signed = body):
 export function answered(stored: JsonObject, at: string): JsonObject {
   const timed = withRequestTime(stored, Date.parse(at));
   const provenance = { ...(timed.provenance as JsonObject), answered_at: at };
-  const { _citation, ...rest } = { ...timed, provenance };
-  return { ...rest, _citation: _citation as JsonValue };
+  const { _citation, ...rest } = { ...timed, provenance } as JsonObject;
+  return { ...rest, _citation: _citation as JsonValue } as JsonObject;
 }
 
 export interface MadeRelease {

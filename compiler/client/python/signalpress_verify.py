@@ -396,6 +396,8 @@ def core_of(item):
         raise Refused("hash_core_version: not 3")
     sources = item["sources"]
     if sources is not None:
+        if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
+            raise Refused("sources: not a list of objects")
         sources = [{name: source[name] for name in SOURCE_CORE if name in source} for source in sources]
     return dict({name: item[name] for name in CORE}, sources=sources, hash_core_version=3)
 
@@ -532,7 +534,6 @@ def check_words(body):
     return at
 
 def owe(owed, path, node, listed, at):
-    """Notes which words an object, its provenance and its legs owe, by the identity of each."""
     provenance, legs = node["provenance"], node.get("legs")
     words = dict(provenance_words(node, provenance, at), **status_words(node, at))
     made = {name: words[name] for name in listed if name in words}
