@@ -197,7 +197,9 @@ function aboutBody(
   if (!parsed.success) return null;
   const words = citedWords(holder, parsed.data);
   const age = now === undefined ? Number.NaN : now - Date.parse(words.observed_at ?? '');
-  const unsigned = Object.keys(unsignedEchoes(holder)).map((name) => [name, null]);
+  // A request has no parameter `cutoff_time`.
+  const { cutoff_time: _, ...echoes } = unsignedEchoes(holder);
+  const unsigned = Object.keys(echoes).map((name) => [name, null]);
   const signed = { ...holder, ...Object.fromEntries(unsigned) };
   return {
     ...words,
