@@ -46,6 +46,8 @@ describe('withDemands() of --expect', () => {
     for (const target of JSON_TARGETS) {
       const report = judge(await sold(target), { expect: `GET ${target}` });
       expect([target, report.verdict]).toEqual([target, 'verified']);
+      // A settlement answer is signed as that to the first cutoff of its interval.
+      if (target.startsWith('/resolve')) continue;
       // Nobody signs how many days of a series were asked for.
       const signed = knownQuestion(target, BUILTIN).target.replace(/(?<=[?&])days=\d+&/, '');
       expect(report.about?.answers).toBe(signed);
@@ -139,7 +141,7 @@ describe('withDemands() of --expect', () => {
       const echo = checks.find(({ check }) => check === 'echo')?.detail;
       return { verdict, answers: about?.answers, echo };
     });
-    const answers = knownQuestion(FILED, BUILTIN).target;
+    const answers = expect.stringMatching(/^\/resolve\?cutoff=[\d-]{10}&entity=\d{10}&form=10-K$/);
     expect(said).toEqual([
       { verdict: 'verified', answers, echo: expect.stringMatching(/signed: cutoff_time "[^"]+"$/) },
       {
