@@ -63,10 +63,7 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
     )
     .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
     .option('--root <did>', 'a root key of an issuer; name as many as sign', repeated)
-    .option(
-      '--keys <path>',
-      'list of issuer keys, or a release, data or mirror folder with list and log',
-    )
+    .option('--keys <path>', 'list of issuer keys, or a folder with a list and a log')
     .option('--catalog <path>', 'catalogue, its release.json beside it, or a release folder')
     .option(
       '--expect <request>',
