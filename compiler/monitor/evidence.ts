@@ -16,12 +16,12 @@ import {
   rootKeysOf,
   vouchedDids,
 } from '../contract/key-history.ts';
-import { leafHash, verifyConsistency } from '../contract/merkle.ts';
+import { leafHash, stretchRoot, verifyConsistency } from '../contract/merkle.ts';
+import { RECORD_HASH } from '../contract/record-hash.ts';
 import { goesBack, type Release, releaseName } from '../contract/release.ts';
+import { parseReleaseEntry, type ReleaseEntry } from '../contract/release-entry.ts';
 import { rootBytes } from '../contract/root-statement.ts';
 import { isObject, parseJson } from '../contract/strict-json.ts';
-import { logEntry } from '../contract/tiles.ts';
-import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
 import { canonicalHash } from '../verify/body-check.ts';
 import { endOf, type KeyTrust, unrevoked } from '../verify/key-trust.ts';
 import { judgeNote } from '../verify/log-notes.ts';
@@ -39,6 +39,17 @@ const PROOF_HASHES_MAX = 128;
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 const pair = z.tuple([z.string(), z.string()]);
+
+/** Entries of a log in hex from a position on, with the hashes beside them that lead to the root of a signed checkpoint. */
+const logged = {
+  note: z.string(),
+  index: z.int().min(0),
+  entries: z
+    .array(z.string().regex(/^([0-9a-f]{2})*$/))
+    .min(1)
+    .max(2),
+  beside: z.array(hex32).max(PROOF_HASHES_MAX),
+};
 
 const common = {
   format: z.literal('signalpress-evidence/1'),
@@ -63,14 +74,10 @@ const evidenceSchema = z.discriminatedUnion('kind', [
     grown: z.strictObject({ root: hex32, proof: z.array(hex32).max(PROOF_HASHES_MAX) }).nullable(),
   }),
   z.strictObject({ ...common, kind: z.literal('heads'), heads: pair }),
-  z.strictObject({
-    ...common,
-    kind: z.literal('leaf'),
-    head: z.string(),
-    /** Hash of the leaf that stands where the head states to be. */
-    leaf: hex32,
-    proof: z.string(),
-  }),
+  /** Two entries side by side that cannot be. */
+  z.strictObject({ ...common, kind: z.literal('entries'), ...logged }),
+  /** A head, and the entry of its sequence. */
+  z.strictObject({ ...common, kind: z.literal('leaf'), head: z.string(), ...logged }),
   z.strictObject({ ...common, kind: z.literal('keys'), lists: pair }),
   z.strictObject({ ...common, kind: z.literal('readings'), bodies: pair }),
 ]);
@@ -124,6 +131,8 @@ export function checkEvidence(evidence: Evidence, given: KeyTrust & PolicyTrust)
         return forkReport(evidence, signers);
       case 'heads':
         return headsReport(evidence, signers);
+      case 'entries':
+        return entriesReport(evidence, signers);
       case 'leaf':
         return leafReport(evidence, signers);
       case 'keys':
@@ -211,22 +220,44 @@ function headOf(text: string, { known, lists }: Signers): Release | null {
   return isSound ? head : null;
 }
 
+/** Entries that are proven to stand in a signed log, and who signed it; a text says why they are not. */
+function loggedEntries(
+  { note, index, entries, beside }: Of<'leaf' | 'entries'>,
+  { known }: Signers,
+) {
+  const { checkpoint, fault, signers } = judgeNote(note, known);
+  if (checkpoint === null) return `its checkpoint: ${fault}`;
+  const bytes = entries.map(hexToBytes);
+  const leaves = bytes.map((entry) => leafHash(entry, sha256));
+  const hashes = beside.map(hexToBytes);
+  const stretch = { size: checkpoint.size, start: index, leaves, beside: hashes };
+  const root = stretchRoot(stretch, sha256);
+  if (root === null || !isEqual(root, checkpoint.root))
+    return 'the entries do not lead to its root';
+  return { entries: bytes, origin: checkpoint.origin, side: { signers, note } };
+}
+
+function entriesReport(evidence: Of<'entries'>, signers: Signers): EvidenceReport {
+  const log = loggedEntries(evidence, signers);
+  if (typeof log === 'string') return nothing(log);
+  const [before, entry] = log.entries;
+  const says = before && entry ? orderContradiction(before, entry) : null;
+  if (says === null) return nothing('the entries can stand side by side');
+  return proven(`the log ${log.origin}: ${says}`, [log.side], signers);
+}
+
 function leafReport(evidence: Of<'leaf'>, signers: Signers): EvidenceReport {
   const head = headOf(evidence.head, signers);
   if (head === null) return nothing('the head is not signed by a key that counts');
-  const proof = parseTlogProof(evidence.proof);
-  const { fault, signers: noted } = judgeNote(proof.checkpoint, signers.known);
-  if (fault !== null) return nothing(`its checkpoint: ${fault}`);
+  const log = loggedEntries(evidence, signers);
+  if (typeof log === 'string') return nothing(log);
   // One issuer may have several services, each with a log.
-  if (proof.signed.origin !== logOrigin(head.base_url)) return nothing('it is of another log');
-  if (proof.index !== head.log_index) return nothing('the proof is about another entry');
-  const leaf = hexToBytes(evidence.leaf);
-  if (!isLeafProven(proof, leaf, sha256)) return nothing('the proof does not lead to its root');
-  const own = leafHash(logEntry(canonicalHash(head)), sha256);
-  if (isEqual(own, leaf)) return nothing('the head stands where it states to be');
-  const says = `entry ${proof.index} of the log is not the head of the release ${head.sequence}, which states to be there`;
-  const log = { signers: noted, note: proof.checkpoint };
-  return proven(says, [sideOf(head.issuer_did), log], signers);
+  if (log.origin !== logOrigin(head.base_url)) return nothing('it is of another log');
+  const [bytes] = log.entries;
+  const entry = bytes === undefined ? null : parseReleaseEntry(bytes);
+  const says = entry === null ? null : entryContradiction(entry, head);
+  if (says === null) return nothing('the head is the one of the entry, or the entry of another');
+  return proven(says, [sideOf(head.issuer_did), log.side], signers);
 }
 
 function keysReport({ lists }: Of<'keys'>, by: Signers): EvidenceReport {
@@ -320,17 +351,29 @@ export function headsContradiction(one: Release, other: Release): string | null 
   if (isNext && later.previous !== null && later.previous !== canonicalHash(old)) {
     return `the release ${after} names another one before it than ${before}`;
   }
-  return (
-    logFault(old, later) ?? (goesBack(old, later) ? `${after} is dated before ${before}` : null)
-  );
+  return goesBack(old, later) ? `${after} is dated before ${before}` : null;
 }
 
-function logFault(old: Release, later: Release): string | null {
-  const [before, after] = [releaseName(old), releaseName(later)];
-  if (old.log_index === undefined) return null;
-  if (later.log_index === undefined) return `${before} is in the log, and ${after} no longer is`;
-  if (later.log_index > old.log_index) return null;
-  return `the log shrank: ${before} is entry ${old.log_index}, and the later ${after} is entry ${later.log_index}`;
+/** Why an entry of a log cannot follow another one; null where it can. */
+export function orderContradiction(before: Uint8Array, entry: Uint8Array): string | null {
+  const [one, next] = [parseReleaseEntry(before), parseReleaseEntry(entry)];
+  if (next !== null) {
+    if (one === null || next.sequence === one.sequence + 1) return null;
+    return `release ${next.sequence} follows release ${one.sequence}`;
+  }
+  // A log of the first format begins with texts of hashes.
+  const isFirst = one === null && RECORD_HASH.test(Buffer.from(entry).toString('latin1'));
+  return isFirst ? null : 'an entry is not of a release';
+}
+
+/** Why a head cannot be the one of the entry that has its sequence; null where it can. */
+export function entryContradiction(entry: ReleaseEntry, head: Release): string | null {
+  if (entry.sequence !== head.sequence) return null;
+  const isSame =
+    entry.head === canonicalHash(head) &&
+    entry.as_of === head.as_of &&
+    entry.valid_until === (head.valid_until ?? null);
+  return isSame ? null : `the log says another release ${head.sequence} than ${releaseName(head)}`;
 }
 
 /** What two lists contradict each other in, and the keys of the issuer that signed both sides. */

@@ -1,35 +1,23 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Checkpoint, logOrigin, NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
-import { defined } from '../contract/defined.ts';
 import { messageOf } from '../contract/errors.ts';
 import { isoTime } from '../contract/iso-time.ts';
-import {
-  completeLevels,
-  consistencyRanges,
-  HASH_BYTES,
-  hashOfSubtrees,
-  inclusionRanges,
-  leafHash,
-  type Range,
-  type Subtree,
-  subtreesOf,
-  verifyConsistency,
-} from '../contract/merkle.ts';
+import { consistencyRanges, verifyConsistency } from '../contract/merkle.ts';
 import { LOG_URL } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
-import { logEntry, TILE_WIDTH, type Tile, tileOfSubtree, tilePath } from '../contract/tiles.ts';
-import { formatTlogProof, isLeafProven } from '../contract/tlog-proof.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { judgeByPolicy } from '../verify/policy-check.ts';
 import type { LogClient } from './log-client.ts';
 import type { Finding } from './monitor-state.ts';
-import { endedFault, headHash, type Round, type ShownHead, signersOf } from './round.ts';
+import { endedFault, type Round, type ShownHead, signersOf } from './round.ts';
+import { TiledTree, TileError } from './tiled-tree.ts';
 
 /** A dash of a signature line has three bytes. */
 const NOTE_BYTES_MAX = 2 * NOTE_CHARS_MAX;
 
-interface Signed {
+/** A checkpoint and the note that says it. */
+export interface Signed {
   readonly checkpoint: Checkpoint;
   readonly note: string;
 }
@@ -200,105 +188,6 @@ function noteSize(round: Round, { checkpoint, note }: Signed): void {
   own.size = Math.max(own.size, size);
 }
 
-/** Proves that a release stands at the place in the log that its head states. */
-export async function followLeaf(round: Round, shown: ShownHead, signed: Signed): Promise<void> {
-  const { state, findings } = round;
-  const { log_index: index, sequence } = shown.head;
-  const hash = headHash(shown);
-  if (index === undefined || state.logged_head === hash) return;
-  const { size } = signed.checkpoint;
-  if (size <= index) {
-    const detail = `the release ${sequence} states to be entry ${index}, and its log has ${size} entries`;
-    findings.push({ kind: 'leaf_missing', detail });
-    return;
-  }
-  try {
-    const { leaf, hashes } = await leafProof(index, size, new TiledTree(round.client, size));
-    if (!isLeafProven({ index, hashes, signed: signed.checkpoint }, leaf, sha256)) {
-      findings.push({
-        kind: 'unproven',
-        about: 'leaf',
-        detail: 'its tiles do not lead to the root that it signed',
-      });
-      return;
-    }
-    if (Buffer.compare(leaf, leafHash(logEntry(hash), sha256)) === 0) {
-      state.logged_head = hash;
-      return;
-    }
-    const proof = formatTlogProof({ index, hashes, checkpoint: signed.note });
-    const detail = `entry ${index} of the log is not the release ${sequence}, which states to be there`;
-    findings.push({
-      kind: 'leaf_missing',
-      detail,
-      proof: { kind: 'leaf', head: shown.text, leaf: bytesToHex(leaf), proof },
-    });
-  } catch (error) {
-    if (!(error instanceof TileError)) throw error;
-    findings.push({
-      kind: 'unproven',
-      about: 'leaf',
-      detail: `its tiles are not whole: ${error.message}`,
-    });
-  }
-}
-
-/** A tile is not there, or not of its length. */
-class TileError extends Error {
-  override readonly name = 'TileError';
-}
-
-/** The tree of so many entries as the tiles of an address have it. What it says is worth nothing until it leads to a signed root. */
-class TiledTree {
-  readonly #client: LogClient;
-  readonly #size: number;
-  /** Hashes of tiles, and those above them; a proof takes some dozens. */
-  readonly #tiles = new Map<string, readonly (readonly Uint8Array[])[]>();
-
-  constructor(client: LogClient, size: number) {
-    this.#client = client;
-    this.#size = size;
-  }
-
-  /** The hash of a range; throws a TileError or an UnreachableError. */
-  async hash(range: Range): Promise<Uint8Array> {
-    const hashes: Uint8Array[] = [];
-    for (const subtree of subtreesOf(range)) hashes.push(await this.#subtree(subtree));
-    return hashOfSubtrees(hashes, sha256);
-  }
-
-  async hashes(ranges: readonly Range[]): Promise<Uint8Array[]> {
-    const hashes: Uint8Array[] = [];
-    for (const range of ranges) hashes.push(await this.hash(range));
-    return hashes;
-  }
-
-  async #subtree(subtree: Subtree): Promise<Uint8Array> {
-    const { tile, height, offset } = tileOfSubtree(subtree, this.#size);
-    const path = tilePath(tile);
-    const levels = this.#tiles.get(path) ?? completeLevels(await this.#read(tile), sha256);
-    this.#tiles.set(path, levels);
-    return defined(levels[height]?.[offset / 2 ** height], 'a hash of a tile');
-  }
-
-  /** A partial tile may be gone once the full one is there. */
-  async #read(tile: Tile): Promise<Uint8Array[]> {
-    const full = { ...tile, width: TILE_WIDTH };
-    const bytes = (await this.#bytes(tile)) ?? (await this.#bytes(full));
-    if (bytes === null) throw new TileError(`"${tilePath(tile)}" is not there`);
-    return Array.from({ length: tile.width }, (_, at) =>
-      bytes.slice(at * HASH_BYTES, (at + 1) * HASH_BYTES),
-    );
-  }
-
-  async #bytes(tile: Tile): Promise<Uint8Array | null> {
-    const path = tilePath(tile);
-    const bytes = await this.#client.get(`/${path}`, TILE_WIDTH * HASH_BYTES);
-    if (bytes === null || bytes.length === tile.width * HASH_BYTES) return bytes;
-    throw new TileError(`"${path}" has ${bytes.length} bytes`);
-  }
-}
-
 /** How a tree follows an older one. A fork comes with what proves it. */
 type Growth =
   | { readonly kind: 'grown' }
@@ -322,10 +211,4 @@ async function growth(old: Checkpoint, next: Checkpoint, tree: TiledTree): Promi
     if (!(error instanceof TileError)) throw error;
     return { kind: 'unproven', why: `its tiles are not whole: ${error.message}` };
   }
-}
-
-/** The leaf hash at a position, and the hashes that prove it, as the tiles have them; throws as `TiledTree.hash`. */
-async function leafProof(index: number, size: number, tree: TiledTree) {
-  const leaf = await tree.hash({ start: index, end: index + 1 });
-  return { leaf, hashes: await tree.hashes(inclusionRanges(index, size)) };
 }

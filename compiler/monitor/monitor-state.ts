@@ -26,6 +26,7 @@ const FINDING_KINDS = [
   'release_fork',
   'key_fork',
   'leaf_missing',
+  'log_order',
   'rewritten',
   'rollback',
   'frozen',
@@ -81,6 +82,8 @@ const state = z.strictObject({
   head_seen_at: time.nullable(),
   /** Hash of the newest head that was found at its place in the log. */
   logged_head: z.string().nullable(),
+  /** How many entries of the log were read; 0 in the state of an earlier version. */
+  entries_read: count.default(0),
   gaps_ms: z.array(count).max(GAPS_MAX),
   addresses: z.record(z.string(), address),
   alarms: z.array(alarm).max(ALARMS_MAX),
@@ -123,6 +126,7 @@ export function firstState({
     heads: [],
     head_seen_at: null,
     logged_head: null,
+    entries_read: 0,
     gaps_ms: [],
     addresses: {},
     alarms: [],

@@ -5,7 +5,7 @@
  *  2. The signed head must not contradict any head that was seen, and must not be older than it promised (round.ts).
  *  3. The signed checkpoint must go on from every tree that was seen at any address, by tiles that lead to its root
  *     (follow-log.ts).
- *  4. The head stands in the log where it states to be.
+ *  4. Each new entry follows the one before it, and the head is the one of its entry (follow-entries.ts).
  *  5. A free reading is not said again in another way (round.ts).
  *
  * What is wrong and proven is written as evidence, which a third person checks without this program's word (evidence.ts).
@@ -27,7 +27,8 @@ import { believedDids } from '../verify/key-trust.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { CheckpointFile } from './checkpoint-file.ts';
 import { type Contradiction, type Evidence, formatEvidence } from './evidence.ts';
-import { followLeaf, followLog } from './follow-log.ts';
+import { followEntries } from './follow-entries.ts';
+import { followLog } from './follow-log.ts';
 import { type Fetch, type LogClient, logClient, UnreachableError } from './log-client.ts';
 import {
   type AddressState,
@@ -172,7 +173,7 @@ export class Monitor {
       await followKeys(round);
       const shown = followHead(round, head);
       const signed = await followLog(round, shown);
-      if (shown !== null && signed !== null) await followLeaf(round, shown, signed);
+      if (signed !== null) await followEntries(round, shown, signed);
       await followReadings(round, this.#by.signals);
     } catch (error) {
       if (error instanceof UnreachableError) failure = error;

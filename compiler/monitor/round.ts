@@ -16,7 +16,6 @@ import {
 } from '../contract/release.ts';
 import { KEYS_URL, RELEASE_URL } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { canonicalHash } from '../verify/body-check.ts';
 import {
   believedDids,
   endOf,
@@ -230,11 +229,6 @@ function silence(round: Round, { as_of, sequence }: Release): number | null {
   const since = Date.parse(isNewest ? state.head_seen_at : as_of);
   const longest = Math.max(HOUR_MS, SILENCE_FACTOR * Math.max(...state.gaps_ms));
   return now - since > longest ? now - since : null;
-}
-
-/** Hash of a head, which is its entry in the log. */
-export function headHash({ head }: ShownHead): string {
-  return canonicalHash(head);
 }
 
 /** Reads the list of keys, which may only grow. */
