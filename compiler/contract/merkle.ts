@@ -92,6 +92,47 @@ export function consistencyRanges(size1: number, size2: number): Range[] {
   return ranges.reverse();
 }
 
+/** Neighbouring entries of a tree: their leaf hashes, and one hash for each range beside them, left to right. */
+interface LeafRange {
+  readonly size: number;
+  /** Position of the first of them. */
+  readonly start: number;
+  readonly leaves: readonly Uint8Array[];
+  readonly beside: readonly Uint8Array[];
+}
+
+/** The ranges whose hashes prove which entries stand at the positions of a range, left to right; throws a RangeError for one outside of the tree. */
+export function besideRanges(stretch: Range, size: number): Range[] {
+  const { start, end } = stretch;
+  if (!isPosition(start) || !isPosition(size) || start >= end || end > size) {
+    throw new RangeError(`Cannot prove entries ${start} to ${end}: the tree has ${size} entries`);
+  }
+  const ranges: Range[] = [];
+  const walk = (part: Range): void => {
+    if (part.end <= start || part.start >= end) ranges.push(part);
+    else if (part.end - part.start > 1) halves(part).forEach(walk);
+  };
+  walk({ start: 0, end: size });
+  return ranges;
+}
+
+/** The root that a stretch leads to; null for one that has no place in its tree, and for hashes too many or too few. */
+export function stretchRoot(stretch: LeafRange, sha256: Sha256): Uint8Array | null {
+  const { size, start, leaves, beside } = stretch;
+  const end = start + leaves.length;
+  if (!isPosition(start) || !isPosition(size) || leaves.length === 0 || end > size) return null;
+  if (beside.length !== besideRanges({ start, end }, size).length) return null;
+  if (!areHashes([...leaves, ...beside])) return null;
+  const rest = [...beside];
+  const hashOf = (part: Range): Uint8Array => {
+    if (part.end <= start || part.start >= end) return rest.shift() as Uint8Array;
+    if (part.end - part.start === 1) return leaves[part.start - start] as Uint8Array;
+    const [left, right] = halves(part).map(hashOf) as [Uint8Array, Uint8Array];
+    return nodeHash(left, right, sha256);
+  };
+  return hashOf({ start: 0, end: size });
+}
+
 /** The hashes of all complete subtrees by height, from the leaf hashes up. */
 export function completeLevels(leaves: readonly Uint8Array[], sha256: Sha256): Uint8Array[][] {
   let below = [...leaves];
@@ -115,6 +156,15 @@ export function rangeHash(
 ): Uint8Array {
   const hashes = subtreesOf(range).map(({ height, index }) => levels[height]?.[index]);
   return hashOfSubtrees(hashes as Uint8Array[], sha256);
+}
+
+/** Where RFC 6962 §2.1 splits a tree: the left part is the largest complete one. */
+function halves({ start, end }: Range): [Range, Range] {
+  const middle = start + split(end - start);
+  return [
+    { start, end: middle },
+    { start: middle, end },
+  ];
 }
 
 /** The largest power of two below a number of entries. */

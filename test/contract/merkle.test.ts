@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
+  besideRanges,
   completeLevels,
   consistencyRanges,
   hashOfSubtrees,
@@ -11,6 +12,7 @@ import {
   type Range,
   rangeHash,
   type Subtree,
+  stretchRoot,
   subtreesOf,
   verifyConsistency,
   verifyInclusion,
@@ -104,6 +106,78 @@ describe('verifyInclusion()', () => {
     const accepted = trials.filter((claim) => verifyInclusion(claim, sha256));
     expect(accepted).toEqual([]);
     expect(trials).toHaveLength(10_000);
+  });
+});
+
+describe('stretchRoot()', () => {
+  const leaves = ENTRIES.map((entry) => leafHash(entry, sha256));
+  const stretchOf = (size: number, { start, end }: Range) => {
+    const levels = completeLevels(leaves.slice(0, size), sha256);
+    const beside = besideRanges({ start, end }, size);
+    return {
+      size,
+      start,
+      leaves: leaves.slice(start, end),
+      beside: beside.map((range) => rangeHash(range, levels, sha256)),
+    };
+  };
+
+  /** Stretches of every small tree: each start, every third end. */
+  const SIZES = Array.from({ length: ENTRIES.length }, (_, at) => at + 1);
+  const STRETCHES = SIZES.flatMap((size) =>
+    SIZES.filter((end) => end <= size).flatMap((end) =>
+      SIZES.filter((start) => start <= end && (end - start) % 3 === 0).map((start) =>
+        stretchOf(size, { start: start - 1, end }),
+      ),
+    ),
+  );
+
+  it('leads every stretch of every small tree to its root, and no other stretch', () => {
+    for (const stretch of STRETCHES) {
+      const { size, start, leaves: own, beside } = stretch;
+      const rootWith = (more: object): string =>
+        hex(stretchRoot({ ...stretch, ...more }, sha256) ?? Buffer.alloc(0));
+      expect(rootWith({})).toBe(hex(rootOf(size)));
+      const lies = [
+        { start: start + 1 },
+        { leaves: own.slice(1) },
+        { leaves: [...own, ...own] },
+        { beside: [...beside, ...beside, rootOf(0)] },
+        { leaves: own.toSpliced(0, 1, rootOf(0)) },
+      ].map(rootWith);
+      expect(lies).not.toContain(hex(rootOf(size)));
+    }
+    expect(STRETCHES.length).toBeGreaterThan(3000);
+  });
+
+  it('is an inclusion proof for one entry', () => {
+    const { leaf, proof, root } = inclusionOf(6, 13);
+    const { beside, leaves: own } = stretchOf(13, { start: 6, end: 7 });
+    expect(new Set(beside.map(hex))).toEqual(new Set(proof.map(hex)));
+    expect([own.map(hex), hex(rootOf(13))]).toEqual([[hex(leaf)], hex(root)]);
+  });
+
+  it('refuses a place outside of the tree, and hashes of another length', () => {
+    const stretch = stretchOf(9, { start: 2, end: 4 });
+    const lies = [
+      { start: -1 },
+      { start: 8 },
+      { start: 0.5 },
+      { size: 3 },
+      { size: Number.NaN },
+      { size: 2 ** 53 },
+      { leaves: [] },
+      { leaves: [Buffer.alloc(31), Buffer.alloc(32)] },
+      { beside: stretch.beside.map(() => Buffer.alloc(33)) },
+    ];
+    for (const lie of lies) expect(stretchRoot({ ...stretch, ...lie }, sha256)).toBe(null);
+    for (const [start, end, size] of [
+      [0, 0, 5],
+      [3, 6, 5],
+      [-1, 2, 5],
+    ] as const) {
+      expect(() => besideRanges({ start, end }, size)).toThrow(RangeError);
+    }
   });
 });
 
