@@ -43,6 +43,9 @@ const blocksOf = perRelease(async (release: ReleaseIndex) => {
   );
 });
 
+/** The levels of blocks, for as long as these are in memory. */
+const opened = new WeakMap<Buffer, ReturnType<typeof blockLevels>>();
+
 /** Where a statement stands among all of a release. */
 export interface StatementPlace {
   readonly index: number;
@@ -60,13 +63,15 @@ export async function placeOfStatement(
   if (number < 0) return null;
   const { bytes } = await release.body(blockFilePath(number), spend);
   const width = blockWidth(number, count);
+  const block = opened.get(bytes) ?? blockLevels(bytes, width);
+  opened.set(bytes, block);
   const leaf = statementLeaf(target, statement, sha256);
   const inside = indexOfHash(bytes.subarray(0, width * HASH_BYTES), leaf);
   if (inside === null) return null;
   const index = number * BLOCK_LEAVES + inside;
   return {
     index,
-    hashes: statementPath({ index, count }, blockLevels(bytes, width), levels, sha256),
+    hashes: statementPath({ index, count }, block, levels, sha256),
   };
 }
 

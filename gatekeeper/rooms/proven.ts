@@ -1,5 +1,5 @@
 import { formatProofExtra, isStatementProven } from '../../compiler/contract/body-proof.ts';
-import { citationSchema, citedTarget, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
+import { type Citation, citedTarget, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { bringsProof, type TablePath } from '../../compiler/contract/endpoints.ts';
 import { isSignedCsv } from '../../compiler/contract/series-csv.ts';
 import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
@@ -80,20 +80,32 @@ function citedIn(body: Buffer, closing: string): Cited | null {
   } catch (cause) {
     throw unread(cause);
   }
-  const { data: citation } = citationSchema.safeParse(json);
-  const target = citation === undefined ? null : citedTarget(citation);
-  return citation === undefined || target === null
-    ? null
-    : { target, statement: citation.record_hash, at };
+  const { record_hash: statement, verify_url, source } = json as Partial<Citation>;
+  if (statement === undefined || verify_url === undefined || source === undefined) return null;
+  const target = citedTarget(json as Citation);
+  return target === null ? null : { target, statement, at };
 }
 
 function unread(cause?: unknown): DamagedFileError {
   return new DamagedFileError('Cannot prove a body: it does not end in its citation', { cause });
 }
 
+/** Proofs by statement: a body with words of time is another one each second, and its statement stays. */
+const PROOFS_BYTES_MAX = 2 * 1024 * 1024;
+const proofs = oncePerRelease(
+  () =>
+    new BoundedMap<string, { text: string; target: string; tip: LogTip }>({
+      bytes: PROOFS_BYTES_MAX,
+      isByUse: true,
+    }),
+);
+
 /** A proof as JSON, checked to lead from the statement to the root that the entry of the release states. */
 async function proofText(cited: Cited, tip: LogTip, reader: ReleaseReader): Promise<string> {
   const { entry, entryBytes } = tip;
+  const kept = proofs(reader.release);
+  const known = kept.get(cited.statement);
+  if (known?.tip === tip && known.target === cited.target) return known.text;
   const place = await placeOfStatement(cited, reader);
   if (place === null || !isStatementProven({ entry, ...place }, cited, sha256)) {
     throw new DamagedFileError(
@@ -102,7 +114,9 @@ async function proofText(cited: Cited, tip: LogTip, reader: ReleaseReader): Prom
   }
   const [first, rest] = aroundExtra(tip);
   const extra = Buffer.from(formatProofExtra({ entryBytes, ...place })).toString('base64');
-  return first + extra + rest;
+  const text = first + extra + rest;
+  kept.set(cited.statement, { text, target: cited.target, tip }, text.length);
+  return text;
 }
 
 const around = new WeakMap<LogTip, readonly [string, string]>();

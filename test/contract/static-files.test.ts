@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { runPaths, runsOf } from '../../compiler/contract/log-runs.ts';
+import { runPaths, runsOf } from '../../compiler/contract/hash-index.ts';
 import {
   FORMAT_DOCUMENTS,
   findStaticFile,
@@ -43,14 +43,14 @@ describe('findStaticFile()', () => {
     for (const url of urls) expect([url, findStaticFile(url)]).toEqual([url, null]);
   });
 
-  it('I52: gives nobody the index of the log, which tells times that are sold', () => {
+  it('I52: gives nobody the look-up of hashes, which tells times that are sold', () => {
     for (const path of runsOf(70_000).flatMap(runPaths)) {
       expect(findStaticFile(`/${path}`)).toBeNull();
     }
   });
 
   it('takes no path from an operation, and no path of a release that is sold', () => {
-    const own = ['catalog.json', 'files.txt', 'release.json', 'release.tlog-proof'];
+    const own = ['catalog.json', 'files.txt', 'release.json'];
     const free = new Set(['log', 'well-known', 'free', 'site', ...own]);
     for (const { url, path } of STATIC_FILES) {
       expect(BUILTIN.operations.filter((row) => findStaticFile(row.path) !== null)).toEqual([]);

@@ -61,7 +61,6 @@ const BESIDE = [
   '/.well-known/catalog.json',
   '/.well-known/did.json',
   '/.well-known/keys.json',
-  '/.well-known/release.tlog-proof',
   '/.well-known/security.txt',
   '/nothing-here',
 ].map(

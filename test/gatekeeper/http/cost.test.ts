@@ -1,11 +1,11 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FILE_COST, REQUEST_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { loggedService, tinyHashes } from '../logged-service.ts';
+import { hashes, loggedRelease, loggedService, tinyHashes } from '../logged-service.ts';
 import { tinyRecord } from '../tiny-release.ts';
-import { tinyTokens } from '../tiny-service.ts';
+import { tinyService, tinyTokens } from '../tiny-service.ts';
 
 const [HASH = ''] = tinyHashes();
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
@@ -48,7 +48,6 @@ const call = (record_hash: string): object => ({
 
 /** Each with the files that it reads at least. */
 const CASES: readonly (readonly [string, Asked, number])[] = [
-  ['a file of the log', { target: '/log/tile/0/000' }, 1],
   ['a stored body', { target: `/gauge/history-preview?${PAIR}` }, 1],
   ['the price of a record', { target: `/gauge?${PAIR}` }, 1],
   ['a hash', { target: `/gauge/verify?hash=${HASH}` }, 2],
@@ -73,16 +72,14 @@ describe('what an answer spends', () => {
     expect((cold - warm) / FILE_COST).toBeGreaterThanOrEqual(files);
   });
 
-  it('I54: parses the list of batches once for all hashes', async () => {
-    const service = await loggedService();
-    const parsed = vi.spyOn(JSON, 'parse');
-    const batches: number[] = [];
-    for (const hash of tinyHashes()) {
-      await asked({ target: `/proof/${hash}` }, service);
-      batches.push(parsed.mock.calls.filter(([text]) => text.includes('"size_before"')).length);
-    }
-    parsed.mockRestore();
-    expect(batches).toEqual([3, 3, 3, 3]);
+  it('I54: hashes what a release took in once, at the cost of whoever asks first', async () => {
+    const service = await tinyService(loggedRelease(hashes(7000, 500)));
+    const target = '/log/new/3';
+    const [first, cold] = await asked({ target }, service);
+    const [again, warm] = await asked({ target }, service);
+    expect([first, again]).toEqual([200, 200]);
+    expect(cold - warm).toBeGreaterThan(500 / 40);
+    expect(warm).toBeGreaterThan(FILE_COST);
   });
 
   it('I54: counts each tool call of a batch as what it asks', async () => {

@@ -68,7 +68,10 @@ function fromFolder(path: string, request: IncomingMessage, response: ServerResp
   }
   const etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
   response.setHeader('etag', etag);
-  if (request.headers['if-none-match'] === etag) response.writeHead(304).end();
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+  if (from !== undefined) {
+    response.writeHead(206).end(bytes.subarray(Number(from), Number(to) + 1));
+  } else if (request.headers['if-none-match'] === etag) response.writeHead(304).end();
   else response.writeHead(200, { 'content-length': bytes.length }).end(bytes);
 }
 
