@@ -5,7 +5,6 @@ import { defined } from '../contract/defined.ts';
 import { DAY_MS } from '../contract/iso-time.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { FILES_NAME, type FileEntry, RELEASE_NAME, RELEASES_FOLDER } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import {
   currentName,
   readRelease,
@@ -56,10 +55,9 @@ function* filesOfRelease(data: string, name: string): Generator<SizedFile> {
 }
 
 function* ownFiles(data: string, name: string): Generator<SizedFile> {
-  for (const own of [RELEASE_NAME, FILES_NAME, RELEASE_PROOF_NAME]) {
+  for (const own of [RELEASE_NAME, FILES_NAME]) {
     const path = `${RELEASES_FOLDER}/${name}/${own}`;
     const stats = lstatSync(join(data, path), { throwIfNoEntry: false });
-    // A release from before has no proof.
     if (stats !== undefined) yield { path, size: stats.size };
   }
 }

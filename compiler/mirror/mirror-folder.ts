@@ -21,6 +21,7 @@ import {
   publicFileUrl,
   RELEASES_FOLDER,
 } from '../contract/release.ts';
+import { LOG_FOLDER } from '../contract/tiles.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { asked, type Fetch, refusal, UnreachableError } from '../monitor/log-client.ts';
 import { currentName, releaseNames, removeUnlisted } from '../stages/publish/release-folders.ts';
@@ -36,7 +37,8 @@ const PARTS_FOLDER = '.parts';
 export const LIST_BYTES_MAX = 256 * 1024 * 1024;
 
 /**
- * A folder that holds the public part of one release, in the layout of a data folder, so that whatever reads one reads it too.
+ * A folder that holds the public part of one release and its whole log, in the layout of a data folder, so that whatever reads
+ * one reads it too.
  * A file that is half there stays half there when the program ends, and goes on at the next run.
  */
 export class MirrorFolder {
@@ -64,11 +66,15 @@ export class MirrorFolder {
 
   /** What a link leads to is not the mirror's to change. */
   #refuseLinks(): void {
-    for (const name of [RELEASES_FOLDER, FILES_FOLDER, PARTS_FOLDER]) {
+    for (const name of [RELEASES_FOLDER, FILES_FOLDER, PARTS_FOLDER, LOG_FOLDER]) {
       const path = join(this.#folder, name);
       if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
       throw new RangeError(`Cannot mirror into "${path}": it is a link; remove it`);
     }
+  }
+
+  get path(): string {
+    return this.#folder;
   }
 
   rootOf(name: string): string {

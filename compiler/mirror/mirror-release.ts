@@ -20,16 +20,14 @@ import {
   type Release,
   releaseName,
 } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
-import { LOG_URL, RELEASE_PROOF_URL, RELEASE_URL, STATIC_FILES } from '../contract/static-files.ts';
+import { LOG_URL, RELEASE_URL, STATIC_FILES } from '../contract/static-files.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
-import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { asked, type Fetch, type LogClient, logClient } from '../monitor/log-client.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';
-import { type KeyTrust, trustedBy } from '../verify/key-trust.ts';
+import { believedDids, type KeyTrust, trustedBy } from '../verify/key-trust.ts';
 import { Faults, type ReleaseFault } from '../verify/release-fault.ts';
 import { readHead, releaseKeys } from '../verify/release-head.ts';
 import { EXIT, undecided, type VerifyOutcome } from '../verify/report-text.ts';
@@ -52,6 +50,7 @@ import {
   type Ungiven,
   waitFor,
 } from './mirror-folder.ts';
+import { type MirroredLog, mirrorLog } from './mirror-log.ts';
 
 /** More than any shop gives away. */
 const FILES_MAX = 2_000_000;
@@ -85,14 +84,16 @@ export interface Mirrored {
   readonly held: number;
   readonly fetched: Fetched;
   readonly served: ServedDescriptions;
+  readonly log: MirroredLog;
 }
 
-type FetchedListed = Pick<Mirrored, 'held' | 'fetched' | 'served'>;
+type FetchedListed = Pick<Mirrored, 'held' | 'fetched' | 'served' | 'log'>;
 
 const NOTHING: FetchedListed = {
   held: 0,
   fetched: { files: 0, bytes: 0, resumed: 0, ungiven: [] },
   served: { compared: 0, faults: [], ungiven: [] },
+  log: { files: 0, bytes: 0, faults: [] },
 };
 
 /** Throws a RangeError for a service that cannot be mirrored, and an UnreachableError where it does not answer. */
@@ -142,7 +143,6 @@ async function mirrorHead(
   const stated = boundsOf(head, by);
   // Two heads of one number must not take each other's place.
   const name = `${releaseName(head)}-${sha256.slice(0, 8)}`;
-  const proof = await client.get(RELEASE_PROOF_URL, TLOG_PROOF_BYTES_MAX);
   const list = await client.get(PUBLIC_LIST_URL, stated.listBytes);
   const isSigned = list !== null && `sha256:${hash('sha256', list, 'hex')}` === stated.sha256;
   if (!isSigned && !isSame) return null;
@@ -150,7 +150,6 @@ async function mirrorHead(
   folder.dropReleases(name);
   folder.put(name, RELEASE_NAME, bytes);
   folder.put(name, FILES_NAME, list);
-  if (head.log_index !== undefined && proof !== null) folder.put(name, RELEASE_PROOF_NAME, proof);
   const root = folder.rootOf(name);
   if (!isSigned) return { root, name, listed: [], ...NOTHING };
   const listed = parseFiles(decodeUtf8(list));
@@ -161,7 +160,7 @@ async function mirrorHead(
   if (longest > FILE_BYTES_MAX || total > ALL_BYTES_MAX) {
     throw refused(by, `its list states ${total} bytes, ${longest} in one file; that is too much`);
   }
-  return { root, name, listed, ...(await fetchListed(listed, name, by)) };
+  return { root, name, listed, ...(await fetchListed(listed, name, { ...by, client })) };
 }
 
 /** What a head states of its public list; throws for numbers that nobody publishes. */
@@ -193,7 +192,7 @@ function boundsOf({ contract_version: version, ...head }: Release, by: MirrorBy)
 async function fetchListed(
   listed: readonly FileEntry[],
   name: string,
-  by: MirrorBy,
+  by: MirrorBy & { readonly client: LogClient },
 ): Promise<FetchedListed> {
   const { folder, clock, progress } = by;
   const bytes = listed.reduce((sum, { size }) => sum + size, 0);
@@ -201,7 +200,17 @@ async function fetchListed(
   const how: FetchBy = { ...by, end };
   const keys = listed.filter((entry) => entry.path === KEYS_PATH && !folder.holds(entry));
   const first = await fetchFiles(keys, how);
-  if (!isHeadSound(folder.rootOf(name), by)) return { ...NOTHING, fetched: first };
+  const root = folder.rootOf(name);
+  const keyed = { ...by, ...releaseKeys({ ...by, disk: nodeDisk, root, faults: new Faults() }) };
+  const faults = new Faults();
+  const head = readHead({ ...keyed, disk: nodeDisk, root, faults });
+  if (faults.count > 0) return { ...NOTHING, fetched: first };
+  // Before the files: the log is never behind the release.
+  const log = await mirrorLog({
+    ...by,
+    data: folder.path,
+    issuers: believedDids(keyed, head?.issuer_did),
+  });
   folder.dropFiles(listed);
   const refusedKeys = new Set(first.ungiven.map(({ path }) => path));
   const other = listed.filter(({ path }) => !refusedKeys.has(path));
@@ -216,7 +225,7 @@ async function fetchListed(
     });
   const rest = await fetchFiles(wanted, how, told);
   const served = await compareDescriptions(listed, how);
-  return { held, fetched: sumOf(first, rest), served };
+  return { held, fetched: sumOf(first, rest), served, log };
 }
 
 function sumOf(one: Fetched, other: Fetched): Fetched {
@@ -226,14 +235,6 @@ function sumOf(one: Fetched, other: Fetched): Fetched {
     resumed: one.resumed + other.resumed,
     ungiven: [...one.ungiven, ...other.ungiven],
   };
-}
-
-/** Whether the head holds by its list and its keys; what is wrong with those keys alone is for verifyRelease() to name. */
-function isHeadSound(root: string, trusted: KeyTrust): boolean {
-  const faults = new Faults();
-  const known = releaseKeys({ ...trusted, disk: nodeDisk, root, faults: new Faults() });
-  readHead({ ...trusted, ...known, disk: nodeDisk, root, faults });
-  return faults.count === 0;
 }
 
 /** What stands where clients read descriptions, beside the files that the head signs. */
@@ -386,14 +387,15 @@ async function judge(
   const started = world.clock.steady();
   const mirrored = await mirrorRelease({ ...known, ...world, address, folder: held, progress });
   const seconds = (world.clock.steady() - started) / 1000;
-  const { faults } = mirrored.served;
+  const { log, served } = mirrored;
+  const faults = [...served.faults, ...log.faults];
   const { files, bytes, resumed } = mirrored.fetched;
   const ungiven = [...mirrored.fetched.ungiven, ...mirrored.served.ungiven];
   const fetched = {
     from: address,
     facts: {
-      fetched_files: files,
-      fetched_bytes: bytes,
+      fetched_files: files + log.files,
+      fetched_bytes: bytes + log.bytes,
       resumed_files: resumed,
       held_files: mirrored.held,
       compared_descriptions: mirrored.served.compared,

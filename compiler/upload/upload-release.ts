@@ -23,9 +23,8 @@ import {
   releaseName,
   releaseSchema,
 } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
+import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import {
   currentName,
@@ -42,6 +41,7 @@ import {
   POINTER_PATH,
   UploadError,
 } from './destination.ts';
+import { entriesThere, ownLog, staleTiles, writeLog } from './upload-log.ts';
 
 /**
  * Publishes the current release of a data folder to another place, so that nobody who reads there ever sees half of it:
@@ -51,8 +51,9 @@ import {
  *  2. Bodies that it does not list are read here, checked, and written there. Their names hold their hashes, so nothing
  *     that is being read changes. What was written is noted, so that a killed upload goes on where it was. Of the bodies
  *     that it lists a share is read back, all of them where the release is there already; damaged ones are written again.
- *  3. The list, the proof and the head are written into the folder of the release. These and some bodies are read back.
- *  4. The head is written where readers look, last, and read back.
+ *  3. What the log has of more entries is written, then the list and the head into the folder of the release. These and some
+ *     bodies are read back.
+ *  4. The checkpoint of the log is written, never over one of more entries. The head is written where readers look, last, and read back.
  *  5. On request, files are removed that only releases list which are no longer kept here.
  */
 
@@ -102,6 +103,8 @@ type OwnRelease = ReturnType<typeof ownRelease>;
 export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   const own = ownRelease(options.data);
   const head = await headThere(options, own);
+  const logged =
+    own.log === null ? 0 : await entriesThere(own.log, options.destination, options.all);
   const isThere = !options.all && head?.equals(own.head.bytes) === true;
   const listed = options.all || head === null ? null : await listThere(options.destination, head);
   const wanted = [...onlyIn(own.list.bytes, listed ?? Buffer.alloc(0))];
@@ -118,13 +121,15 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
     await options.destination.write(path, file);
     await readBack(options.destination, path, file.bytes);
   };
+  // Beyond the checkpoint that is there they mean nothing yet.
+  if (own.log !== null) await writeLog(own.log, { there: logged, isThere, renew });
   await renew(`${folder}/${FILES_NAME}`, own.list);
-  // Witnesses may have signed since the release was published: the proof is the one file of it that grows.
-  if (own.proof !== null) await renew(`${folder}/${RELEASE_PROOF_NAME}`, own.proof);
   await renew(`${folder}/${RELEASE_NAME}`, own.head);
   for (const { path, sha256, size } of bodies) {
     await readBack(options.destination, storedPath(path, sha256), { sha256, size });
   }
+  // Witnesses may have signed since it was published.
+  if (own.log !== null) await renew(CHECKPOINT_PATH, own.log.checkpoint);
   if (!isThere) {
     // Makes the release the current one.
     const { destination } = options;
@@ -141,7 +146,7 @@ export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
   }
   const isHidden = !(await isShown(options.destination, own));
   options.notes.finish(own.name, own.list.place);
-  const pruned = options.prune && !isHidden ? await prune(options, own) : [];
+  const pruned = options.prune && !isHidden ? await prune(options, own, logged) : [];
   return { release: own.release, ...written, repaired: damaged.length, pruned, isHidden };
 }
 
@@ -166,21 +171,8 @@ function ownRelease(data: string) {
     release,
     head: { place: headPlace, bytes: readPlain(headPlace, HEAD_BYTES_MAX) },
     list: { place: listPlace, bytes: files.bytes },
-    // Where its head is in the log; null for a release from before there was one.
-    proof: release.log_index === undefined ? null : proofIn(folder),
+    log: ownLog(data, release),
   };
-}
-
-function proofIn(folder: string): LocalFile {
-  const place = join(folder, RELEASE_PROOF_NAME);
-  try {
-    return { place, bytes: readPlain(place, TLOG_PROOF_BYTES_MAX) };
-  } catch (cause) {
-    throw new UploadError(
-      `Cannot publish "${place}": gone or damaged; restore it from a copy, or compile again from one`,
-      { cause },
-    );
-  }
 }
 
 /** The head that is at the destination; null for none. Throws where this release may not take its place. */
@@ -356,6 +348,7 @@ async function isShown(destination: Destination, { head }: OwnRelease): Promise<
 async function prune(
   { data, destination, notes }: UploadOptions,
   own: OwnRelease,
+  logged: number,
 ): Promise<string[]> {
   const { remove } = destination;
   if (remove === null) {
@@ -368,12 +361,13 @@ async function prune(
   const doomed = notes.published().filter((name) => !local.has(name));
   for (const name of doomed) {
     const orphans = orphansOf(notes, name, kept);
-    for (const file of [RELEASE_NAME, FILES_NAME, RELEASE_PROOF_NAME]) {
+    for (const file of [RELEASE_NAME, FILES_NAME]) {
       await remove(`${RELEASES_FOLDER}/${name}/${file}`);
     }
     for (const { path, sha256 } of orphans) await remove(storedPath(path, sha256));
     notes.forget(name);
   }
+  if (own.log !== null) for (const path of staleTiles(own.log, logged)) await remove(path);
   return doomed;
 }
 

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { answerBytes } from '../client/answer-bytes.ts';
 import { errorText } from '../commands/error-text.ts';
 import { encodeBase64 } from '../contract/base64.ts';
@@ -22,24 +21,17 @@ import {
   POLICY_BYTES_MAX,
   type PolicyWitness,
 } from '../contract/log-policy.ts';
-import {
-  consistencyRanges,
-  HASH_BYTES,
-  hashOfSubtrees,
-  type Subtree,
-  subtreesOf,
-} from '../contract/merkle.ts';
+import { consistencyRanges } from '../contract/merkle.ts';
 import { networkFault } from '../contract/network-fault.ts';
-import { CHECKPOINT_PATH, TILE_WIDTH, tileOfSubtree, tilePath } from '../contract/tiles.ts';
+import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { formatVerifierKey, keyHashOf } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
-import { changeCheckpoint, readNote } from '../stages/anchor/log-folder.ts';
-import { foldedHash, sha256, tileHashes } from '../stages/anchor/log-tree.ts';
+import { changeCheckpoint, hashOfRange, readNote } from '../stages/anchor/log-folder.ts';
+import { sha256 } from '../stages/anchor/log-tree.ts';
 import { currentName, readRelease } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readNamed } from '../verify/disk.ts';
 import { judgeNote } from '../verify/log-notes.ts';
-import { readPlain } from '../verify/plain-file.ts';
 import { judgeByPolicy, readPolicy } from '../verify/policy-check.ts';
 import { isStrictSignature } from '../verify/strict-signature.ts';
 
@@ -372,21 +364,6 @@ export function askedLog(data: string): AskedLog {
     note,
     signed,
     proofFrom: (from) =>
-      consistencyRanges(from, signed.size).map((range) => {
-        return hashOfSubtrees(
-          subtreesOf(range).map((subtree) => tiledHash(data, subtree, signed.size)),
-          sha256,
-        );
-      }),
+      consistencyRanges(from, signed.size).map((range) => hashOfRange(data, range, signed.size)),
   };
-}
-
-function tiledHash(data: string, subtree: Subtree, size: number): Uint8Array {
-  const { tile, height, offset } = tileOfSubtree(subtree, size);
-  const path = tilePath(tile);
-  const hashes = existsSync(join(data, path))
-    ? tileHashes(readPlain(join(data, path), TILE_WIDTH * HASH_BYTES), tile.width)
-    : null;
-  if (hashes !== null) return foldedHash(hashes.slice(offset, offset + 2 ** height));
-  throw new RangeError(`Cannot ask witnesses: "${path}" is missing or damaged here`);
 }

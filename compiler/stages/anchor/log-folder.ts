@@ -7,6 +7,7 @@ import {
   hashOfSubtrees,
   inclusionRanges,
   leafHash,
+  type Range,
   subtreesOf,
   verifyInclusion,
 } from '../../contract/merkle.ts';
@@ -107,16 +108,19 @@ function readEntry(data: string, index: number, { size, root }: Checkpoint): Uin
   const width = Math.min(TILE_WIDTH, size - number * TILE_WIDTH);
   const tile = { level: 'entries', index: number, width } as const;
   const entry = defined(readBundle(data, tile)[index % TILE_WIDTH], 'the entry');
-  const proof = inclusionRanges(index, size).map((range) => {
-    const subtrees = subtreesOf(range).map((subtree) => {
-      const { tile, height, offset } = tileOfSubtree(subtree, size);
-      return foldedHash(readHashes(data, tile).slice(offset, offset + 2 ** height));
-    });
-    return hashOfSubtrees(subtrees, sha256);
-  });
+  const proof = inclusionRanges(index, size).map((range) => hashOfRange(data, range, size));
   const leaf = leafHash(entry, sha256);
   if (verifyInclusion({ index, size, leaf, proof, root }, sha256)) return entry;
   throw refused(tilePath(tile), 'it does not lead to the root that was signed');
+}
+
+/** The hash of a range of a log of `size` entries, as its tiles have it; throws a CompileError where they do not. */
+export function hashOfRange(data: string, range: Range, size: number): Uint8Array {
+  const subtrees = subtreesOf(range).map((subtree) => {
+    const { tile, height, offset } = tileOfSubtree(subtree, size);
+    return foldedHash(readHashes(data, tile).slice(offset, offset + 2 ** height));
+  });
+  return hashOfSubtrees(subtrees, sha256);
 }
 
 function readBundle(data: string, tile: Tile): Uint8Array[] {
@@ -197,12 +201,18 @@ function lockCheckpoint(data: string): () => void {
   }
 }
 
-/** Removes the partial tiles of older sizes, so that the folder grows by what is new alone. */
-export function trimTiles(data: string, size: number): void {
+/** Paths of the partial tiles that a log of `size` entries keeps. */
+export function keptTiles(size: number): Set<string> {
   const kept = new Set<string>();
   for (let of = Math.max(1, size - SIZES_KEPT + 1); of <= size; of += 1) {
     for (const tile of edgeTiles(of)) kept.add(tilePath(tile));
   }
+  return kept;
+}
+
+/** Removes the partial tiles of older sizes, so that the folder grows by what is new alone. */
+export function trimTiles(data: string, size: number): void {
+  const kept = keptTiles(size);
   for (const { level, index } of edgeTiles(size + 1).concat(
     edgeTiles(Math.max(1, size - SIZES_KEPT)),
   )) {
