@@ -33,7 +33,7 @@ const contract = new URL('../../compiler/contract/', import.meta.url);
 const PRODUCTS = fileURLToPath(new URL('PRODUCTS.md', contract));
 const FORMAT = readFileSync(new URL('FORMAT.md', contract), 'utf8');
 
-const did = /`(did:key:\w+)`/.exec(FORMAT)?.[1] ?? '';
+const did = /`(did:key:z6\w+)`/.exec(FORMAT)?.[1] ?? '';
 const seed = /\(seed `([0-9a-f]{64})`/.exec(FORMAT)?.[1] ?? '';
 const TARGETS = [
   '/gauge?entity=07010000&proof=0&signal_id=hydrology.river-level',
