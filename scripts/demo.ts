@@ -12,7 +12,11 @@ import { defined } from '../compiler/contract/defined.ts';
 import { messageOf } from '../compiler/contract/errors.ts';
 import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
 import { usdAmount } from '../compiler/contract/price.ts';
-import { logEntry } from '../compiler/contract/tiles.ts';
+import {
+  type ReleaseEntry,
+  releaseEntryBytes,
+  takenLeaf,
+} from '../compiler/contract/release-entry.ts';
 import { type KnownSources, runVerifyEvidence } from '../compiler/evidence/verify-evidence.ts';
 import { Archive, keepPayload } from '../compiler/fetch/archive.ts';
 import { givenPayload, importDisk } from '../compiler/import/import-command.ts';
@@ -207,31 +211,42 @@ function sha256(bytes: Uint8Array): Uint8Array {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** The record hash is an entry of the log, under a root that the issuer signed; another hash at its place is not. */
+/** The record hash was taken in by a release, whose entry is in the log that the issuer signed; another hash was not. */
 async function proveInLog(url: string, body: string, issuer: string): Promise<void> {
   heading('Prove that it is in the transparency log');
   const { record_hash } = JSON.parse(body) as { record_hash: string };
   show(dim(`GET /proof/${record_hash}`));
   const answer = (await (await fetch(`${url}/proof/${record_hash}`)).json()) as {
-    inclusion: Record<'index' | 'size', number> &
-      Record<'root' | 'checkpoint', string> & { inclusion_proof: string[] };
+    inclusion: Record<'index' | 'entry_index', number> &
+      Record<'batch' | 'root' | 'log_root' | 'checkpoint', string> &
+      Record<'inclusion_proof' | 'entry_proof', string[]> & { entry: ReleaseEntry };
   };
-  const { index, size, root, inclusion_proof, checkpoint } = answer.inclusion;
-  const leadsTo = (hash: string): boolean => {
-    const leaf = leafHash(logEntry(hash), sha256);
-    const proof = inclusion_proof.map((text) => Buffer.from(text, 'hex'));
-    const claim = { index, size, leaf, proof, root: Buffer.from(root, 'hex') };
-    return verifyInclusion(claim, sha256);
+  const { batch, index, inclusion_proof, entry, entry_index, entry_proof } = answer.inclusion;
+  const hashes = (proof: readonly string[]) => proof.map((text) => Buffer.from(text, 'hex'));
+  const { count: size } = entry.new;
+  const root = Buffer.from(entry.new.root.slice('sha256:'.length), 'hex');
+  const wasTakenIn = (hash: string): boolean => {
+    const leaf = takenLeaf(hash, sha256);
+    return verifyInclusion({ index, size, leaf, proof: hashes(inclusion_proof), root }, sha256);
   };
-  const { checkpoint: signed, fault } = judgeNote(checkpoint, [issuer]);
-  const isSigned = signed !== null && Buffer.from(signed.root).toString('hex') === root;
-  if (!leadsTo(record_hash) || !isSigned) throw new Error(`Cannot prove inclusion: ${fault}`);
-  show(
-    `${green('proven')}    entry ${index} of ${size}: ${inclusion_proof.length} hashes lead to the root`,
+  const { checkpoint: signed, fault } = judgeNote(answer.inclusion.checkpoint, [issuer]);
+  if (signed === null) throw new Error(`Cannot prove inclusion: ${fault}`);
+  const isLogged = verifyInclusion(
+    {
+      index: entry_index,
+      size: signed.size,
+      leaf: leafHash(releaseEntryBytes(entry), sha256),
+      proof: hashes(entry_proof),
+      root: signed.root,
+    },
+    sha256,
   );
-  show(`${green('signed')}    root ${root.slice(0, 18)}… by ${issuer.slice(0, 24)}…`);
+  if (!wasTakenIn(record_hash) || !isLogged) throw new Error('Cannot prove inclusion');
+  const { length } = inclusion_proof;
+  show(`${green('proven')}    hash ${index} of ${size}: ${length} hashes lead to release ${batch}`);
+  show(`${green('signed')}    entry ${entry_index} of the log, by ${issuer.slice(0, 24)}…`);
   const other = record_hash.slice(0, -1) + (record_hash.endsWith('0') ? '1' : '0');
-  if (leadsTo(other)) throw new Error('Cannot finish the demo: a wrong hash was proven');
+  if (wasTakenIn(other)) throw new Error('Cannot finish the demo: a wrong hash was proven');
   show(`${red('not so')}    a hash with one other digit leads elsewhere`);
 }
 
