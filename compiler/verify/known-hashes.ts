@@ -1,39 +1,33 @@
-import { openNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
 import { messageOf } from '../contract/errors.ts';
 import {
-  HASH_COUNT_PATH,
-  runPaths as hashRunPaths,
-  runsOf as hashRuns,
-  parseHashCount,
-} from '../contract/hash-index.ts';
-import { firstWhere } from '../contract/lists.ts';
-import {
   factsText,
-  LOG_INDEX_FOLDER,
-  type LogLine,
-  type LogRun,
+  HASH_COUNT_PATH,
+  HASH_INDEX_FOLDER,
+  type HashRun,
+  hashLineText,
   leadOf,
-  logLineStart,
-  logLineText,
-  parseLogLine,
+  parseHashCount,
+  parseHashLine,
   runPaths,
   runsOf,
   shardOfLead,
-} from '../contract/log-runs.ts';
+} from '../contract/hash-index.ts';
+import { firstWhere } from '../contract/lists.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
 import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import { parseVerifyEntry } from '../contract/release.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
-import { CHECKPOINT_PATH, decodeBundle, TILE_WIDTH, tilePath } from '../contract/tiles.ts';
-import type { Disk } from './disk.ts';
-import type { FileList } from './file-list.ts';
+import { LOG_FOLDER, takenPath } from '../contract/tiles.ts';
+import { readAll } from './disk.ts';
+import { dataFolder } from './file-list.ts';
 import type { LogSource } from './log-tiles-check.ts';
-import { StoredBodies } from './stored-bodies.ts';
+import type { OpenRelease } from './release-head.ts';
 
-const HEX_AT = logLineStart('').length;
+const TAKEN_BYTES_MAX = 2 ** 32;
+const SEQUENCE = /^[1-9][0-9]*$/;
 
-/** The record hashes of readings and rows that the log of a release holds, 32 bytes each. */
+/** The record hashes of readings and rows that the log took in up to a release, 32 bytes each. */
 export class KnownHashes {
   readonly #digests: Buffer;
 
@@ -52,178 +46,167 @@ export class KnownHashes {
   }
 }
 
-/**
- * Digests of every entry of the log, from its index, or, in the public part of a release, from its tiles; null where those are
- * not as listed, which is named elsewhere.
- */
-export function readKnownHashes(
-  disk: Disk,
-  root: string,
-  list: FileList,
-): SharedArrayBuffer | null {
-  const bodies = new StoredBodies(disk, root, list);
-  try {
-    if (list.isPublic) return sharedDigests([digestsInTiles(bodies, sizeOfLog(bodies))]);
-    return sharedDigests(
-      hashRuns(parseHashCount(textOf(bodies, HASH_COUNT_PATH))).map((run) => {
-        // Sorted, since the lines of a run are.
-        const digests = hashRunPaths(run).flatMap((path) =>
-          textOf(bodies, path)
-            .split('\n')
-            .slice(0, -1)
-            .map((line) => Buffer.from(line.slice(HEX_AT, HEX_AT + 2 * HASH_BYTES), 'hex')),
-        );
-        return Buffer.concat(digests);
-      }),
-    );
-  } catch {
-    return null;
-  }
-}
+/** What releases took in, by their sequence: the digests of each, one after the other. */
+export type TakenHashes = ReadonlyMap<number, Buffer>;
 
-function sizeOfLog(bodies: StoredBodies): number {
-  if (bodies.list.find(CHECKPOINT_PATH) === null) return 0;
-  const opened = openNote(textOf(bodies, CHECKPOINT_PATH));
-  if (opened === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}"`);
-  return opened.checkpoint.size;
-}
-
-function textOf(bodies: StoredBodies, path: string): string {
-  const text = bodies.text(path);
-  if (text === null) throw new RangeError(`Cannot read "${path}": not as listed`);
-  return text;
-}
-
-/** Entries stand in the order of the log, so they are sorted here. */
-function digestsInTiles(bodies: StoredBodies, size: number): Buffer {
-  const digests: Buffer[] = [];
-  for (let index = 0; index * TILE_WIDTH < size; index += 1) {
-    const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
-    const bytes = bodies.bytes(tilePath({ level: 'entries', index, width }));
-    if (bytes === null) throw new RangeError('Cannot read the entries of the log: not as listed');
-    const entries = decodeBundle(bytes);
-    digests.push(...entries.map((hash) => Buffer.from(hash.slice('sha256:'.length), 'hex')));
-  }
-  return Buffer.concat(digests.sort(Buffer.compare));
+/** What a release and those before it took in, as it lies in the folder of the log, in their order; that it is what the log states is judged with the log. */
+export function readTaken({ disk, root, head }: Omit<OpenRelease, 'faults'>): TakenHashes {
+  const folder = `${dataFolder(root)}/${LOG_FOLDER}/new`;
+  if (disk.entry(folder)?.kind !== 'folder') return new Map();
+  const sequences = disk
+    .list(folder)
+    .flatMap(({ name, kind }) => (kind === 'file' && SEQUENCE.test(name) ? [Number(name)] : []))
+    .filter((sequence) => sequence <= head.sequence)
+    .sort((a, b) => a - b);
+  return new Map(
+    sequences.map((sequence) => {
+      const chunks = disk.chunks(`${folder}/${sequence}`);
+      return [sequence, Buffer.from(readAll(chunks, TAKEN_BYTES_MAX))];
+    }),
+  );
 }
 
 /** Sorted lists of digests as one, which threads can share. */
-export function sharedDigests(lists: readonly Buffer[]): SharedArrayBuffer {
-  const shared = new SharedArrayBuffer(lists.reduce((sum, { length }) => sum + length, 0));
-  const left = [...lists];
+export function sharedDigests(lists: Iterable<Buffer>): SharedArrayBuffer {
+  let left = [...lists].sort((a, b) => a.length - b.length);
   while (left.length > 1) {
-    left.sort((a, b) => b.length - a.length);
-    const one = defined(left.pop(), 'the smallest');
-    const other = defined(left.pop(), 'the next one');
-    const both = Buffer.allocUnsafe(one.length + other.length);
-    let from = 0;
-    for (let at = 0, to = 0; to < both.length; to += HASH_BYTES) {
-      const isOne =
-        at === other.length ||
-        (from < one.length && one.compare(other, at, at + HASH_BYTES, from, from + HASH_BYTES) < 0);
-      if (isOne) {
-        one.copy(both, to, from, from + HASH_BYTES);
-        from += HASH_BYTES;
-      } else {
-        other.copy(both, to, at, at + HASH_BYTES);
-        at += HASH_BYTES;
-      }
-    }
-    left.push(both);
+    left = Array.from({ length: Math.ceil(left.length / 2) }, (_, at) => {
+      const other = left[2 * at + 1];
+      const one = defined(left[2 * at], 'a list');
+      return other === undefined ? one : merged(one, other);
+    });
   }
-  new Uint8Array(shared).set(left[0] ?? []);
+  const [all = Buffer.alloc(0)] = left;
+  const shared = new SharedArrayBuffer(all.length);
+  new Uint8Array(shared).set(all);
   return shared;
 }
 
-/**
- * Compares the index of the log with its entries, and the published hashes with it; answers how many were found. The public part
- * of a release has none of them.
- */
-export function checkLogIndex(source: LogSource, digests: Buffer): number {
-  if (source.isPublic) return 0;
-  const runs = runsOf(digests.length / HASH_BYTES);
-  const indexed = sharedDigests(runs.map((run) => checkRun(source, run, digests)));
-  const expected = new Set(runs.flatMap(runPaths));
-  for (const path of source.paths) {
-    if (path.startsWith(`${LOG_INDEX_FOLDER}/`) && !expected.has(path))
-      source.faults.add(path, '', 'belongs to no run of this log');
+function merged(one: Buffer, other: Buffer): Buffer {
+  const both = Buffer.allocUnsafe(one.length + other.length);
+  let [from, at] = [0, 0];
+  for (let to = 0; to < both.length; to += HASH_BYTES) {
+    const isOne =
+      at >= other.length ||
+      (from < one.length && one.compare(other, at, at + HASH_BYTES, from, from + HASH_BYTES) < 0);
+    if (isOne) {
+      one.copy(both, to, from, from + HASH_BYTES);
+      from += HASH_BYTES;
+    } else {
+      other.copy(both, to, at, at + HASH_BYTES);
+      at += HASH_BYTES;
+    }
   }
-  const known = new KnownHashes(indexed);
+  return both;
+}
+
+/** Compares the index of a release with what the log took in up to it, and the hashes that it carries; answers how many of those were found. */
+export function checkHashIndex(source: LogSource, taken: TakenHashes): number {
+  const { faults, listed } = source;
+  const starts = new Map<number, number>();
+  let total = 0;
+  for (const [sequence, digests] of taken) {
+    starts.set(sequence, total);
+    total += digests.length / HASH_BYTES;
+  }
+  const known = sharedDigests(taken.values());
+  const twice = firstTwice(Buffer.from(known));
+  if (twice !== null) {
+    faults.add(`${LOG_FOLDER}/new`, '', `"sha256:${twice}" was taken in by two releases`);
+  }
+  checkCount(source, total);
+  const runs = runsOf(total);
+  const expected = new Set([HASH_COUNT_PATH, ...runs.flatMap(runPaths)]);
+  for (const path of listed) {
+    if (path.startsWith(`${HASH_INDEX_FOLDER}/`) && !expected.has(path))
+      faults.add(path, '', 'belongs to no run of this index; compile again with --full');
+  }
+  for (const run of runs) checkRun(source, run, { taken, starts });
+  const hashes = new KnownHashes(known);
   return SHARD_STARTS.map(verifyShardPath).reduce(
-    (sum, path) => sum + checkPublished(source, path, known),
+    (sum, path) => sum + checkPublished(source, path, hashes),
     0,
   );
 }
 
-/** Every entry of the run has one line in the file of its hash; answers the sorted digests of the lines. */
-function checkRun(source: LogSource, run: LogRun, digests: Buffer): Buffer {
-  const found: Buffer[] = [];
+function firstTwice(sorted: Buffer): string | null {
+  for (let at = HASH_BYTES; at < sorted.length; at += HASH_BYTES) {
+    const isSame = sorted.compare(sorted, at, at + HASH_BYTES, at - HASH_BYTES, at) === 0;
+    if (isSame) return sorted.toString('hex', at, at + HASH_BYTES);
+  }
+  return null;
+}
+
+function checkCount({ faults, read }: LogSource, total: number): void {
+  const bytes = read(HASH_COUNT_PATH);
+  if (bytes === null) return;
+  try {
+    const count = parseHashCount(decodeUtf8(bytes));
+    if (count === total) return;
+    faults.add(HASH_COUNT_PATH, '', `${count}, but the log took in ${total} hashes`);
+  } catch (error) {
+    faults.add(HASH_COUNT_PATH, '', messageOf(error));
+  }
+}
+
+interface TakenPlaces {
+  readonly taken: TakenHashes;
+  /** How many hashes came before those of a release, by its sequence. */
+  readonly starts: ReadonlyMap<number, number>;
+}
+
+/** Every hash of the run has one line in the file of its lead. */
+function checkRun(source: LogSource, run: HashRun, places: TakenPlaces): void {
+  let count = 0;
   for (const [shard, path] of runPaths(run).entries()) {
     const bytes = source.read(path);
-    if (bytes === null) continue;
+    if (bytes === null) return;
     try {
-      found.push(checkShard({ source, path, run, shard }, decodeUtf8(bytes), digests));
+      const lines = decodeUtf8(bytes).split('\n');
+      if (lines.pop() !== '') throw new RangeError('its last line is cut off');
+      let last = '';
+      for (const [at, line] of lines.entries()) {
+        const fault = lineFault(line, { run, shard, last, ...places });
+        if (fault !== null) source.faults.add(path, `line ${at + 1}`, fault);
+        last = line;
+      }
+      count += lines.length;
     } catch (error) {
       source.faults.add(path, '', messageOf(error));
     }
   }
-  const indexed = Buffer.concat(found);
-  const count = indexed.length / HASH_BYTES;
-  if (count !== run.count) {
-    const folder = `${LOG_INDEX_FOLDER}/${run.start}-${run.count}`;
-    source.faults.add(folder, '', `${count} lines for ${run.count} entries`);
-  }
-  return indexed;
-}
-
-interface Shard {
-  readonly source: LogSource;
-  readonly path: string;
-  readonly run: LogRun;
-  readonly shard: number;
-}
-
-function checkShard(shard: Shard, text: string, digests: Buffer): Buffer {
-  const { source, path } = shard;
-  const found: Buffer[] = [];
-  let last = '';
-  for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
-    const read = parseLogLine(line);
-    const hex = read.record_hash.slice('sha256:'.length);
-    const digest = Buffer.from(hex, 'hex');
-    const fault =
-      lineFault({ ...read, line, hex, last }, shard) ??
-      (isAt(digests, read.position, digest) ? null : 'not the entry that it names');
-    if (fault !== null) source.faults.add(path, `line ${index + 1}`, fault);
-    last = hex;
-    found.push(digest);
-  }
-  if (text !== '' && !text.endsWith('\n')) source.faults.add(path, '', 'cut off in its last line');
-  return Buffer.concat(found);
+  if (count === run.count) return;
+  const folder = `${HASH_INDEX_FOLDER}/${run.start}-${run.count}`;
+  source.faults.add(folder, '', `${count} lines for ${run.count} hashes`);
 }
 
 function lineFault(
-  read: LogLine & { line: string; hex: string; last: string },
-  { run, shard }: Shard,
+  line: string,
+  {
+    run,
+    shard,
+    last,
+    taken,
+    starts,
+  }: TakenPlaces & { readonly run: HashRun; readonly shard: number; readonly last: string },
 ): string | null {
-  const { position, facts, line, hex, last } = read;
-  if (logLineText(hex, position, factsText(facts)) !== `${line}\n`) {
-    return 'not spelled as compile writes it';
-  }
-  if (hex <= last) return 'out of order or twice';
+  const parsed = parseHashLine(line);
+  const { record_hash, sequence, index } = parsed;
+  const hex = record_hash.slice('sha256:'.length);
+  if (hashLineText(hex, parsed, factsText(parsed)) !== `${line}\n`) return 'not a line of an index';
+  if (line <= last) return 'out of order, or listed twice';
   if (shardOfLead(run, leadOf(hex)) !== shard) return 'belongs into another file';
-  const isOurs = position >= run.start && position < run.start + run.count;
-  return isOurs ? null : 'belongs into another run';
+  const digests = taken.get(sequence);
+  const found = digests?.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES);
+  if (found !== hex) return `not what "${takenPath(sequence)}" has at ${index}`;
+  const position = (starts.get(sequence) ?? 0) + index;
+  const isHere = position >= run.start && position < run.start + run.count;
+  return isHere ? null : 'belongs into another run';
 }
 
-function isAt(digests: Buffer, position: number, digest: Buffer): boolean {
-  const at = position * HASH_BYTES;
-  return digest.equals(digests.subarray(at, at + HASH_BYTES));
-}
-
-/** Every record hash that the release lists is an entry; citations are none. */
+/** Every record hash that the release carries was taken in; statements are proven otherwise. */
 function checkPublished(source: LogSource, path: string, known: KnownHashes): number {
-  const shard = source.paths.has(path) ? source.read(path) : null;
+  const shard = source.listed.has(path) ? source.read(path) : null;
   if (shard === null) return 0;
   let found = 0;
   try {
@@ -231,7 +214,7 @@ function checkPublished(source: LogSource, path: string, known: KnownHashes): nu
       const { kind, record_hash } = parseVerifyEntry(line);
       if (kind === 'citation') continue;
       if (known.has(record_hash)) found += 1;
-      else source.faults.add(path, `line ${index + 1}`, `"${record_hash}" is not in the log`);
+      else source.faults.add(path, `line ${index + 1}`, `"${record_hash}" was never taken in`);
     }
   } catch (error) {
     source.faults.add(path, '', messageOf(error));

@@ -1,50 +1,51 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { defined } from '../contract/defined.ts';
 import { messageOf } from '../contract/errors.ts';
-import { isPublicPath, type Release } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
 import {
-  decodeBundle,
-  ENTRY_BYTES,
+  bundleEntries,
+  encodeBundle,
+  LOG_FOLDER,
   parseTilePath,
   TILE_HEIGHT,
   TILE_WIDTH,
+  type Tile,
   tilePath,
 } from '../contract/tiles.ts';
-import { TLOG_PROOF_BYTES_MAX } from '../contract/tlog-proof.ts';
 import { readAll } from './disk.ts';
-import { listedFiles, placeOfFile } from './file-list.ts';
+import { dataFolder, foundFiles, listedFiles, placeOfFile } from './file-list.ts';
 import type { Faults } from './release-fault.ts';
 import type { OpenRelease } from './release-head.ts';
 
 const LEAF = 0;
 const NODE = 1;
 
+type TakeEntry = (position: number, entry: Uint8Array) => void;
+
 /** Reads every entry of a log and compares each tile with what the entries give. */
 export class LogTilesCheck {
-  /** Digests in the order of the log. */
-  readonly digests: Buffer;
+  /** Tiles beyond the size of the checkpoint, as a killed compile leaves them. */
+  readonly strays: string[] = [];
   readonly #source: LogSource;
   readonly #size: number;
   readonly #tree = new RecomputedTree((height, hash) => this.#subtree(height, hash));
   readonly #rows = new Map<number, { index: number; hashes: Uint8Array[] }>();
-  /** Partial tiles that checkpoints of these sizes need, by their path; gone once the tile is full. */
-  readonly #partial = new Map<string, { readonly level: number; readonly width: number }>();
+  /** Partial tiles that lie there, by the path of the tile that they are the start of. */
+  readonly #partial = new Map<string, Tile[]>();
   readonly #expected = new Set<string>();
-  #bundle: { readonly index: number; readonly hashes: readonly string[] } = {
+  #bundle: { readonly index: number; readonly entries: readonly Uint8Array[] } = {
     index: -1,
-    hashes: [],
+    entries: [],
   };
 
   constructor(source: LogSource, size: number) {
     this.#source = source;
     this.#size = size;
-    this.digests = Buffer.alloc(size * 32);
-  }
-
-  get total(): number {
-    return this.#size;
+    for (const path of source.logFiles) {
+      const tile = parseTilePath(path);
+      if (tile === null || tile.width === TILE_WIDTH) continue;
+      const whole = tilePath({ ...tile, width: TILE_WIDTH });
+      this.#partial.set(whole, [...(this.#partial.get(whole) ?? []), tile]);
+    }
   }
 
   get size(): number {
@@ -57,60 +58,49 @@ export class LogTilesCheck {
   }
 
   /** Takes entries up to a size; false when they cannot be read. */
-  growTo(size: number): boolean {
+  growTo(size: number, take: TakeEntry): boolean {
     while (this.#tree.size < size) {
-      const hash = this.#entry(this.#tree.size);
-      if (hash === null) return false;
-      this.digests.write(hash.slice('sha256:'.length), this.#tree.size * 32, 'hex');
-      this.#tree.add(
-        sha256.create().update(Uint8Array.of(LEAF)).update(new TextEncoder().encode(hash)).digest(),
-      );
+      const position = this.#tree.size;
+      const entry = this.#entry(position);
+      if (entry === null) return false;
+      this.#tree.add(sha256.create().update(Uint8Array.of(LEAF)).update(entry).digest());
+      take(position, entry);
     }
     return true;
   }
 
-  /** A checkpoint was signed here: its partial tiles must be there as long as they are not full. */
-  cut(): void {
-    for (const [level, { index, hashes }] of this.#rows) {
-      const width = hashes.length;
-      if (width > 0) this.#partial.set(tilePath({ level, index, width }), { level, width });
-    }
-  }
-
-  /** Compares what is partial, and names every tile that should not be there. */
+  /** Compares the tiles of the right edge, and names every tile that should not be there. */
   finish(): void {
-    for (const [path, { level, width }] of this.#partial) {
-      this.#compare(
-        path,
-        defined(this.#rows.get(level), 'the row of the level').hashes.slice(0, width),
-      );
-      if (level === 0) this.#compareBundle(path, width);
+    for (const [level, { index, hashes }] of this.#rows) {
+      if (hashes.length > 0) this.#compare({ level, index, width: hashes.length }, hashes);
     }
-    for (const path of this.#source.paths) {
-      if (!path.startsWith('log/tile/') || this.#expected.has(path)) continue;
-      const state =
-        parseTilePath(path) === null ? 'not the path of a tile' : 'belongs to no checkpoint';
-      this.#source.faults.add(path, '', state);
+    for (const path of this.#source.logFiles) {
+      if (!path.startsWith(`${LOG_FOLDER}/tile/`) || this.#expected.has(path)) continue;
+      if (parseTilePath(path) !== null) this.strays.push(path);
+      else this.#source.faults.add(path, '', 'not the path of a tile; remove it');
     }
   }
 
-  #entry(position: number): string | null {
+  #entry(position: number): Uint8Array | null {
     const index = Math.floor(position / TILE_WIDTH);
     if (this.#bundle.index !== index) {
       const width = Math.min(TILE_WIDTH, this.#size - index * TILE_WIDTH);
-      const path = tilePath({ level: 'entries', index, width });
-      this.#expected.add(path);
-      this.#bundle = { index, hashes: this.#hashesOf(path, width) };
+      this.#bundle = { index, entries: this.#entriesOf({ level: 'entries', index, width }) };
     }
-    return this.#bundle.hashes[position % TILE_WIDTH] ?? null;
+    return this.#bundle.entries[position % TILE_WIDTH] ?? null;
   }
 
-  #hashesOf(path: string, width: number): string[] {
+  #entriesOf(tile: Tile): Uint8Array[] {
+    const path = tilePath(tile);
+    this.#expected.add(path);
     const bytes = this.#source.read(path);
+    if (bytes === null) return [];
     try {
-      const hashes = bytes === null ? [] : decodeBundle(bytes);
-      if (bytes === null || hashes.length === width) return hashes;
-      throw new RangeError(`${hashes.length} entries instead of ${width}`);
+      const entries = bundleEntries(bytes);
+      if (entries.length !== tile.width)
+        throw new RangeError(`${entries.length} entries in place of ${tile.width}`);
+      this.#compareStarts(tile, bytes, (width) => encodeBundle(entries.slice(0, width)).length);
+      return entries;
     } catch (error) {
       this.#source.faults.add(path, '', messageOf(error));
       return [];
@@ -124,34 +114,36 @@ export class LogTilesCheck {
     this.#rows.set(level, row);
     row.hashes.push(hash);
     if (row.hashes.length < TILE_WIDTH) return;
-    this.#compare(tilePath({ level, index: row.index, width: TILE_WIDTH }), row.hashes);
-    for (const [path, partial] of this.#partial) {
-      if (partial.level === level) this.#partial.delete(path);
-    }
+    this.#compare({ level, index: row.index, width: TILE_WIDTH }, row.hashes);
     row.index += 1;
     row.hashes = [];
   }
 
-  #compare(path: string, hashes: readonly Uint8Array[]): void {
+  #compare(tile: Tile, hashes: readonly Uint8Array[]): void {
+    const path = tilePath(tile);
     this.#expected.add(path);
+    const want = Buffer.concat(hashes);
     const bytes = this.#source.read(path);
-    if (bytes === null || Buffer.concat(hashes).equals(bytes)) return;
-    this.#source.faults.add(path, '', 'not the hashes that the entries give');
+    if (bytes !== null && !want.equals(bytes)) {
+      this.#source.faults.add(path, '', 'not the hashes that the entries give; restore it');
+    }
+    this.#compareStarts(tile, want, (width) => 32 * width);
   }
 
-  /** The bundle that an earlier checkpoint cut: the start of what the newest one holds. */
-  #compareBundle(levelPath: string, width: number): void {
-    const path = levelPath.replace('/tile/0/', '/tile/entries/');
-    if (this.#expected.has(path)) return;
-    this.#expected.add(path);
-    const bytes = this.#source.read(path);
-    const start = Buffer.concat(
-      this.#bundle.hashes
-        .slice(0, width)
-        .map((hash) => Buffer.concat([Buffer.of(0, ENTRY_BYTES), Buffer.from(hash)])),
-    );
-    if (bytes !== null && !start.equals(bytes)) {
-      this.#source.faults.add(path, '', 'not the start of the bundle that replaced it');
+  /** Partial tiles of earlier sizes: each the start of the tile that goes on from it. */
+  #compareStarts(tile: Tile, whole: Uint8Array, lengthOf: (width: number) => number): void {
+    for (const partial of this.#partial.get(tilePath({ ...tile, width: TILE_WIDTH })) ?? []) {
+      const path = tilePath(partial);
+      if (partial.width >= tile.width || this.#expected.has(path)) continue;
+      this.#expected.add(path);
+      const bytes = this.#source.read(path);
+      const start = Buffer.from(whole.subarray(0, lengthOf(partial.width)));
+      if (bytes === null || start.equals(bytes)) continue;
+      this.#source.faults.add(
+        path,
+        '',
+        'not the start of the tile that goes on from it; remove it',
+      );
     }
   }
 }
@@ -162,14 +154,14 @@ function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
 }
 
 /** A tree that is counted up leaf by leaf like a binary number; whoever made the log shares nothing with it. */
-class RecomputedTree {
+export class RecomputedTree {
   size = 0;
   /** A complete subtree for each bit of the size, lowest first. */
   readonly #bits: (Uint8Array | null)[] = [];
   readonly #onSubtree: (height: number, hash: Uint8Array) => void;
 
   /** `onSubtree` hears of every subtree as it becomes complete. */
-  constructor(onSubtree: (height: number, hash: Uint8Array) => void) {
+  constructor(onSubtree: (height: number, hash: Uint8Array) => void = () => undefined) {
     this.#onSubtree = onSubtree;
   }
 
@@ -196,45 +188,59 @@ class RecomputedTree {
   }
 }
 
-/** Longest file of a log: a shard of the largest log has 16.8 million lines of 36 bytes. */
+/** Longest file of a log, or of an index: a shard of the largest one has millions of lines. */
 const FILE_BYTES_MAX = 2 ** 30;
+const LISTED = /^(index\/hashes|statements|verify)\//;
 
-/** The files of a release as a checker of its log asks for them. */
-export interface LogSource {
-  readonly head: Release;
-  readonly faults: Faults;
-  /** Listed paths below `log/` and `verify/`. */
-  readonly paths: ReadonlySet<string>;
-  /** Whether nothing but the public part is at hand, which has no index of the log. */
-  readonly isPublic: boolean;
-  /** The bytes of a listed file; null, and a fault, when there are none. */
+/** A log beside its releases, and what the release lists of it, as a checker asks for them. */
+export interface LogSource extends OpenRelease {
+  /** Plain files below the folder of the log, by their path beside the releases. */
+  readonly logFiles: ReadonlySet<string>;
+  /** Listed paths below `index/hashes/`, `statements/` and `verify/`. */
+  readonly listed: ReadonlySet<string>;
+  /** The bytes of a file of either kind; null, and a fault, when there are none. */
   read(path: string): Uint8Array | null;
-  /** The bytes of RELEASE_PROOF_NAME; null, and a fault, when there are none. */
-  proof(): Uint8Array | null;
 }
 
 export function logSource({ disk, root, head, faults }: OpenRelease): LogSource {
+  const data = dataFolder(root);
   const places = new Map<string, string>();
-  let isPublic = true;
-  for (const listed of listedFiles(disk, root)) {
-    isPublic &&= isPublicPath(listed.path);
-    if (/^(log|verify)\//.test(listed.path)) places.set(listed.path, placeOfFile(root, listed));
+  for (const file of listedFiles(disk, root)) {
+    if (LISTED.test(file.path)) places.set(file.path, placeOfFile(root, file));
   }
-  const readAt = (path: string, place: string | undefined, max: number): Uint8Array | null => {
-    try {
-      if (place === undefined || disk.entry(place)?.kind !== 'file') throw new Error('missing');
-      return readAll(disk.chunks(place), max);
-    } catch (error) {
-      faults.add(path, '', messageOf(error));
-      return null;
-    }
-  };
   return {
+    disk,
+    root,
     head,
     faults,
-    paths: new Set(places.keys()),
-    isPublic,
-    read: (path) => readAt(path, places.get(path), FILE_BYTES_MAX),
-    proof: () => readAt(RELEASE_PROOF_NAME, `${root}/${RELEASE_PROOF_NAME}`, TLOG_PROOF_BYTES_MAX),
+    logFiles: logFiles(data, { disk, faults }),
+    listed: new Set(places.keys()),
+    read(path) {
+      const isOfLog = path.startsWith(`${LOG_FOLDER}/`);
+      const place = isOfLog ? `${data}/${path}` : places.get(path);
+      try {
+        if (place === undefined || disk.entry(place)?.kind !== 'file') {
+          throw new Error(`missing; restore ${isOfLog ? 'the log' : 'the release'} from a copy`);
+        }
+        return readAll(disk.chunks(place), FILE_BYTES_MAX);
+      } catch (error) {
+        faults.add(path, '', messageOf(error));
+        return null;
+      }
+    },
   };
+}
+
+function logFiles(data: string, { disk, faults }: Pick<OpenRelease, 'disk' | 'faults'>) {
+  const found = new Set<string>();
+  const kind = disk.entry(`${data}/${LOG_FOLDER}`)?.kind;
+  if (kind !== 'folder') {
+    if (kind !== undefined) faults.add(LOG_FOLDER, '', `not a folder: a ${kind}`);
+    return found;
+  }
+  for (const { path, kind } of foundFiles(disk, data, LOG_FOLDER)) {
+    if (kind === 'file') found.add(path);
+    else faults.add(path, '', `not a plain file: a ${kind}; remove it`);
+  }
+  return found;
 }

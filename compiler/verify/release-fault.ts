@@ -37,7 +37,7 @@ export const COUNTED = {
   record_hashes: 'record hashes recomputed from their cores',
   citations: 'citations: hash, signature and key',
   contents: 'content hashes recomputed from their bodies',
-  listed_hashes: 'record hashes in bodies, each an entry of the log',
+  listed_hashes: 'record hashes in bodies, each taken in by the log',
   views: 'add-ons, series, previews and samples equal to their record',
   legs: 'legs, city readings, life cycles and census rows equal to their record',
   series_rows: 'rows of series chained to a signed end',
@@ -50,8 +50,8 @@ export const COUNTED = {
   lookup_lines: 'look-up lines, each current one carried by its file',
   releases: 'kept releases, each naming the one before',
   log_entries: 'entries of the log hashed again',
-  checkpoints: 'signed checkpoints, each the start of the next',
-  logged_hashes: 'published record hashes found in the log',
+  statements: 'statements of bodies in the tree of the release',
+  logged_hashes: 'published record hashes found in the index of what was taken in',
 } as const;
 
 export type Counted = keyof typeof COUNTED;

@@ -134,15 +134,21 @@ export function checkName({ disk, root, head, faults }: OpenRelease): void {
  * one; so does whoever turns `current` back, which only a reader who remembers what was served can tell.
  */
 export function unservedReleases(disk: Disk, root: string, head: Release): string[] {
+  if (!isServed(disk, root)) return [];
   const name = folderName(disk, root);
-  const current = `${root}/../../current`;
-  const isServed =
-    disk.entry(current)?.kind === 'link' && disk.link(current) === `releases/${name}`;
-  if (!isServed) return [];
   return disk
     .list(`${root}/..`)
     .filter((other) => other.name !== name && (sequenceOf(other.name) ?? 0) > head.sequence)
     .map((other) => `releases/${other.name}`);
+}
+
+/** Whether the link beside the releases names this one. */
+export function isServed(disk: Disk, root: string): boolean {
+  const current = `${root}/../../current`;
+  return (
+    disk.entry(current)?.kind === 'link' &&
+    disk.link(current) === `releases/${folderName(disk, root)}`
+  );
 }
 
 /** The sequence in the name of a release folder, or null for any other name. */

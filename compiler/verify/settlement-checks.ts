@@ -138,8 +138,7 @@ function echoFault(
   at: string,
   sent: string | null,
 ): string | null {
-  if (cutoff_time !== at)
-    return `the body answers cutoff_time "${cutoff_time}", not "${at}"`;
+  if (cutoff_time !== at) return `the body answers cutoff_time "${cutoff_time}", not "${at}"`;
   if (market_or_event === sent) return null;
   const [got, want] = [market_or_event, sent].map((text) => JSON.stringify(text));
   return `the body answers market_or_event ${got}, not ${want}`;

@@ -41,6 +41,7 @@ import { isHashedSubject, RECORD } from './release-index.ts';
 import { type FilePlace, placeOf } from './release-place.ts';
 import { checkRoster } from './roster-relations.ts';
 import { isSeries } from './series-checks.ts';
+import { statementLine } from './statements-check.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
 import { isSegment, strayFault, wholeSeries } from './stored-series.ts';
 import type { SignatureCheck } from './strict-signature.ts';
@@ -54,8 +55,7 @@ export interface ShareContext extends ReadCatalog {
   readonly root: string;
   readonly head: Release;
   readonly list: FileList;
-  /** Null where the look-ups cannot be read. */
-  readonly known: KnownHashes | null;
+  readonly known: KnownHashes;
   readonly isSignature: SignatureCheck;
 }
 
@@ -79,6 +79,7 @@ class RecordShare {
   readonly #isPublic: boolean;
   readonly #faults = new Faults();
   readonly #tally: Tally = {};
+  readonly #statements: string[] = [];
   /** Cited are bodies with a citation of their own, subjects roster rows with a file and a hash of their own. */
   readonly #sums = { bytes: 0, bodies: 0, records: 0, bundles: 0, cited: 0, subjects: 0 };
   /** Files that are not what the list says. */
@@ -92,7 +93,14 @@ class RecordShare {
 
   result() {
     const { kept: faults, count: faultCount } = this.#faults;
-    return { ...this.#sums, tally: this.#tally, damaged: this.#damaged, faults, faultCount };
+    return {
+      ...this.#sums,
+      tally: this.#tally,
+      statements: this.#statements,
+      damaged: this.#damaged,
+      faults,
+      faultCount,
+    };
   }
 
   record(entry: FileEntry): void {
@@ -193,10 +201,9 @@ class RecordShare {
   }
 
   #body(path: string, body: JsonValue): Related | null {
-    const { known } = this.#context;
     const { report, faults } = judgeBody(path, body, this.#context);
-    const listed = known === null ? [] : this.#unlisted(body, known);
-    for (const [where, detail] of [...faults, ...listed]) this.#faults.add(path, where, detail);
+    for (const [where, detail] of [...faults, ...this.#unlisted(body)])
+      this.#faults.add(path, where, detail);
     this.#count(path, body);
     for (const check of report.checks) countCheck(this.#tally, check);
     return isObject(body) ? this.#related(path, body) : null;
@@ -209,20 +216,22 @@ class RecordShare {
     if (BUNDLE.test(path)) sums.bundles += 1;
     if (!isObject(body)) return;
     if (body._citation !== undefined) sums.cited += 1;
+    const statement = statementLine(body);
+    if (statement !== null) this.#statements.push(statement);
     if (isHashedSubject(path, body)) sums.subjects += 1;
     if (body.tier === 'history-series' && Array.isArray(body.rows)) {
       count(this.#tally, 'series_rows', body.rows.length);
     }
   }
 
-  #unlisted(body: JsonValue, known: KnownHashes): BodyFault[] {
+  #unlisted(body: JsonValue): BodyFault[] {
     const faults: BodyFault[] = [];
     for (const { path, value } of objectNodes(body)) {
       const { record_hash } = value;
       if (typeof record_hash !== 'string') continue;
       count(this.#tally, 'listed_hashes');
       const where = path === '' ? 'record_hash' : `${path}.record_hash`;
-      if (!known.has(record_hash)) faults.push([where, 'is in no look-up']);
+      if (!this.#context.known.has(record_hash)) faults.push([where, 'was never taken in']);
     }
     return faults;
   }

@@ -323,10 +323,11 @@ function logText(target: string, report: LogReport, pinned: boolean): string {
   return printed([
     `${VERDICT[report.verdict]}  log of ${target}`,
     ...faultLines(report),
-    `  ${report.entries} entries hashed again, ${report.checkpoints} checkpoints, each the start of the next`,
-    `  ${report.records} published record hashes found in the log`,
+    `  ${report.entries} entries hashed again`,
+    `  ${report.records} published record hashes found in the index of what was taken in`,
     `  timestamps: ${report.anchors.confirmed} lead to a Bitcoin block (headers not checked), ${report.anchors.pending} pending`,
     ...report.witnessed.map((each) => `  ${witnessWords(each)}`),
+    ...report.strays.slice(0, 1).map((stray) => `  note: nothing reads ${stray}`),
     ...evidenceLines(report.evidence),
     issuerLine(report.head?.issuer_did ?? null, pinned),
   ]);

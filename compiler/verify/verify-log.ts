@@ -3,137 +3,259 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Checkpoint, logOrigin, verifierKey } from '../contract/checkpoint.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { messageOf } from '../contract/errors.ts';
-import {
-  anchorProofPath,
-  BATCHES_PER_FILE,
-  formatAnchorState,
-  LOG_KEY_PATH,
-  type LogBatch,
-  logBatchesPath,
-  parseAnchorState,
-  parseLogBatches,
-} from '../contract/log-batch.ts';
+import { anchorProofPath, formatAnchorState, parseAnchorState } from '../contract/log-batch.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
 import { attestationsOf, parseProof } from '../contract/ots-proof.ts';
+import { RECORD_HASH } from '../contract/record-hash.ts';
 import type { Release } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME, releaseProofFault } from '../contract/release-leaf.ts';
+import { parseReleaseEntry, type ReleaseEntry, takenLeaf } from '../contract/release-entry.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
-import { CHECKPOINT_PATH } from '../contract/tiles.ts';
-import { parseTlogProof } from '../contract/tlog-proof.ts';
+import { CHECKPOINT_PATH, LOG_FOLDER, LOG_KEY_PATH, takenPath } from '../contract/tiles.ts';
 import { canonicalHash } from './body-check.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { believedDids, type SoundVerdict, soundVerdict, WHOEVER_HAS_IT } from './key-trust.ts';
-import { checkLogIndex } from './known-hashes.ts';
+import { checkHashIndex, readTaken } from './known-hashes.ts';
 import { judgeNote } from './log-notes.ts';
-import { type LogSource, LogTilesCheck, logSource } from './log-tiles-check.ts';
+import { type LogSource, LogTilesCheck, logSource, RecomputedTree } from './log-tiles-check.ts';
 import { judgeByPolicy, type PolicyTrust, pastSigner, type Witnessed } from './policy-check.ts';
+import { checkChain } from './release-chain.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
-import { readHead, releaseKeys, releaseRoot } from './release-head.ts';
+import { isServed, readHead, releaseKeys, releaseRoot } from './release-head.ts';
+import { checkBlocks } from './statements-check.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
 const STATE = /^log\/anchor\/([0-9a-f]{64})\.json$/;
+const TAKEN = /^log\/new\/([1-9][0-9]*)$/;
 
 interface VerifyLogOptions extends CitationTrust, PolicyTrust {
   readonly disk?: Disk;
   /** Signed note of a checkpoint that was seen before: the log must have grown from it. */
   readonly since?: string | undefined;
-  readonly kept?: readonly Release[];
 }
 
 export interface LogReport {
   readonly verdict: SoundVerdict | 'failed';
   readonly head: Release | null;
   readonly entries: number;
-  readonly checkpoints: number;
   /** Record hashes of the release that were found in the log. */
   readonly records: number;
   readonly anchors: AnchorCounts;
   readonly faults: readonly ReleaseFault[];
   readonly faultCount: number;
-  /** Signed note of the newest checkpoint, with the head of the release in it where it has a leaf. */
+  /** Signed note of the newest checkpoint. */
   readonly checkpoint: string | null;
   /** Witnesses of the policy of the reader that cosigned it. */
   readonly witnessed: readonly Witnessed[];
   /** Two signed notes that cannot both be of one append-only log. */
   readonly evidence: readonly string[];
+  /** What lies in the folder of the log and does not count yet, and a release in it that is not served yet; a killed compile leaves such. */
+  readonly strays: readonly string[];
 }
 
-type LogFindings = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
+interface LogFindings extends Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'> {
+  /** The entry of the release; null where the log has none. */
+  readonly entry: ReleaseEntry | null;
+}
 
-const NOTHING: LogFindings = {
+const NOTHING = {
   entries: 0,
-  checkpoints: 0,
   records: 0,
   anchors: { pending: 0, confirmed: 0 },
   checkpoint: null,
   witnessed: [],
   evidence: [],
+  strays: [],
 };
 
-/** Re-derives the log of a release from its first entry: tiles, roots, checkpoints, index, and that every published record is in it. */
+/** Judges the log beside a release from its first entry: tiles, root, checkpoint, entries and what they took in, and the index and blocks of the release. */
 export function verifyLog(folder: string, options: VerifyLogOptions): LogReport {
   const { disk = nodeDisk, trust } = options;
   const faults = new Faults();
   const root = releaseRoot(disk, folder, faults);
   const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
   const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
-  let found = NOTHING;
+  let found: Omit<LogFindings, 'entry'> = NOTHING;
   if (root !== null && head !== null && faults.count === 0) {
     try {
-      const source = logSource({ disk, root, head, faults });
-      found = { ...NOTHING, ...checkLog(source, { ...options, ...known }) };
+      const open = { disk, root, head, faults };
+      const source = logSource(open);
+      const kept = checkChain({ ...open, ...known });
+      const { entry, ...log } = checkLog(source, { ...options, ...known, kept });
+      found = log;
+      const isWhole = entry !== null && source.listed.size > 0;
+      if (isWhole) {
+        checkBlocks(source, entry.all);
+        found = { ...log, records: checkHashIndex(source, readTaken(open)) };
+      }
     } catch (error) {
-      faults.add('log', '', messageOf(error));
+      faults.add(LOG_FOLDER, '', messageOf(error));
     }
   }
   const verdict = faults.count === 0 ? soundVerdict(trust) : 'failed';
   return { verdict, head, ...found, faults: faults.kept, faultCount: faults.count };
 }
 
-export function checkLog(source: LogSource, options: VerifyLogOptions): LogFindings {
+/** Judges the log alone; `kept` are the heads of this release and of others that are kept beside it. */
+export function checkLog(
+  source: LogSource,
+  options: VerifyLogOptions & { readonly kept: readonly Release[] },
+): LogFindings {
   // The head is judged by now; keys of before it signed what the log was.
   const past = (options.keys?.keys ?? []).map((key) => key.did);
   const issuers = [...new Set([...believedDids(options, source.head.issuer_did), ...past])];
-  const batches = readBatches(source);
   const newest = newestCheckpoint(source, issuers);
+  if (newest === null) return { ...NOTHING, entry: null };
   const seen = seenCheckpoint(source, options.since, issuers);
-  const size = newest?.checkpoint.size ?? 0;
+  const { size } = newest.checkpoint;
   const tiles = new LogTilesCheck(source, size);
-  const grown = growThrough(tiles, batches, seen?.checkpoint ?? null);
-  // The tree with the head of the release in it is proven to go on from the listed one.
-  const last = newest && (provenHead(source, newest.checkpoint, issuers) ?? newest);
-  const rootAt = new Map(grown);
-  if (last !== null && last !== newest) {
-    rootAt.set(last.checkpoint.size, bytesToHex(last.checkpoint.root));
+  const entries = new EntriesCheck(source, options.kept);
+  const rootAt = new Map([[0, tiles.rootHex()]]);
+  for (const at of [Math.min(seen?.checkpoint.size ?? 0, size), size]) {
+    if (!tiles.growTo(at, (position, entry) => entries.take(position, entry))) break;
+    rootAt.set(at, tiles.rootHex());
   }
-  checkBatches({ source, batches, issuers, rootAt });
-  if ((batches.at(-1)?.size ?? 0) !== size) {
-    source.faults.add(CHECKPOINT_PATH, 'size', `${size}, but the last batch is of another`);
+  if (tiles.size === size) {
+    tiles.finish();
+    entries.finish();
   }
-  if (newest !== null) checkRoot(CHECKPOINT_PATH, newest.checkpoint, { source, rootAt });
-  if (tiles.size === size) checkHeadsLogged(source, options.kept ?? [], tiles.digests);
+  checkRoot(CHECKPOINT_PATH, newest.checkpoint, { source, rootAt });
+  const { fault, witnessed } = judgeByPolicy(newest.note, options, entries.last?.as_of);
+  if (fault !== null) source.faults.add(CHECKPOINT_PATH, '', fault);
   return {
+    entry: entries.own,
     entries: tiles.size,
-    checkpoints: batches.length,
-    checkpoint: last?.note ?? null,
-    witnessed: checkWitnessed(last, source, options),
-    evidence: seen === null ? [] : forkEvidence({ seen, newest: last, rootAt, source, options }),
-    records: tiles.size === size ? checkLogIndex(source, tiles.digests) : 0,
-    anchors: checkAnchors(source, new Set(batches.map(({ root }) => root))),
+    records: 0,
+    checkpoint: newest.note,
+    witnessed,
+    evidence: seen === null ? [] : forkEvidence({ seen, newest, rootAt, source, options }),
+    anchors: checkAnchors(source),
+    strays: [...tiles.strays, ...entries.strays],
   };
 }
 
-/** Who witnessed the newest checkpoint; one without the quorum that the reader demands is a fault. */
-function checkWitnessed(
-  last: Signed | null,
-  { head, faults }: LogSource,
-  policy: PolicyTrust,
-): readonly Witnessed[] {
-  if (last === null) return [];
-  const { fault, witnessed } = judgeByPolicy(last.note, policy);
-  const isListed = head.log_index === undefined || last.checkpoint.size === head.log_index;
-  if (fault !== null) faults.add(isListed ? CHECKPOINT_PATH : RELEASE_PROOF_NAME, '', fault);
-  return witnessed;
+/** The entries of a log, one after the other: each follows from the one before, states what its release took in, and names the head of one that is kept. */
+class EntriesCheck {
+  /** The entry of the release that is judged. */
+  own: ReleaseEntry | null = null;
+  last: ReleaseEntry | null = null;
+  readonly strays: string[] = [];
+  readonly #source: LogSource;
+  readonly #kept: ReadonlyMap<number, Release>;
+  /** Hashes of heads by their place in a log of the first format. */
+  readonly #first: ReadonlyMap<number, Release>;
+  readonly #taken = new Set<string>();
+
+  constructor(source: LogSource, kept: readonly Release[]) {
+    this.#source = source;
+    this.#kept = new Map(kept.map((head) => [head.sequence, head]));
+    this.#first = new Map(
+      kept.flatMap((head) => (head.log_index === undefined ? [] : [[head.log_index, head]])),
+    );
+  }
+
+  take(position: number, bytes: Uint8Array): void {
+    const entry = parseReleaseEntry(bytes);
+    if (entry !== null) {
+      this.#takeEntry(position, entry);
+      return;
+    }
+    const text = Buffer.from(bytes).toString('latin1');
+    if (this.last !== null || !RECORD_HASH.test(text)) {
+      this.#fault(position, 'not the entry of a release');
+      return;
+    }
+    const head = this.#first.get(position);
+    if (head !== undefined && canonicalHash(head) !== text)
+      this.#fault(position, `not the head of release ${head.sequence}, which states to be there`);
+  }
+
+  /** Whether the log ends with the release, or one release behind it. */
+  finish(): void {
+    const { head, disk, root, faults, logFiles } = this.#source;
+    const last = this.last?.sequence ?? 0;
+    if (this.own === null) {
+      faults.add(
+        CHECKPOINT_PATH,
+        '',
+        `release ${head.sequence} is not in the log; restore the log`,
+      );
+    } else if (last === head.sequence + 1 && isServed(disk, root)) {
+      this.strays.push(`release ${last}, which is in the log and not served yet; compile again`);
+    } else if (last > head.sequence && isServed(disk, root)) {
+      const detail = `ends with release ${last}, but release ${head.sequence} is served; restore the newest`;
+      faults.add(CHECKPOINT_PATH, '', detail);
+    }
+    for (const path of logFiles) {
+      if (!path.startsWith(`${LOG_FOLDER}/new/`) || this.#taken.has(path)) continue;
+      const sequence = Number(TAKEN.exec(path)?.[1]);
+      if (sequence > last) this.strays.push(path);
+      else faults.add(path, '', 'of no release that took anything in; remove it');
+    }
+  }
+
+  #takeEntry(position: number, entry: ReleaseEntry): void {
+    const { last } = this;
+    const { head } = this.#source;
+    if (last !== null && entry.sequence !== last.sequence + 1) {
+      this.#fault(position, `release ${entry.sequence} behind release ${last.sequence}`);
+    }
+    if (last !== null && this.#goesBack(last, entry)) {
+      this.#fault(position, `as of ${entry.as_of}, which is before release ${last.sequence}`);
+    }
+    const kept = this.#kept.get(entry.sequence);
+    if (kept !== undefined) this.#compareHead(position, entry, kept);
+    if (entry.sequence === head.sequence) this.own = entry;
+    this.#checkTaken(entry);
+    this.last = entry;
+  }
+
+  /** A head says which releases a wrong clock dated ahead, and later heads repeat it. */
+  #goesBack(last: ReleaseEntry, { sequence, as_of }: ReleaseEntry): boolean {
+    const { head } = this.#source;
+    if (Date.parse(as_of) >= Date.parse(last.as_of) || sequence > head.sequence) return false;
+    const { clock_corrected: corrected } = head;
+    return (
+      corrected === undefined ||
+      sequence > corrected.sequence ||
+      Date.parse(last.as_of) > Date.parse(corrected.latest)
+    );
+  }
+
+  #compareHead(position: number, entry: ReleaseEntry, kept: Release): void {
+    const { as_of, valid_until = null } = kept;
+    if (entry.head !== canonicalHash(kept))
+      this.#fault(position, `names another head of release ${kept.sequence}`);
+    else if (entry.as_of !== as_of || entry.valid_until !== valid_until)
+      this.#fault(position, `states other times than the head of release ${kept.sequence}`);
+  }
+
+  /** The hashes that a release took in, sorted, each once, give count and root of its entry. */
+  #checkTaken({ sequence, new: stated }: ReleaseEntry): void {
+    const path = takenPath(sequence);
+    if (stated.count > 0 || this.#source.logFiles.has(path)) this.#taken.add(path);
+    const bytes = this.#taken.has(path) ? this.#source.read(path) : new Uint8Array(0);
+    if (bytes === null) return;
+    const { faults } = this.#source;
+    const digests = Buffer.from(bytes);
+    const tree = new RecomputedTree();
+    let last = '';
+    for (let at = 0; at < digests.length; at += HASH_BYTES) {
+      const hex = digests.toString('hex', at, at + HASH_BYTES);
+      if (hex.length < 2 * HASH_BYTES || hex <= last) {
+        faults.add(path, '', 'not sorted hashes of 32 bytes, each once; restore it');
+        return;
+      }
+      tree.add(takenLeaf(`sha256:${hex}`, sha256));
+      last = hex;
+    }
+    const isSame =
+      tree.size === stated.count && `sha256:${bytesToHex(tree.root())}` === stated.root;
+    if (!isSame) faults.add(path, '', 'not the hashes that the entry of its release states');
+  }
+
+  #fault(position: number, detail: string): void {
+    this.#source.faults.add(LOG_FOLDER, `entry ${position}`, detail);
+  }
 }
 
 function seenCheckpoint(
@@ -148,22 +270,11 @@ function seenCheckpoint(
   return null;
 }
 
-function readBatches(source: LogSource): LogBatch[] {
-  const batches: LogBatch[] = [];
-  for (let number = 0; source.paths.has(logBatchesPath(number)); number += 1) {
-    const path = logBatchesPath(number);
-    try {
-      batches.push(...parseLogBatches(decodeUtf8(source.read(path) ?? new Uint8Array(0))));
-    } catch (error) {
-      source.faults.add(path, '', messageOf(error));
-    }
-  }
-  return batches;
-}
-
 function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed | null {
   const { head, faults } = source;
-  const note = decodeUtf8(source.read(CHECKPOINT_PATH) ?? new Uint8Array(0));
+  const bytes = source.read(CHECKPOINT_PATH);
+  if (bytes === null) return null;
+  const note = decodeUtf8(bytes);
   const { checkpoint, fault } = judgeNote(note, issuers);
   if (checkpoint === null) {
     faults.add(CHECKPOINT_PATH, '', fault);
@@ -180,59 +291,6 @@ function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed
 
 /** Roots in hex by the size that somebody signed. */
 type Roots = ReadonlyMap<number, string>;
-
-function growThrough(
-  tiles: LogTilesCheck,
-  batches: readonly LogBatch[],
-  seen: Checkpoint | null,
-): Roots {
-  const roots = new Map([[0, tiles.rootHex()]]);
-  const signed = new Set(batches.map(({ size }) => size));
-  const sizes = new Set([...signed, ...(seen === null ? [] : [seen.size])]);
-  for (const size of [...sizes].sort((a, b) => a - b)) {
-    if (size < tiles.size || size > tiles.total || !tiles.growTo(size)) break;
-    roots.set(size, tiles.rootHex());
-    if (signed.has(size)) tiles.cut();
-  }
-  tiles.finish();
-  return roots;
-}
-
-/** Each row follows the one before, and its checkpoint signs the root that the entries give. */
-function checkBatches({
-  source,
-  batches,
-  issuers,
-  rootAt,
-}: {
-  source: LogSource;
-  batches: readonly LogBatch[];
-  issuers: readonly string[];
-  rootAt: Roots;
-}): void {
-  let before = 0;
-  for (const [number, row] of batches.entries()) {
-    const path = logBatchesPath(Math.floor(number / BATCHES_PER_FILE));
-    const follows =
-      row.size_before === before && row.size > before && row.batch.startsWith(row.day);
-    const faults = [
-      follows ? null : 'does not follow the row before, or is not of its day',
-      checkpointFault(row, issuers),
-      rootAt.get(row.size) === row.root ? null : 'the entries give another root',
-    ];
-    for (const fault of faults) {
-      if (fault !== null) source.faults.add(path, `row ${number + 1} (${row.batch})`, fault);
-    }
-    before = row.size;
-  }
-}
-
-function checkpointFault(row: LogBatch, issuers: readonly string[]): string | null {
-  const { checkpoint, fault } = judgeNote(row.checkpoint, issuers);
-  if (checkpoint === null) return fault;
-  const isSame = checkpoint.size === row.size && bytesToHex(checkpoint.root) === row.root;
-  return isSame ? null : 'its checkpoint states another tree';
-}
 
 interface RootCheck {
   readonly source: LogSource;
@@ -256,12 +314,12 @@ function forkEvidence({
   rootAt,
   source,
   options,
-}: RootCheck & { seen: Signed; newest: Signed | null; options: VerifyLogOptions }): string[] {
+}: RootCheck & { seen: Signed; newest: Signed; options: VerifyLogOptions }): string[] {
   const { size } = seen.checkpoint;
-  const now = newest?.checkpoint.size ?? 0;
+  const now = newest.checkpoint.size;
   if (size > now) source.faults.add('--since', 'size', `${size} entries, but the log has ${now}`);
   else if (checkRoot('--since', seen.checkpoint, { source, rootAt })) return [];
-  const notes = [seen, ...(newest === null ? [] : [newest])].map(({ note }) => note);
+  const notes = [seen, newest].map(({ note }) => note);
   const past = notes.flatMap((note) => pastSigner(note, options) ?? []);
   for (const each of past) source.faults.add('--since', '', `${each}: ${WHOEVER_HAS_IT}`);
   return notes;
@@ -274,9 +332,9 @@ interface AnchorCounts {
 }
 
 /** Compares every timestamp state with its proof; headers of blocks are not at hand, so no block is vouched for. */
-function checkAnchors(source: LogSource, roots: ReadonlySet<string>): AnchorCounts {
+function checkAnchors(source: LogSource): AnchorCounts {
   const counts = { pending: 0, confirmed: 0 };
-  for (const path of source.paths) {
+  for (const path of source.logFiles) {
     if (!path.startsWith('log/anchor/')) continue;
     const root = STATE.exec(path)?.[1];
     if (root === undefined) {
@@ -285,7 +343,6 @@ function checkAnchors(source: LogSource, roots: ReadonlySet<string>): AnchorCoun
     }
     try {
       counts[stateOf(path, root, source)] += 1;
-      if (!roots.has(root)) throw new RangeError('no batch has this root');
     } catch (error) {
       source.faults.add(path, '', messageOf(error));
     }
@@ -293,9 +350,9 @@ function checkAnchors(source: LogSource, roots: ReadonlySet<string>): AnchorCoun
   return counts;
 }
 
-function checkOwned(path: string, { paths, faults }: LogSource): void {
+function checkOwned(path: string, { logFiles, faults }: LogSource): void {
   const state = path.replace(/\.ots$/, '.json');
-  if (!STATE.test(state) || !paths.has(state))
+  if (!STATE.test(state) || !logFiles.has(state))
     faults.add(path, '', 'belongs to no timestamp state');
 }
 
@@ -321,44 +378,4 @@ function stateOf(path: string, root: string, source: LogSource): 'pending' | 'co
 interface Signed {
   readonly checkpoint: Checkpoint;
   readonly note: string;
-}
-
-/**
- * The checkpoint of the log with the head of the release in it: it must extend the listed one by the hash of the head alone.
- * Null for a release from before there were any, and, with a fault, where the proof beside the head does not hold.
- */
-function provenHead(source: LogSource, log: Checkpoint, issuers: readonly string[]): Signed | null {
-  const { log_index: logIndex } = source.head;
-  const bytes = logIndex === undefined ? null : source.proof();
-  if (logIndex === undefined || bytes === null) return null;
-  try {
-    const proof = parseTlogProof(decodeUtf8(bytes));
-    const leaf = { recordHash: canonicalHash(source.head), logIndex, log };
-    const fault =
-      releaseProofFault(proof, leaf, sha256) ?? judgeNote(proof.checkpoint, issuers).fault;
-    if (fault === null) return { checkpoint: proof.signed, note: proof.checkpoint };
-    source.faults.add(RELEASE_PROOF_NAME, '', fault);
-  } catch (error) {
-    source.faults.add(RELEASE_PROOF_NAME, '', messageOf(error));
-  }
-  return null;
-}
-
-/** Every older release that is kept beside this one and states its place in the log stands there. */
-function checkHeadsLogged(
-  { head, faults }: LogSource,
-  kept: readonly Release[],
-  digests: Buffer,
-): void {
-  for (const { sequence, log_index: at, ...rest } of kept) {
-    if (at === undefined || sequence >= head.sequence) continue;
-    const hash = canonicalHash({ sequence, log_index: at, ...rest });
-    const entry = digests.toString('hex', at * HASH_BYTES, (at + 1) * HASH_BYTES);
-    if (hash === `sha256:${entry}`) continue;
-    faults.add(
-      'log',
-      `entry ${at}`,
-      `not the head of release ${sequence}, which states to be there`,
-    );
-  }
 }

@@ -6,7 +6,7 @@
  *  3. The bodies, in one pass and in several threads: size and hash of each file, then `verifyBody()`.
  *  4. The files that nobody lists. The indexes: what is said twice has to agree. The log: every tile and every root.
  *
- * The steps are those of contract/FORMAT.md, section 12. The order of the report does not depend on the threads. A damaged
+ * The steps are those of AUDIT.md, section 8. The order of the report does not depend on the threads. A damaged
  * file is named once; what refers to it is not judged.
  *
  * Known limits: a fork or a freeze shows only to a reader who remembers an earlier release, and two logs that one publisher
@@ -21,14 +21,19 @@ import { messageOf } from '../contract/errors.ts';
 import { firstHistory, keysInWords, rootDid, type SeenKeys } from '../contract/key-history.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../contract/release-leaf.ts';
-import { CHECKPOINT_PATH } from '../contract/tiles.ts';
+import type { ReleaseEntry } from '../contract/release-entry.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
 import { readReleaseCatalog } from './description-checks.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { dataFolder, type FileList, foundFiles, openFileList } from './file-list.ts';
 import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
-import { KnownHashes, readKnownHashes } from './known-hashes.ts';
+import {
+  checkHashIndex,
+  KnownHashes,
+  readTaken,
+  sharedDigests,
+  type TakenHashes,
+} from './known-hashes.ts';
 import { logSource } from './log-tiles-check.ts';
 import { type PolicyTrust, pastRelease, type Witnessed } from './policy-check.ts';
 import { checkChain, checkSeen, keysSeenIn, type SeenRelease, seenOf } from './release-chain.ts';
@@ -43,6 +48,7 @@ import {
 import { checkName, readHead, releaseKeys, releaseRoot, unservedReleases } from './release-head.ts';
 import { type IndexResult, shardsOf, unlistedFiles } from './release-index.ts';
 import type { ShareResult } from './share-check.ts';
+import { checkStatements } from './statements-check.ts';
 import { StoredBodies } from './stored-bodies.ts';
 import { isStrictSignature } from './strict-signature.ts';
 import { checkLog } from './verify-log.ts';
@@ -61,6 +67,8 @@ interface VerifyReleaseOptions extends KeyTrust, PolicyTrust {
   readonly progress?: (step: VerifyProgress) => void;
   /** What was verified of an issuer before, by its DID. */
   readonly seen?: Readonly<Record<string, SeenRelease>> | undefined;
+  /** A release that is about to be published: the log has no entry of it yet, and is not judged. */
+  readonly isStaged?: boolean;
   /** What was found wrong where the release was fetched. */
   readonly found?: readonly ReleaseFault[];
 }
@@ -201,7 +209,8 @@ async function lookInto(run: ReleaseRun): Promise<void> {
   if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
     faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
   }
-  const known = readKnownHashes(disk, root, list);
+  const taken = readTaken(run);
+  const known = sharedDigests(taken.values());
   const read = readReleaseCatalog(new StoredBodies(disk, root, list), head);
   found.ownTables = read.ownTables;
   const useful = Math.min(workers, Math.floor(list.chunks / CHUNKS_PER_WORKER));
@@ -214,7 +223,7 @@ async function lookInto(run: ReleaseRun): Promise<void> {
           root,
           head,
           list,
-          known: known === null ? null : new KnownHashes(known),
+          known: new KnownHashes(known),
           isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
         });
   try {
@@ -222,7 +231,7 @@ async function lookInto(run: ReleaseRun): Promise<void> {
     checkStrays(run, list);
     // A damaged file is named once, not again by everything that refers to it.
     if (shares.sums.damaged === 0) await compareIndexes(run, list, pool);
-    if (shares.sums.damaged === 0) compareLog(run, list, heads);
+    if (shares.sums.damaged === 0) compareLog(run, { isPublic, heads, taken });
   } finally {
     await pool.close();
   }
@@ -262,41 +271,46 @@ async function compareIndexes(run: ReleaseRun, list: FileList, pool: VerifyPool)
   }
 }
 
-/** The transparency log, where the release holds one; a log that was seen must still be there. */
-function compareLog(run: ReleaseRun, list: FileList, kept: readonly Release[]): void {
-  const { head, faults, seen, issuer, policy, shares, found } = run;
-  const since = seen?.[issuer]?.checkpoint ?? undefined;
-  if (list.find(CHECKPOINT_PATH) === null) {
-    const missing = (why: string): void => faults.add(CHECKPOINT_PATH, '', `missing, ${why}`);
-    if (since !== undefined) missing('but a log was seen before');
-    if (head.log_index !== undefined) missing('but the head states its place in a log');
-    if (policy !== undefined) missing('so nobody witnessed it');
-    return;
+/** The log beside the releases, and what the release lists of it. */
+function compareLog(
+  run: ReleaseRun,
+  { isPublic, heads, taken }: { isPublic: boolean; heads: readonly Release[]; taken: TakenHashes },
+): void {
+  const { seen, issuer, shares, found, isStaged = false } = run;
+  const source = logSource(run);
+  let all: ReleaseEntry['all'] | null = null;
+  if (!isStaged) {
+    const since = seen?.[issuer]?.checkpoint ?? undefined;
+    const log = checkLog(source, { ...run, kept: heads, since });
+    found.checkpoint = log.checkpoint;
+    found.witnessed = log.witnessed;
+    found.evidence = log.evidence;
+    found.strayCount += log.strays.length;
+    found.strays.push(...log.strays.slice(0, STRAYS_SHOWN_MAX));
+    count(shares.tally, 'log_entries', log.entries);
+    // A log without the release is named once.
+    if (log.entry === null) return;
+    all = log.entry.all;
   }
-  const log = checkLog(logSource(run), { ...run, kept, since });
-  found.checkpoint = log.checkpoint;
-  found.witnessed = log.witnessed;
-  found.evidence = log.evidence;
-  count(shares.tally, 'log_entries', log.entries);
-  count(shares.tally, 'checkpoints', log.checkpoints);
-  count(shares.tally, 'logged_hashes', log.records);
+  if (isPublic) return;
+  count(shares.tally, 'statements', checkStatements(source, shares.statements, all));
+  count(shares.tally, 'logged_hashes', checkHashIndex(source, taken));
 }
 
 /** A stored path: `files/`, the path up to its extension, 20 digits of the hash, the extension. */
 const STORED = /^files\/(.+)\.[0-9a-f]{20}(\.[a-z][a-z0-9]{0,9})?$/;
 
 /**
- * Names what lies beside the head, the list and the proof of the release, and what does not belong among the files of all
+ * Names what lies beside the head and the list of the release, and what does not belong among the files of all
  * releases: anything that is no plain file is damage; files that no release here lists, as a killed compile leaves them, are
  * worth a note.
  */
-function checkStrays({ disk, root, head, faults, shares, found }: ReleaseRun, own: FileList): void {
+function checkStrays({ disk, root, faults, shares, found }: ReleaseRun, own: FileList): void {
   const damage = (path: string, detail: string): void => {
     shares.sums.damaged += 1;
     faults.add(path, '', detail);
   };
-  const proof = head.log_index === undefined ? [] : [RELEASE_PROOF_NAME];
-  const known = new Set([RELEASE_NAME, FILES_NAME, ...proof]);
+  const known = new Set([RELEASE_NAME, FILES_NAME]);
   for (const { path, kind } of foundFiles(disk, root, '')) {
     const isOwn = known.has(path) && kind === 'file';
     if (!isOwn) damage(path, `not listed in ${FILES_NAME}: a stray ${kind}`);
@@ -363,6 +377,8 @@ function checkPublicList(head: Release, list: FileList, faults: Faults): void {
 /** Sums up the shares of a release in the order of its list, whatever order they come in. */
 class SharesInOrder {
   readonly tally: Tally = {};
+  /** See `statementLine`. */
+  readonly statements: string[] = [];
   readonly sums = {
     bytes: 0,
     bodies: 0,
@@ -391,6 +407,7 @@ class SharesInOrder {
       for (const name of Object.keys(this.sums) as (keyof typeof this.sums)[]) {
         this.sums[name] += ready[name];
       }
+      for (const line of ready.statements) this.statements.push(line);
       this.#faults.addAll(ready);
     }
   }

@@ -19,7 +19,7 @@ const context: ShareContext = {
   root,
   head,
   list: files,
-  known: known === null ? null : new KnownHashes(known),
+  known: new KnownHashes(known),
   isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
 };
 

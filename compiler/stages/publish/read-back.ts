@@ -38,7 +38,7 @@ export async function readBack(written: Written, how: ReadBack): Promise<void> {
 }
 
 async function readAllBack({ data, root, issuerDid }: Written): Promise<void> {
-  const { verdict, faults } = await verifyRelease(root, { trust: [issuerDid] });
+  const { verdict, faults } = await verifyRelease(root, { trust: [issuerDid], isStaged: true });
   if (verdict === 'verified') return;
   const [first] = faults;
   throw refusal(data, `${first?.file}: ${first?.where} ${first?.detail}`);
