@@ -201,7 +201,7 @@ describe('askWitnesses()', () => {
   });
 
   it('keeps the newest line of a witness that holds', async () => {
-    const [older, newer] = [new InventedWitness('w.example', 7), await shop.witness('One')];
+    const [older, newer] = [new InventedWitness('w.example', 8), await shop.witness('One')];
     const checkpoint = shop.noteText;
     const twice = older.cosign(
       older.cosign(checkpoint, '2026-11-20T12:10:00Z'),
@@ -342,7 +342,7 @@ function forged(size: string): string {
 function sizes(): () => Reply {
   let size = 0;
   return () => {
-    size += 1;
+    size = 1 - size;
     return { status: 409, body: `${size}\n` };
   };
 }
