@@ -33,7 +33,11 @@ const door = createServer(async (request, response) => {
   const headers = payment === undefined ? {} : { 'payment-signature': String(payment) };
   const answer = await fetch(gate.url + url.slice('/shop'.length), { headers });
   const asked = answer.headers.get('payment-required');
-  response.writeHead(answer.status, asked === null ? {} : { 'payment-required': asked });
+  const date = String(answer.headers.get('date'));
+  response.writeHead(
+    answer.status,
+    asked === null ? { date } : { date, 'payment-required': asked },
+  );
   const text = await answer.text();
   response.end(payment === undefined ? text : change(text));
 });
@@ -171,14 +175,15 @@ describe('--payment', () => {
     expect(await printed(publicUrl, '--payment', file, '--wallet', own ?? '')).toBe(text);
   });
 
-  it('takes what is delivered again without a proof, but not with --proof', async () => {
+  it('I62: takes nothing whose proof was cut out, but with --no-proof', async () => {
     const text = await printed(url(), '--payment', file);
-    expect(await printed(url(), '--payment', file, '--proof')).toBe(text);
+    expect(await printed(url(), '--payment', file)).toBe(text);
     change = (sold) => sold.replace(/"_proof":"[^"]*",/, '');
-    expect(await printed(url(), '--payment', file)).not.toContain('"_proof"');
-    for (const args of [['--payment', file, '--proof'], []]) {
+    for (const args of [['--payment', file], []]) {
       await expect(printed(url(), ...args)).rejects.toThrow('no proof that it is in the log');
     }
+    const taken = await printed(url(), '--payment', file, '--no-proof');
+    expect(taken).not.toContain('"_proof"');
   });
 
   it('signs another one without it', async () => {

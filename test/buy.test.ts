@@ -33,7 +33,8 @@ describe('wallet()', () => {
     const shop = (async (...request: Parameters<typeof fetch>) => {
       const payment = new Request(...request).headers.get('payment-signature');
       if (payment !== null) paid.push(payment);
-      const body = { accepts: [{ maxAmountRequired: '20000' }] };
+      const release = { sequence: 1, as_of: '2026-01-01T00:00:00Z', valid_until: null };
+      const body = { accepts: [{ maxAmountRequired: '20000' }], release };
       return payment === null
         ? Response.json(body, { status: 402, headers: { 'payment-required': asked } })
         : Response.json({}, { status: 422 });

@@ -58,10 +58,10 @@ const batch = (path: string): Operation => ({
 });
 
 const settlement = (path: string, price: string): Operation => ({
-  ...operation(path, price, 'entity=AAPL&form=10-K&cutoff=2026-11-20'),
+  ...operation(path, price, 'entity=AAPL&form=10-K&cutoff=2026-11-18'),
   missing: ['entity=AAPL&form=10-K', ['cutoff']],
   illegal: 'entity=AAPL&form=10-K&cutoff=yesterday',
-  none: 'entity=NOBODY&form=10-K&cutoff=2026-11-20',
+  none: 'entity=NOBODY&form=10-K&cutoff=2026-11-18',
 });
 
 const HASH = `sha256:${'0'.repeat(64)}`;

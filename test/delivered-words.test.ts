@@ -71,8 +71,9 @@ function wordsIn(value: unknown, path: readonly string[] = []): string[] {
 /** Words that a body owes beside those that its schema demands of every body: of signed members and of the instant. */
 function conditional(value: unknown, path: readonly string[] = []): string[] {
   if (typeof value !== 'object' || value === null) return [];
-  const { freshness_rule, dead_source } = value as Json;
+  const { freshness_rule, dead_source, at_request } = value as Json;
   const own = [
+    ...(Array.isArray(at_request) && at_request.includes('answered_at') ? ['answered_at'] : []),
     ...(typeof freshness_rule === 'string' ? ['freshness_leg'] : []),
     // Whether a source is dead is judged by the verifier.
     ...(dead_source === undefined ? [] : ['dead_source']),

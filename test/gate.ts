@@ -66,7 +66,7 @@ export function sampleToken(): string {
 }
 
 /** Half an hour after the sample was published. */
-const SOLD_MS = Date.parse(SAMPLE_HOUR) + 1_800_000;
+export const SOLD_MS = Date.parse(SAMPLE_HOUR) + 1_800_000;
 
 export type SoldShop = Awaited<ReturnType<typeof soldShop>>;
 

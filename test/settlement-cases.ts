@@ -9,7 +9,7 @@ import { CIK } from './filing-rows.ts';
 /** A filer's filings, what its list covers, and a question. */
 export interface Case {
   readonly filings: readonly HashedFiling[];
-  readonly coverage: FilingCoverage;
+  readonly coverage: FilingCoverage & { readonly collected_at: string };
   readonly question: SettlementQuestion;
 }
 

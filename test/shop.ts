@@ -4,6 +4,7 @@ import type { CompileOptions } from '../compiler/compile.ts';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
+import { deliveredText } from '../compiler/contract/request-time.ts';
 import { type JsonValue, parseJson } from '../compiler/contract/strict-json.ts';
 import { signingKey } from '../compiler/stages/seal/sealer.ts';
 import { type FilePlace, placeOf } from '../compiler/verify/release-place.ts';
@@ -39,6 +40,8 @@ export interface Shop {
   file(path: string): string;
   text(path: string): string;
   body(path: string): Body;
+  /** A body as it is delivered, by default when its release is made. */
+  delivered(path: string, now?: number): Body;
   /** Removes a copy. */
   dispose(): void;
 }
@@ -69,13 +72,15 @@ export async function ownShop(
   const folder = realpathSync(join(data, 'current'));
   const file = (path: string): string => fileOf(folder, path);
   const text = (path: string): string => readFileSync(file(path), 'utf8');
+  const { issuer_did: did, as_of } = readJson(folder, 'release.json');
   return {
     data,
     folder,
-    did: readJson(folder, 'release.json').issuer_did,
+    did,
     file,
     text,
     body: (path) => parseJson(text(path)) as Body,
+    delivered: (path, now = Date.parse(as_of)) => parseJson(deliveredText(text(path), now)) as Body,
     dispose: () => rmSync(dirname(data), { recursive: true, force: true }),
   };
 }

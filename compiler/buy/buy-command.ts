@@ -39,7 +39,7 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
     .option('--issuer <did>', 'the issuer you trust, did:key:z6Mk…')
     .option('--root <did>', 'a root key of it in place of --issuer; name as many as sign', repeated)
     .option('--keys <file>', 'saved /.well-known/keys.json, where the issuer has changed its key')
-    .option('--proof', 'refuse an answer without the proof that it is in the log')
+    .option('--no-proof', 'take an answer that is not proven to be in the log')
     .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
     .option('--wallet <file>', 'key of the account that pays (default: one that owns nothing)')
     .option(
@@ -174,6 +174,7 @@ const kept = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{16,128}$/)
     .exactOptional(),
+  sentAt: z.iso.datetime().exactOptional(),
 });
 
 function readPayment(file: string): PendingPayment | null {

@@ -52,6 +52,8 @@ export interface PendingPayment {
   readonly value: string;
   /** The name of the purchase, which `value` of version 2 holds itself. */
   readonly identifier?: string;
+  /** When it was first sent, by the clock of the buyer: what was answered long before is none of its answers. */
+  readonly sentAt?: string;
   /** What was sent with it: the requests of a basket. */
   readonly body?: string;
   /** What it was signed for of these, as the service quoted it. */

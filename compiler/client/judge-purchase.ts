@@ -11,15 +11,18 @@ import { withoutProof } from '../contract/citation.ts';
 import { csvLine } from '../contract/csv-line.ts';
 import { defined } from '../contract/defined.ts';
 import { bringsProof } from '../contract/endpoints.ts';
+import { isoTime } from '../contract/iso-time.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
+import { answeredAt } from '../contract/request-time.ts';
 import type { Route } from '../contract/route.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS } from '../contract/series.ts';
 import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { decodeUtf8, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
 import type { BodyReport } from '../verify/body-check.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import type { PolicyTrust } from '../verify/policy-check.ts';
+import { CLOCK_SKEW_MS } from '../verify/request-time.ts';
 import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
 import { signedReceiptOf } from './buyer-proof.ts';
 import { ClientError, type PendingPayment, type PurchasedBody } from './client-error.ts';
@@ -39,7 +42,7 @@ export interface AskedTarget {
   /** Milliseconds since the epoch: an answer cannot speak of a later moment. */
   readonly now: number;
   /** Whether an answer has to bring the proof that it is in the log, where its request did not leave that out. */
-  readonly demandsProof?: boolean | undefined;
+  readonly demandsProof: boolean;
 }
 
 /** What a 200 brought for a payment. */
@@ -105,10 +108,25 @@ function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget) {
   if (sent !== undefined) {
     const basket = { sent, quoted, isSoldNow, paid: signedTransfer(value).amount };
     const fault = reportFault(report, question) ?? basketFault(body, basket, catalog);
-    return { made, fault };
+    return { made, fault: fault ?? oldFault(body, sold.payment) };
   }
-  const fault = reportFault(report, question);
-  return { made, fault: fault ?? answerFault(question, withoutProof(body).body, catalog) };
+  const fault =
+    reportFault(report, question) ?? answerFault(question, withoutProof(body).body, catalog);
+  return { made, fault: fault ?? oldFault(body, sold.payment) };
+}
+
+/**
+ * Why a body is no answer to a payment: it was answered before that was sent. Genuine words of old would be sold for ever. An
+ * answer that is fetched again later is of the time of its payment, and the report says when that was.
+ */
+function oldFault(body: JsonValue, { sentAt }: PendingPayment): string | null {
+  const answers = basketOf(body)?.parts.flatMap((part) => (isSoldPart(part) ? [part.answer] : []));
+  const from = sentAt === undefined ? Number.NaN : Date.parse(sentAt) - CLOCK_SKEW_MS;
+  const old = (answers ?? [body])
+    .map((one) => answeredAt(one as JsonObject))
+    .find((at) => at < from);
+  if (old === undefined) return null;
+  return `it was answered at ${isoTime(old)}, and paid for at ${sentAt}: old words, sold again`;
 }
 
 /** By which catalogue the requests in the answer to a question are read, and whether it has to bring a proof. */
@@ -118,7 +136,7 @@ function demandsOf(
 ): Pick<BodyTrust, 'catalog' | 'proof' | 'policy'> {
   const brings = question !== null && bringsProof(question.endpoint);
   if (!brings || question.values.proof === '0') return { catalog };
-  return { catalog, ...(demandsProof === true ? { proof: 'demanded' } : {}), policy };
+  return { catalog, ...(demandsProof ? { proof: 'demanded' } : {}), policy };
 }
 
 /** Why a report is not enough to rely on. A token is made at the request by a service that holds no signing key. */

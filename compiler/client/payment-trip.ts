@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { basketQuoteSchema } from '../contract/basket.ts';
+import { isoTime } from '../contract/iso-time.ts';
 import { networkFault } from '../contract/network-fault.ts';
 import { usdAmount } from '../contract/price.ts';
+import { wholeSecond } from '../contract/request-time.ts';
+import { CLOCK_SKEW_MS } from '../verify/request-time.ts';
 import { arrived, LongAnswerError } from './answer-bytes.ts';
 import { named, newIdentifier, type SignIn } from './buyer-proof.ts';
 import type { PendingPayment } from './client-error.ts';
@@ -23,6 +26,8 @@ export interface TripOptions {
   readonly timeoutMs: number;
   /** Names of the networks on which money may move; null for any. */
   readonly networks: readonly string[] | null;
+  /** Clock of the buyer, epoch milliseconds. */
+  readonly clock: () => number;
   /** How the account that paid shows it; null where it cannot. */
   readonly signIn: (payment: PendingPayment) => SignIn | null;
 }
@@ -74,6 +79,8 @@ export class PaymentTrip {
     const lowest = lowestAtomic(challenge);
     if (lowest > this.maxAtomic) throw tooExpensive(lowest, this.maxAtomic, challenge);
     if (request.method === 'POST' && challenge.basket === undefined) throw unquoted(challenge);
+    const old = staleness(challenge, response.headers.get('date'), this.#options.clock());
+    if (old !== null) throw refusedStale(old, challenge);
     return response;
   }
 
@@ -84,7 +91,8 @@ export class PaymentTrip {
     const { networks } = this.#options;
     if (networks !== null && !networks.includes(network)) throw elsewhere(network, networks);
     const quoted = this.challenge?.basket?.parts;
-    const own = named(payment, this.#identifier);
+    const sentAt = isoTime(wholeSecond(this.#options.clock()));
+    const own = { ...named(payment, this.#identifier), sentAt };
     const pending = quoted === undefined ? own : { ...own, quoted };
     await this.#tell(pending);
     this.payment = pending;
@@ -107,6 +115,10 @@ export const challengeSchema = z.looseObject({
   accepts: z.array(z.looseObject({ maxAmountRequired: z.string().regex(/^\d{1,30}$/) })).min(1),
   client_hint: z.looseObject({ how_to: z.string().optional() }).optional().catch(undefined),
   basket: basketQuoteSchema.optional().catch(undefined),
+  release: z
+    .looseObject({ as_of: z.iso.datetime(), valid_until: z.iso.datetime().nullable() })
+    .optional()
+    .catch(undefined),
 });
 type ChallengeBody = z.infer<typeof challengeSchema>;
 
@@ -218,6 +230,29 @@ function tooExpensive(amount: bigint, cap: bigint, challenge: ChallengeBody | nu
   const hint = clientHint?.how_to === undefined ? '' : ` (${clientHint.how_to})`;
   const message = `Cannot buy for ${price} USD: maxUsd is ${max}; raise maxUsd to ${price} or more${hint}`;
   return new ClientError(message, { code: 'too_expensive', answer: challenge, clientHint });
+}
+
+/** How far the clocks of buyer and shop may differ: a minute less than what an answer is judged by. */
+const CLOCKS_APART_MS = 240_000;
+
+/** Why nothing should be bought now: a newer release is due and withheld, or one of the clocks is wrong; null for nothing. */
+function staleness({ release }: ChallengeBody, date: string | null, now: number): string | null {
+  if (release === undefined) return 'its 402 does not say from which release it sells';
+  const { as_of, valid_until } = release;
+  if (valid_until !== null && Date.parse(valid_until) < now) {
+    return `its release was valid until ${valid_until}; ask when the service has a newer one`;
+  }
+  const apart = date === null ? Number.NaN : Date.parse(date) - now;
+  if (Math.abs(apart) > CLOCKS_APART_MS) {
+    const minutes = Math.round(Math.abs(apart) / 60_000);
+    return `its clock and yours are ${minutes} minutes apart; set yours, or tell the shop`;
+  }
+  return Date.parse(as_of) > now + CLOCK_SKEW_MS ? `its release is of ${as_of}, to come` : null;
+}
+
+function refusedStale(why: string, challenge: ChallengeBody): ClientError {
+  const message = `Cannot buy: ${why}; nothing was signed`;
+  return new ClientError(message, { code: 'refused', answer: challenge });
 }
 
 function unquoted(challenge: ChallengeBody): ClientError {

@@ -76,8 +76,8 @@ export interface ClientOptions {
    */
   readonly policy?: string | Uint8Array;
   /**
-   * Whether a purchase without the proof that it is in the log is refused; a request with `proof=0` is not. By default with
-   * `served`: the head of the release tells that the service adds proofs. For `verify` as there.
+   * Whether a purchase without the proof that it is in the log is refused, as by default; a request with `proof=0` is not. For
+   * `verify` as there.
    */
   readonly demandsProof?: boolean | undefined;
   /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
@@ -162,18 +162,15 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     onSigned: options.onSigned ?? (() => undefined),
     timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
     networks: options.networks ?? null,
+    clock,
     signIn: (payment) => signInFor(payment, { account, targetIn, known, clock }),
   };
   const trusted = trustOf(options);
   const source = catalogSource({ ...options, trusted }, trip);
   const { forSale, newest } = source;
-  // What was paid for earlier may have been sold without a proof.
-  const { demandsProof } = options;
-  const judge = (
-    url: string,
-    paid: PaidAnswer,
-    by: Pick<AskedTarget, 'catalog' | 'isSoldNow' | 'demandsProof'>,
-  ) => judgePurchase(paid, { demandsProof, ...by, trusted, target: targetIn(url), now: clock() });
+  const { demandsProof = true } = options;
+  const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
+    judgePurchase(paid, { ...by, demandsProof, trusted, target: targetIn(url), now: clock() });
   const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
     const { url } = asked;
     const pay = payOf(options);
@@ -181,8 +178,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       await bought(asked, pay, new PaymentTrip(BigInt(atomicAmount(maxUsd)), trip)),
     );
     if (newest === null) return judge(url, paid, { catalog, isSoldNow: false });
-    const own = { isSoldNow: true, demandsProof: demandsProof ?? true };
-    const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, ...own });
+    const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, isSoldNow: true });
     return judgedByServed(judgeNow, { catalog, newest });
   };
   return {

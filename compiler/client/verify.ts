@@ -24,8 +24,7 @@ import {
   withDemands,
 } from '../verify/demand-checks.ts';
 import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
-import { withFreshProof } from '../verify/log-answer.ts';
-import type { ProofDemand } from '../verify/logged-check.ts';
+import type { ProofDemand, ProofTrust } from '../verify/logged-check.ts';
 import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
 import { provenCatalog } from '../verify/signed-head.ts';
 import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
@@ -44,8 +43,8 @@ export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   readonly policy?: string | Uint8Array;
   /** Whether a body that is not proven to be in the log fails, or is taken; by default it is `unproven`. */
   readonly demandsProof?: boolean | undefined;
-  /** A proof that was fetched later, in the place of that of the body: the text of an answer of `/proof/<hash>`, or a tlog-proof. */
-  readonly freshProof?: string;
+  /** The root of a log, in hex, that you found in a Bitcoin block, and the time of that block: it shows that a proof is no younger. */
+  readonly block?: ProofTrust['block'];
   /** Your clock, milliseconds since 1970; this machine's by default. */
   readonly now?: number;
 }
@@ -68,12 +67,10 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
   const own = trustOf(options);
   const catalog = catalogOf(options, own);
   const trust = catalog === undefined ? own : { ...own, catalog };
-  const { expect, maxAgeMs, demandsProof, freshProof } = options;
+  const { expect, maxAgeMs, demandsProof } = options;
   // What a request means is for the catalogue of the reader to say, whoever signed the body.
   const demands = { expect, maxAgeMs, now: trust.now, catalog: catalog ?? BUILTIN };
-  const read = readText(saved);
-  if ('body' in read && freshProof !== undefined) read.body = withFreshProof(read.body, freshProof);
-  return verified(read, { trust, demands, expectsProof: demandsProof === undefined });
+  return verified(readText(saved), { trust, demands, expectsProof: demandsProof === undefined });
 }
 
 /** As `verify`, for trust that was read before. */
@@ -96,12 +93,12 @@ function verified(
   const body = 'body' in read ? read.body : null;
   const report = 'body' in read ? verifyBody(read.body, trust) : read.report;
   const demanded = withDemands(report, body, demands);
-  const said = expectsProof ? expectingProof(demanded) : demanded;
+  const said = expectsProof ? expectingProof(demanded, demands.expect) : demanded;
   return { ...said, body, steps: verificationSteps(said.checks) };
 }
 
 /** The body of a text; a report where it cannot be judged as one. */
-type ReadText = { body: JsonValue } | { readonly report: BodyReport };
+type ReadText = { readonly body: JsonValue } | { readonly report: BodyReport };
 
 function readText(saved: string | Uint8Array): ReadText {
   try {
@@ -119,9 +116,9 @@ function proofDemand(demandsProof: boolean | undefined): ProofDemand {
 }
 
 function trustOf(options: VerifyOptions): BodyTrust {
-  const { policy, demandsProof, now = Date.now() } = options;
+  const { policy, demandsProof, block, now = Date.now() } = options;
   const proof = proofDemand(demandsProof);
-  return { now, proof, ...knownKeys(options), ...knownPolicy(policy) };
+  return { now, proof, block, ...knownKeys(options), ...knownPolicy(policy) };
 }
 
 /** Whom a caller trusts, with the keys as they were passed; throws for a list that does not hold, and for root keys without one. */
@@ -227,12 +224,14 @@ const WORDS: Readonly<Record<StepId, Pick<VerificationStep, 'title' | 'proves' |
     logged: {
       title: 'The log of the issuer holds it',
       proves:
-        'The proof that came with it leads to a checkpoint that the issuer signed: others can see that it was published.',
-      doesNotProve: 'Since when. Only a witness who signed the checkpoint too states a time.',
+        'The proof leads from this statement to a release, as its answer to the request, and from there to a checkpoint that the issuer signed.',
+      doesNotProve:
+        'That no later release answers otherwise. Only a witness who signed the checkpoint too states a time.',
     },
     revocation: {
-      title: 'It is older than the loss of its key',
-      proves: 'The log shows that it was signed before the key was revoked.',
+      title: 'Its key was valid when it was published',
+      proves:
+        'The release that the proof leads to is of a time at which this key was valid, and no later thief of the key can have made it.',
       doesNotProve: 'Anything about what the key signed later.',
     },
     consistency: {
@@ -243,8 +242,8 @@ const WORDS: Readonly<Record<StepId, Pick<VerificationStep, 'title' | 'proves' |
     request_time: {
       title: 'Age and freshness follow from signed times',
       proves:
-        'They change by the minute, so nobody signs them. There is one moment at which all are true.',
-      doesNotProve: 'When exactly it was requested. Nothing can show that.',
+        'They change by the minute, so nobody signs them. They are those of the moment that it names, and none is missing.',
+      doesNotProve: 'That it was delivered at that moment: it may have been kept since.',
     },
     expect: {
       title: 'It answers the request that you expect',
@@ -271,6 +270,7 @@ const STEP_OF: Readonly<Record<BodyCheckName, StepId>> = {
   inclusion: 'log',
   checkpoint: 'log',
   logged: 'logged',
+  echo: 'content',
   expect: 'expect',
   max_age: 'max_age',
 };

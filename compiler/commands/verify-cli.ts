@@ -42,7 +42,6 @@ interface VerifyFlags {
   expect?: string;
   maxAge?: string;
   proof?: boolean;
-  freshProof?: string;
   writeProof?: string;
   policy?: string;
   format: 'text' | 'json';
@@ -64,7 +63,7 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
     )
     .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
     .option('--root <did>', 'a root key of an issuer; name as many as sign', repeated)
-    .option('--keys <path>', 'list of issuer keys, or a release folder with its list and its log')
+    .option('--keys <path>', 'list of issuer keys, or a folder with a list and a log')
     .option('--catalog <path>', 'catalogue, its release.json beside it, or a release folder')
     .option(
       '--expect <request>',
@@ -78,7 +77,6 @@ export function defineVerify(command: Command, settings: VerifySettings): void {
       'fail a body that is not proven to be in the log; without it, it cannot be judged',
     )
     .option('--no-proof', 'take a body that is not proven to be in the log')
-    .option('--fresh-proof <file>', 'a saved /proof/<hash> or tlog-proof in the place of its own')
     .option('--write-proof <file>', 'write the proof of a body that holds into a file')
     .option('--policy <file>', 'logs and witnesses that you trust, in the tlog-policy format')
     .addOption(
@@ -179,7 +177,6 @@ const NOT_OF_LOGS = [
   ['payer', '--payer', 'it is about one receipt'],
   ['maxAge', '--max-age', 'it is about one body'],
   ['proof', '--proof', 'it is about one body'],
-  ['freshProof', '--fresh-proof', 'it is about one body'],
   ['writeProof', '--write-proof', 'it is about one body'],
 ] as const;
 

@@ -3,6 +3,7 @@ import { defined } from './defined.ts';
 import { type Cadence, freshness, freshnessBasis, freshnessRule } from './freshness.ts';
 import { nameOf, valueText } from './reading-text.ts';
 import type { Bundle, DecisionPoints, Lifecycle, Provenance, SignalRecord } from './record.ts';
+import { atRequest } from './request-time.ts';
 import {
   GRADE,
   LAST_FACT_NOTE,
@@ -61,10 +62,7 @@ export function bundleBody(
       return [{ leg, signal_id, observed_at, hours_since }];
     }),
     note: LEGS_NOTE,
-    provenance: joinedProvenance(readings, {
-      lineage_note: LEGS_LINEAGE,
-      freshness_rule: freshnessRule(readings.length, 'legs'),
-    }),
+    provenance: joinedProvenance(readings, { lineage_note: LEGS_LINEAGE, joins: 'legs' }),
     decision_points: decisions([
       point(param, subject, { values: others(subjects, subject), how: call }),
       point('format', 'json', {
@@ -203,12 +201,12 @@ export interface LineagePart {
 }
 
 /**
- * Provenance of a body that joins readings; its age is that of the oldest of them. Without a `freshness_rule` the oldest
- * part decides how fresh it is.
+ * Provenance of a body that joins readings; its age is that of the oldest of them. The worst of what it `joins` decides how
+ * fresh it is, without that the oldest part.
  */
 export function joinedProvenance(
   parts: readonly LineagePart[],
-  { lineage_note, freshness_rule }: Pick<Provenance, 'lineage_note' | 'freshness_rule'>,
+  { lineage_note, joins }: { lineage_note?: string; joins?: 'legs' | 'readings' },
 ): Provenance {
   const byAge = [...parts].sort((a, b) => byTime(a.observed_at, b.observed_at));
   const oldest = byAge[0];
@@ -221,7 +219,11 @@ export function joinedProvenance(
     data_as_of: newest.observed_at,
     oldest_leg_as_of: oldest.observed_at,
     data_age_hours: oldest.data_age_hours,
-    ...(freshness_rule === undefined ? {} : { freshness_rule }),
+    ...(joins === undefined ? {} : { freshness_rule: freshnessRule(parts.length, joins) }),
+    at_request: atRequest(
+      ...(joins === undefined ? [] : (['freshness_leg'] as const)),
+      ...(joins === 'legs' ? (['legs[].freshness'] as const) : []),
+    ),
     freshness_basis: freshnessBasis(oldest.cadence),
     data_lineage: parts.map((part) => part.lineage),
     validation_status: oldest.validation_status ?? VALIDATION,

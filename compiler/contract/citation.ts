@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Endpoint } from './endpoints.ts';
 import { RECORD_HASH } from './record-hash.ts';
+import { withoutEchoes } from './settlement-echoes.ts';
 import { isObject, JSON_DEPTH_MAX, type JsonObject, type JsonValue } from './strict-json.ts';
 
 /** Members that follow the signed statement and are not part of it. */
@@ -16,6 +17,7 @@ export const CITATION_SEAL_FIELDS = [
 export const REQUEST_TIME_FIELDS = {
   freshness_basis: ['age_hours_now', 'freshness', 'freshness_leg', 'dead_source'],
   last_looked_at: ['update_status'],
+  at_request: ['answered_at'],
 } as const;
 
 const hash = z.string().regex(RECORD_HASH);
@@ -67,11 +69,11 @@ export function citationStatement(
 }
 
 /**
- * What `source.content_hash` covers: a deep copy of a delivered body without its `_citation` and without its
- * request-time members; throws a TypeError beyond JSON_DEPTH_MAX.
+ * What `source.content_hash` covers: a deep copy of a delivered body without its `_citation`, without its
+ * request-time members, and without what a settlement answer gives back of its request; throws a TypeError beyond JSON_DEPTH_MAX.
  */
 export function contentOf(body: object): object {
-  const { _citation, ...content } = body as { readonly _citation?: unknown };
+  const { _citation, ...content } = withoutEchoes(body as { readonly _citation?: unknown });
   return deepCopy(content, 0) as object;
 }
 

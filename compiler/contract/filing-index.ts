@@ -1,4 +1,4 @@
-import { FILED_FIELDS, type FilingFacts, type HashedFiling, SOURCE_FIELDS } from './filing.ts';
+import type { Cutoff } from './cutoff.ts';
 import { encodeSegment } from './path.ts';
 import type { FilingCoverage, ListGap } from './settle-filings.ts';
 
@@ -9,29 +9,56 @@ export const FILINGS_FOLDER = 'filing/';
 
 /** One filer of the list, with what its stored filings cover. */
 export interface FilerLine extends FilingCoverage {
+  /** When the list was last looked at. */
+  readonly collected_at: string;
   readonly cik: string;
   readonly name: string;
   readonly tickers: readonly string[];
   readonly forms: readonly string[];
 }
 
-/** Internal list of a filer's filings, one JSON array a line, newest first. */
-export function filingListPath(cik: string): string {
-  return `index/filings/${encodeSegment(cik)}.txt`;
+/** Folder of all that is stored of one filer. */
+export function filerFolder(cik: string): string {
+  return `${FILINGS_FOLDER}${encodeSegment(cik)}/`;
 }
 
-/** Where one listing of a filing stands. */
-export function filingPath(
-  cik: string,
-  filing: Pick<FilingFacts, 'form' | 'accession' | 'source'>,
-) {
-  const name = `${encodeSegment(filing.accession)}.${encodeSegment(filing.source)}.json`;
-  return `${FILINGS_FOLDER}${encodeSegment(cik)}/${encodeSegment(filing.form)}/${name}`;
+/** Where a part of a filer's filings stands, oldest filings first. */
+export function filingRecordsPath(cik: string, part: number): string {
+  return `${filerFolder(cik)}records/${part}.json`;
 }
 
-/** Where the signed statement of what is stored of a filer stands. */
-export function filerPath(cik: string): string {
-  return `${FILINGS_FOLDER}${encodeSegment(cik)}/filer.json`;
+/** Filings of one part: a free look-up of a hash parses it. */
+export const FILINGS_A_PART = 100;
+
+/** Which answers there are about one form of a filer; no file where no filing of the form is stored. */
+export function settlementIndexPath(cik: string, form: string): string {
+  return `${filerFolder(cik)}index/${encodeSegment(form)}.json`;
+}
+
+export type SettlementPath = '/resolve' | '/resolve/proposer';
+export const SETTLEMENT_PATHS: readonly SettlementPath[] = ['/resolve', '/resolve/proposer'];
+
+/** Where a signed answer stands; `file` as the index names it. */
+export function settlementPath(cik: string, path: SettlementPath, file: string): string {
+  return `${filerFolder(cik)}${path === '/resolve' ? 'resolve' : 'proposer'}/${file}`;
+}
+
+/** The answer about a form that is not stored, or about the items of a form that are not. */
+export function restFile(form: string): string {
+  return `${encodeSegment(form)}/rest.json`;
+}
+
+/** The answer about every cutoff that is not before the last look. */
+export const LATER_FILE = 'later.json';
+
+/** One answer: for cutoffs from `valid_from` on, before `valid_until`. */
+export type IndexedInterval = readonly [valid_from: string, valid_until: string, file: string];
+
+/** The answers about one form of a filer by item, the form without an item first; both operations have the same. */
+export interface SettlementIndex {
+  readonly lists: readonly ({ readonly event_class: string | null } & Readonly<
+    Record<Cutoff['basis'], readonly IndexedInterval[]>
+  >)[];
 }
 
 /** Text of one line of FILERS_PATH, with its line end. */
@@ -52,23 +79,4 @@ export function parseFilerLine(line: string): FilerLine {
     string[],
   ];
   return { cik, name, tickers, collected_at, covered_from, gaps, forms };
-}
-
-/** Members of a line of a filer's list, in their order; the rest of a hash core follows from them and the filer. */
-const LIST_COLUMNS = [
-  ...FILED_FIELDS,
-  ...SOURCE_FIELDS,
-  'record_hash',
-] as const satisfies readonly (keyof HashedFiling)[];
-
-/** Text of one line of a filer's list, with its line end. */
-export function formatFilingLine(filing: HashedFiling): string {
-  return `${JSON.stringify(LIST_COLUMNS.map((name) => filing[name]))}\n`;
-}
-
-/** The inverse of formatFilingLine, of one line without its line end. */
-export function parseFilingLine(line: string): HashedFiling {
-  const values = JSON.parse(line) as readonly unknown[];
-  const members = LIST_COLUMNS.map((name, at) => [name, values[at]]);
-  return Object.fromEntries(members) as HashedFiling;
 }

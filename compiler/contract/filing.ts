@@ -85,7 +85,7 @@ export const FILING_CORE_FIELDS = [
 export const FORM_TYPE = /^[A-Z0-9][A-Z0-9 /.-]{0,39}$/;
 
 /** Forms that the regulator renamed; a question for either name finds both. */
-const RENAMED: ReadonlyMap<string, string> = new Map([
+export const RENAMED_FORMS: ReadonlyMap<string, string> = new Map([
   ['SCHEDULE 13D', 'SC 13D'],
   ['SCHEDULE 13G', 'SC 13G'],
 ]);
@@ -128,16 +128,22 @@ export function isAmendment(form: string): boolean {
 /** The form type that a filing belongs to: renamed forms under their older name, an amendment under what it amends. */
 export function formFamily(form: string): string {
   const base = form.replace(AMENDMENT, '');
-  return RENAMED.get(base) ?? base;
+  return RENAMED_FORMS.get(base) ?? base;
 }
 
 /** The only forms that name items. */
 const ITEM_FAMILIES: readonly string[] = ['8-K', '8-K12B', '8-K12G3', '8-K15D5'];
-const ITEM = /^\d{1,2}(\.\d{2})?$/;
+/** None begins with 0: `02.02` reads like `2.02`, and would be answered as another item. */
+const ITEM = /^[1-9]\d?(\.\d{2})?$/;
+
+/** Whether a question about a form may name an item. */
+export function namesItems(form: string): boolean {
+  return ITEM_FAMILIES.includes(formFamily(form));
+}
 
 /** Whether a question about a form may name this item. */
 export function isEventClass(form: string, item: string): boolean {
-  return ITEM_FAMILIES.includes(formFamily(form)) && ITEM.test(item);
+  return namesItems(form) && ITEM.test(item);
 }
 
 /** The spelling of a form type in questions: upper case, single spaces, without the word FORM. */

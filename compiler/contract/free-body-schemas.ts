@@ -448,7 +448,14 @@ export const checkSchema = z.strictObject({
    * is signed, `partly_verified` if nothing signs the content. A body of another issuer is at best `issuer_unknown`, as for
    * the command without --issuer.
    */
-  verdict: z.enum(['verified', 'partly_verified', 'issuer_unknown', 'failed', 'unsigned']),
+  verdict: z.enum([
+    'verified',
+    'partly_verified',
+    'issuer_unknown',
+    'failed',
+    'unsigned',
+    'unproven',
+  ]),
   issuer: z.string().nullable(),
   is_issuer_record: z.boolean(),
   checks: z.strictObject({
@@ -469,7 +476,6 @@ export const checkSchema = z.strictObject({
       subject: z.string().nullable(),
       fact: z.string(),
       answers: z.string().nullable(),
-      unsigned: z.strictObject({ market_or_event: z.string() }).nullable(),
       observed_at: z.string().nullable(),
       time_of: z.enum(['reading', 'oldest', 'newest_row', 'coverage']),
       retrieved_at: z.string(),

@@ -89,24 +89,11 @@ function judged(cadence: Cadence, observedAt: number, now: number) {
 }
 
 /** Ages are shown in tenths of an hour. */
-export const TENTH_HOUR_MS = HOUR_MS / 10;
+const TENTH_HOUR_MS = HOUR_MS / 10;
 
 /** Hours from an ISO time to an instant (epoch milliseconds), one decimal, halves up, never below 0. */
 export function ageHours(observedAt: string, now: number): number {
   return Math.round(Math.max(0, now - Date.parse(observedAt)) / TENTH_HOUR_MS) / 10;
-}
-
-/** The last instant (epoch milliseconds) at which that age is what it is at `now`. */
-export function ageHeldUntil(observedAt: string, now: number): number {
-  const at = Date.parse(observedAt);
-  return at + (Math.round(ageHours(observedAt, now) * 10) + 0.5) * TENTH_HOUR_MS - 1;
-}
-
-/** The last instants before the class of a reading gets worse, and before its source counts as dead. */
-export function freshnessTurns({ cadence, observed_at }: Aged): number[] {
-  const { fresh_hours, recent_hours, dead_source_hours } = FRESHNESS_THRESHOLDS[cadence];
-  const bounds = [fresh_hours, recent_hours, dead_source_hours];
-  return bounds.map((hours) => Date.parse(observed_at) + hours * HOUR_MS);
 }
 
 function deadSource(observedAt: string): string {
@@ -125,7 +112,8 @@ export function freshnessBasis(cadence: Cadence): string {
 /** Reads the cadence back out of a freshness basis; null when the text is not one of ours. */
 export function parseFreshnessBasis(basis: string): Cadence | null {
   const word = /^cadence=([a-z-]+);/.exec(basis)?.[1];
-  return CADENCES.find((cadence) => cadence === word) ?? null;
+  const cadence = CADENCES.find((one) => one === word);
+  return cadence !== undefined && freshnessBasis(cadence) === basis ? cadence : null;
 }
 
 /** The signed sentence in the provenance of a joined body: whose freshness its word is. */
@@ -206,14 +194,6 @@ export function updateStatus(publication: Publication, now: number) {
   const text = `${verdict(state, publication)}; ${seen}`;
   const overdue_days = state === 'overdue' ? overdueDays(publication, now) : null;
   return { state, official_cadence, overdue_days, text };
-}
-
-/** The last instants (epoch milliseconds) before a status turns that is overdue by some whole days, or not overdue at all. */
-export function statusTurns(publication: Publication, overdueDays: number | null): number[] {
-  const { until } = knownOf(publication);
-  const due = nextDueAt(publication);
-  if (overdueDays === null || due === null) return [until];
-  return [until, due + overdueDays * DAY_MS - 1, due + (overdueDays + 1) * DAY_MS - 1];
 }
 
 function verdict(state: UpdateState, publication: Publication): string {

@@ -10,10 +10,10 @@ import type { Catalog } from './catalog/catalog.ts';
 import type { Line, Signal } from './catalog/line.ts';
 import type { Statement } from './citation.ts';
 import { defined } from './defined.ts';
-import { freshnessRule } from './freshness.ts';
 import type { CITY_ADD_ONS } from './products.ts';
 import { positionIn } from './reading-text.ts';
 import type { Bundle, CensusBody, CensusRow, SignalRecord } from './record.ts';
+import { nestedProvenance } from './request-time.ts';
 import {
   CENSUS_LINEAGE,
   CENSUS_VERIFIABLE,
@@ -130,12 +130,11 @@ export function cityBody(
     location: loc,
     name: nameAmong(legs, loc),
     line: 'environment',
-    readings: readings.map(({ record, leg }) => ({ ...record, lit: leg.lit })),
-    note: `${CITY_NOTES[addon]}; ${LIT_NOTE}`,
-    provenance: joinedProvenance(legs, {
-      lineage_note: READINGS_LINEAGE,
-      freshness_rule: freshnessRule(legs.length, 'readings'),
+    readings: readings.map(({ record, leg }) => {
+      return { ...record, provenance: nestedProvenance(record.provenance), lit: leg.lit };
     }),
+    note: `${CITY_NOTES[addon]}; ${LIT_NOTE}`,
+    provenance: joinedProvenance(legs, { lineage_note: READINGS_LINEAGE, joins: 'readings' }),
     decision_points: cityDecisions(addon, loc, locs),
     grade: legs[0]?.grade ?? GRADE,
     scope: legs[0]?.scope ?? SCOPE,

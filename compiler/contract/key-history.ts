@@ -292,10 +292,17 @@ export function keyStanding(history: KeyHistory, keyDid: string, at: string): Ke
   const now = Date.parse(at);
   if (key.revoked_from !== null) return now < Date.parse(key.revoked_from) ? 'suspect' : 'revoked';
   if (key.valid_until !== null && !(now <= Date.parse(key.valid_until))) return 'stopped';
+  return now >= keyStart(history, keyDid) ? 'valid' : 'early';
+}
+
+/** From when on a key of the history counts, epoch milliseconds; the first one always did. */
+export function keyStart({ keys }: KeyHistory, keyDid: string): number {
+  const index = keys.findIndex((each) => each.did === keyDid);
+  const from = keys[index]?.valid_from ?? null;
+  if (from === null) return Number.NEGATIVE_INFINITY;
   // A key that was announced takes over at once when the one before it is revoked.
-  const times = [key.valid_from, history.keys[index - 1]?.revoked_from ?? null];
-  const starts = times.flatMap((time) => (time === null ? [] : Date.parse(time)));
-  return key.valid_from === null || now >= Math.min(...starts) ? 'valid' : 'early';
+  const revoked = keys[index - 1]?.revoked_from ?? null;
+  return Math.min(Date.parse(from), ...(revoked === null ? [] : [Date.parse(revoked)]));
 }
 
 /**

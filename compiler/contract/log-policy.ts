@@ -100,7 +100,7 @@ class PolicyReader {
 
   log([vkey, url, ...more]: readonly string[]): void {
     if (vkey === undefined || more.length > 0) throw new RangeError('not "log <vkey> [<url>]"');
-    const key = this.#key(vkey, this.#logs);
+    const key = this.#key(vkey);
     if (key.type !== NOTE_KEY.log) throw wrongType(key, 'a log', NOTE_KEY.log);
     if (this.#logs.length === LOGS_MAX) throw new RangeError(`more than ${LOGS_MAX} logs`);
     this.#logs.push({ key, url: urlOf(url) });
@@ -110,8 +110,7 @@ class PolicyReader {
     if (name === undefined || vkey === undefined || more.length > 0) {
       throw new RangeError('not "witness <name> <vkey> [<url>]"');
     }
-    const known = [...this.#names.values()].filter((each) => each.kind === 'witness');
-    const key = this.#key(vkey, known);
+    const key = this.#key(vkey);
     const isWitness = key.type === NOTE_KEY.witness || key.type === NOTE_KEY.mldsaWitness;
     if (!isWitness) throw wrongType(key, 'a witness', NOTE_KEY.witness);
     this.#define(name, { kind: 'witness', name: shown(name), key, url: urlOf(url) });
@@ -132,8 +131,11 @@ class PolicyReader {
     this.#quorum = { member: name === NONE ? null : this.#named(name) };
   }
 
-  #key(octets: string, known: readonly { readonly key: VerifierKey }[]): VerifierKey {
+  /** A key stands in one line alone: whoever has that of a log could be its witness too. */
+  #key(octets: string): VerifierKey {
     const key = parseVerifierKey(strictText(octets), this.#sha256);
+    const witnesses = [...this.#names.values()].filter((each) => each.kind === 'witness');
+    const known = [...this.#logs, ...witnesses];
     const isTwice = known.some(({ key: { publicKey } }) => isSameKey(publicKey, key.publicKey));
     if (isTwice) throw new RangeError(`the key of "${key.name}" stands in an earlier line`);
     return key;

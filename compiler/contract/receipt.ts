@@ -57,7 +57,7 @@ function bytesOf(text: string): Uint8Array {
   return utf8(`signalpress-receipt\n${text}`);
 }
 
-// What a service signs about its sales (RECEIPTS.md): compact JWS, whose header and payload are canonical JSON.
+// What a service signs about its sales (AUDIT.md, section 6): compact JWS, whose header and payload are canonical JSON.
 
 const JWS_CHARS_MAX = 16_384;
 const JWS = /^(([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{86})$/;

@@ -2,8 +2,9 @@ import { bandOfRecord, byTime } from './bundle.ts';
 import type { Signal } from './catalog/line.ts';
 import { HOUR_MS } from './iso-time.ts';
 import { positionIn } from './reading-text.ts';
-import type { MetricChange, SignalRecord, StandardRuler } from './record.ts';
+import type { MetricChange, Provenance, SignalRecord, StandardRuler } from './record.ts';
 import type { CatalogRow } from './release.ts';
+import { atRequest } from './request-time.ts';
 import type { SeriesRow } from './series.ts';
 import { subtractDecimal } from './units.ts';
 import { NATURE_SHORT } from './words.ts';
@@ -16,12 +17,18 @@ export const WINDOW_DAYS = 15;
 /** Snapshots shown by `/gauge/history-preview`. */
 const PREVIEW_ROWS = 7;
 
+/** The provenance of a record for a body that has no `update_status`. */
+export function withoutStatus(provenance: Provenance): Provenance {
+  return { ...provenance, at_request: atRequest() };
+}
+
 /** One add-on: the member that gives it its name, between identity and provenance of the record. */
 export function addOn<Member extends object>(record: SignalRecord, dim: string, member: Member) {
   const { nature, signal_id, entity, entity_name, observed_at } = record;
   const { record_hash, provenance, grade, scope } = record;
   const identity = { nature, dim, signal_id, entity, entity_name, observed_at };
-  return { ...identity, ...member, record_hash, provenance, grade, scope };
+  const own = { record_hash, provenance: withoutStatus(provenance), grade, scope };
+  return { ...identity, ...member, ...own };
 }
 
 /** The add-ons that repeat a part of their record, by the path of the operation that sells them. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { citationSchema, proofTextSchema } from './citation.ts';
 import { CADENCES, UPDATE_STATES } from './freshness.ts';
 import { RECORD_HASH } from './record-hash.ts';
+import { AT_REQUEST } from './request-time.ts';
 
 const sealed = { _proof: proofTextSchema.optional(), _citation: citationSchema.optional() };
 const dateTime = z.iso.datetime();
@@ -79,6 +80,9 @@ export const provenanceSchema = z.strictObject({
   data_age_hours: z.number(),
   /** In a body that joins readings: whose freshness its word is. */
   freshness_rule: z.string().optional(),
+  /** What the body owes of these, and of those of its legs and its publication. */
+  at_request: z.array(z.enum(AT_REQUEST)),
+  answered_at: dateTime.optional(),
   age_hours_now: z.number().min(0).optional(),
   freshness: freshnessWord.optional(),
   freshness_leg: z.string().optional(),

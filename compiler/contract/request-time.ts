@@ -7,53 +7,99 @@ import {
   parseFreshnessRule,
   updateStatus,
 } from './freshness.ts';
+import { isoTime, utcTime } from './iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from './strict-json.ts';
 
 // A stored body lacks the members that depend on the moment of the request (FORMAT.md, section 5). They follow from signed
 // members of the same object and from an instant; whoever delivers the body sets them on the parsed value and prints it.
-// What is parsed was written by JSON.stringify, so nothing else changes.
+// What is parsed was written by JSON.stringify, so nothing else changes. The signed `at_request` of a provenance lists which
+// of them its body owes, so that nobody can leave one out.
+
+/** What a provenance can owe, by the names that its `at_request` lists. */
+export const AT_REQUEST = [
+  'age_hours_now',
+  'answered_at',
+  'dead_source',
+  'freshness',
+  'freshness_leg',
+  'legs[].freshness',
+  'update_status',
+] as const;
+export type AtRequest = (typeof AT_REQUEST)[number];
+
+/** The list of a body: age, word and instant that every body owes, and some more. */
+export function atRequest(...more: readonly AtRequest[]): AtRequest[] {
+  const owed: readonly AtRequest[] = ['age_hours_now', 'answered_at', 'dead_source', 'freshness'];
+  return [...owed, ...more].sort();
+}
+
+/** A provenance inside of another body, whose instant stands in that one. */
+export function nestedProvenance<Of extends { readonly at_request: readonly AtRequest[] }>(of: Of) {
+  return { ...of, at_request: of.at_request.filter((name) => name !== 'answered_at') };
+}
 
 /** Whether a stored body has anything that members of request time could follow from. */
 export function mayOweRequestTime(bytes: { includes(text: string): boolean }): boolean {
-  return bytes.includes('"freshness_basis":');
+  return bytes.includes('"at_request":');
+}
+
+/** Whether a body lists what it owes of request time; those of the first format do not. */
+export function hasAtRequest({ provenance }: JsonObject): boolean {
+  return isObject(provenance) && provenance.at_request !== undefined;
+}
+
+/** The instant that words of request time are those of: all answers of a second say the same. */
+export function wholeSecond(now: number): number {
+  return Math.floor(now / 1000) * 1000;
+}
+
+/** The instant that a delivered body says it was answered at, in epoch milliseconds; NaN where it says none. */
+export function answeredAt({ provenance }: JsonObject): number {
+  const text = isObject(provenance) ? provenance.answered_at : undefined;
+  const at = typeof text === 'string' ? utcTime(text) : Number.NaN;
+  return !Number.isNaN(at) && isoTime(wholeSecond(at)) === text ? at : Number.NaN;
 }
 
 /** The text of a stored JSON body as it is delivered at an instant (epoch milliseconds). */
-export function deliveredText(stored: string, at: number): string {
-  return JSON.stringify(withRequestTime(JSON.parse(stored), at));
+export function deliveredText(stored: string, now: number): string {
+  return JSON.stringify(withRequestTime(JSON.parse(stored), now));
 }
 
-/** A body with its members of request time; a body without any is the same value. */
-export function withRequestTime(body: JsonObject, at: number): JsonObject {
+/** A body with its members of request time, those of the second that an instant is in; a body without any is the same value. */
+export function withRequestTime(body: JsonObject, now: number): JsonObject {
   const { sample, readings, provenance, legs } = body;
-  if (isObject(sample)) return { ...body, sample: withRequestTime(sample, at) };
+  if (isObject(sample)) return { ...body, sample: withRequestTime(sample, now) };
   if (!isObject(provenance)) return body;
-  const members = requestTimeMembers(body, at);
+  const members = requestTimeMembers(body, wholeSecond(now));
   const timed = {
     ...body,
     provenance: withMembers(provenance, 'freshness_basis', members.provenance),
     ...(isObject(legs) ? { legs: withWords(legs, members.legs) } : {}),
     ...(Array.isArray(readings)
-      ? { readings: readings.map((one) => (isObject(one) ? withRequestTime(one, at) : one)) }
+      ? { readings: readings.map((one) => (isObject(one) ? withRequestTime(one, now) : one)) }
       : {}),
   };
   return withMembers(timed, 'official_cadence', members.own);
 }
 
-/** What a signed object with a provenance owes at an instant (epoch milliseconds): itself, its provenance, its legs by name. */
+/**
+ * What a signed object with a provenance owes at an instant (epoch milliseconds): itself, its provenance, its legs by name.
+ * `lacking` are listed names that nothing in it gives; a source that is alive gives no `dead_source`.
+ */
 export function requestTimeMembers(signed: JsonObject, at: number) {
-  const { provenance, legs } = signed;
-  return {
-    own: statusOf(signed, at),
-    provenance: isObject(provenance) ? freshnessOf(signed, provenance, at) : {},
-    legs: isObject(legs)
-      ? Object.fromEntries(
-          legParts(legs).map(({ name, cadence, observed_at }) => {
-            return [name, { freshness: freshness(cadence, observed_at, at).freshness }];
-          }),
-        )
-      : {},
-  };
+  const provenance = isObject(signed.provenance) ? signed.provenance : {};
+  const { at_request: list } = provenance;
+  const listed: readonly JsonValue[] = Array.isArray(list) ? list : [];
+  if (listed.length === 0) return { own: {}, provenance: {}, legs: {}, lacking: [] };
+  const only = <Members extends JsonObject>(members: Members): JsonObject =>
+    Object.fromEntries(Object.entries(members).filter(([name]) => listed.includes(name)));
+  const own = only(statusOf(signed, at));
+  const words = only({ answered_at: isoTime(at), ...freshnessOf(signed, provenance, at) });
+  const legs = listed.includes('legs[].freshness') ? legWords(signed.legs, at) : {};
+  const given = [...Object.keys({ ...own, ...words }), 'dead_source'];
+  if (Object.keys(legs).length > 0) given.push('legs[].freshness');
+  const lacking = listed.filter((name) => !given.includes(String(name)));
+  return { own, provenance: words, legs, lacking };
 }
 
 function statusOf({ official_cadence: word, observed_at, last_looked_at }: JsonObject, at: number) {
@@ -89,6 +135,17 @@ function legParts(legs: JsonObject): AgedPart[] {
   );
 }
 
+/** The word of each leg; none where one of them gives none. */
+function legWords(legs: JsonValue | undefined, at: number): Record<string, JsonObject> {
+  const parts = isObject(legs) ? legParts(legs) : [];
+  if (!isObject(legs) || parts.length !== Object.keys(legs).length) return {};
+  return Object.fromEntries(
+    parts.map(({ name, cadence, observed_at }) => {
+      return [name, { freshness: freshness(cadence, observed_at, at).freshness }];
+    }),
+  );
+}
+
 /** What is judged by its own cadence; nothing where its basis or its time is none of ours. */
 function agedPart(
   name: string,
@@ -100,7 +157,7 @@ function agedPart(
 }
 
 function isTime(value: JsonValue | undefined): value is string {
-  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+  return typeof value === 'string' && !Number.isNaN(utcTime(value));
 }
 
 function withWords(legs: JsonObject, words: Readonly<Record<string, JsonObject>>): JsonObject {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { citationSchema, proofTextSchema } from './citation.ts';
 import { FILING_COLLECTION, FILING_SOURCE_CLASS } from './filing.ts';
 import { RECORD_HASH } from './record-hash.ts';
+import { canonicalTarget } from './route.ts';
 
 /** What both operations say of themselves. */
 export const SETTLEMENT_NATURE =
@@ -36,92 +37,54 @@ const facts = {
 const hashCore = z.strictObject({ row: z.literal(FILING_COLLECTION), ...facts });
 const hash = z.string().regex(RECORD_HASH);
 
-/** Filings of a list that one answer carries; a question that needs more of them is not sold. */
-export const LIST_FILINGS_MAX = 1000;
-
-/** One stored filing as it is delivered: facts, hash core and a citation of its own. */
+/** One stored filing: its facts as they are hashed, and what is said of it beside them. */
 export const filingRowSchema = z.strictObject({
-  nature: z.string(),
-  entity_name: z.string(),
   ...facts,
   is_amendment: z.boolean(),
   evidence_url: z.string().nullable(),
   grade: z.string().nullable(),
+  /** When it was first collected as it is. */
+  retrieved_at: instant,
   record_hash: hash,
   _hash_core: hashCore,
-  _citation: citationSchema,
 });
 export type FilingRow = z.infer<typeof filingRowSchema>;
 
-const HEX_HASH = /^[0-9a-f]{64}$/;
 const gap = z.strictObject({ from: day, to: day });
+/** A day or an instant, as the basis of the answer says. */
+const bound = z.union([day, instant]);
 
-/** What is stored of one filer, signed: it speaks where no filing does. */
-export const filerCoverageSchema = z.strictObject({
-  nature: z.string(),
+/**
+ * What both operations sign of the cutoffs that an answer holds for: one filer, one form, one item or none, and cutoffs from
+ * `valid_from` on, before `valid_until`.
+ */
+const scope = {
+  nature: z.literal(SETTLEMENT_NATURE),
   entity: cik,
   entity_name: z.string(),
+  /** Names that the filer may be asked for by. */
   tickers: z.array(z.string()),
-  observed_at: instant,
-  covered_from: day.nullable(),
-  /** Filing days of which some filings could not be read. */
-  gaps: z.array(gap),
-  covers: z.string(),
-  filings_count: z.int(),
-  /** Every list that is stored, by form and item: what is not here was never stored. */
-  lists: z.array(
-    z.strictObject({
-      form: z.string(),
-      event_class: z.string().nullable(),
-      count: z.int().min(1),
-      amendments: z.int().min(0),
-      lead_days: z.int().min(0),
-      root: z.string().regex(HEX_HASH),
-    }),
-  ),
-  source: z.string(),
-  source_ref: z.string().nullable(),
-  source_tier: tier,
-  grade: z.string().nullable(),
-  _citation: citationSchema,
-});
-export type FilerCoverage = z.infer<typeof filerCoverageSchema>;
-
-/** Neighbouring filings of one list of the coverage, with what leads from them to its root. */
-export const listStretchSchema = z.strictObject({
-  /** Position of the first of them; the newest filing of the list is 0. */
-  index: z.int().min(0),
-  /** A filing each, as every source lists it. */
-  filings: z
-    .array(z.array(z.strictObject({ record_hash: hash, _hash_core: hashCore })).min(1))
-    .min(1)
-    .max(LIST_FILINGS_MAX),
-  beside: z.array(z.string().regex(HEX_HASH)),
-});
-
-const question = {
-  nature: z.literal(SETTLEMENT_NATURE),
-  entity: z.string(),
-  cik,
-  entity_name: z.string(),
-  form: z.string(),
+  /** Null for every form. */
+  form: z.string().nullable(),
   event_class: z.string().nullable(),
+  /** Items that have answers of their own, where this one is about all other items; null for any other answer. */
+  other_than: z.array(z.string()).nullable(),
   source_class: z.literal(FILING_SOURCE_CLASS),
-  market_or_event: z.string().nullable(),
-  cutoff: z.string(),
-  cutoff_time: instant,
-  cutoff_basis: z.enum(['filing_date', 'acceptance_time']),
+  /** Which cutoffs it holds for: days, instants, or with null both. */
+  basis: z.enum(['filing_date', 'acceptance_time']).nullable(),
+  valid_from: bound,
+  valid_until: bound.nullable(),
+  /** The days that it holds for, where it holds for both. */
+  valid_days: z.strictObject({ from: day, until: day.nullable() }).nullable(),
+  /** When the list of filings was looked at, as far as the answer rests on it. */
+  observed_at: instant,
 };
 
-const evidence = {
-  /** Null where the filer has no list of the form and item. */
-  list: listStretchSchema.nullable(),
-  coverage: filerCoverageSchema,
-};
+/** What the service gives back of the request: nobody signs it. */
+const echoes = { cutoff_time: instant, market_or_event: z.string().nullable() };
+const seal = { _proof: proofTextSchema.optional(), _citation: citationSchema };
 
-/** `/resolve`: the filing record at a cutoff, with everything that the answer follows from. */
-export const resolveBodySchema = z.strictObject({
-  ...question,
+const resolveMembers = {
   resolution_status: z.enum(['resolved', 'no_authoritative_source', 'ambiguous', 'conflicting']),
   filed_by_cutoff: z.boolean().nullable(),
   event_time: day.nullable(),
@@ -130,28 +93,54 @@ export const resolveBodySchema = z.strictObject({
   note: z.string(),
   candidate_count: z.int(),
   candidate_sources: z.array(filingRowSchema).max(CANDIDATES_MAX),
-  ...evidence,
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema,
+};
+
+/** `/resolve`: the filing record at a cutoff. */
+export const resolveBodySchema = z.strictObject({
+  ...scope,
+  ...resolveMembers,
+  ...echoes,
+  ...seal,
 });
 export type ResolveBody = z.infer<typeof resolveBodySchema>;
 
-/** `/resolve/proposer`: the same answer for a proposer; `confidence` is 1 or 0 and never a probability. */
-export const proposerBodySchema = z.strictObject({
-  ...question,
+const proposerMembers = {
   answer: z.boolean().nullable(),
   confidence: z.union([z.literal(0), z.literal(1)]),
   timestamp: instant.nullable(),
   evidence_url: z.string().nullable(),
   source_tier: tier,
   note: z.string(),
-  /** The filing that the answer cites; null where it cites what is stored of the filer. */
+  /** The filing that the answer is about; null where no filing is. */
   evidence: filingRowSchema.nullable(),
-  ...evidence,
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema,
+};
+
+/** `/resolve/proposer`: the same answer for a proposer; `confidence` is 1 or 0 and never a probability. */
+export const proposerBodySchema = z.strictObject({
+  ...scope,
+  ...proposerMembers,
+  ...echoes,
+  ...seal,
 });
 export type ProposerBody = z.infer<typeof proposerBodySchema>;
+
+type Unsigned = keyof typeof echoes | keyof typeof seal;
+/** Bodies as they are signed. */
+export type SignedResolve = Omit<ResolveBody, Unsigned>;
+export type SignedProposer = Omit<ProposerBody, Unsigned>;
+export type SettlementScope = z.infer<z.ZodObject<typeof scope>>;
+
+/** The request that an answer is cited under: its first cutoff stands for all of them. */
+export function settlementTarget(path: string, scope: SettlementScope): string {
+  const { entity, form, event_class, other_than, valid_from: cutoff } = scope;
+  const item = other_than === null ? event_class : 'other';
+  return canonicalTarget(path, {
+    cutoff,
+    entity,
+    ...(form === null ? {} : { form }),
+    ...(item === null ? {} : { event_class: item }),
+  });
+}
 
 /** `/resolve/preview` and `/resolve/proposer/preview`: who and what may be asked for, and the rules. */
 export const resolvePreviewSchema = z.strictObject({

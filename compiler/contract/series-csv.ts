@@ -3,7 +3,7 @@ import { defined } from './defined.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS, SERIES_CSV_HEADER, SERIES_ROWS_MAX } from './series.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from './strict-json.ts';
 
-// A series as CSV that can be verified (SERIES-CSV.md): one line with the JSON answer of which the rows are taken out, then
+// A series as CSV that can be verified (FORMAT.md, section 6): one line with the JSON answer of which the rows are taken out, then
 // the table. The rows go back into the answer, which is then judged like any other.
 
 /** Value of `format` that asks for it. */

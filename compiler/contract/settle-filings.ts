@@ -5,7 +5,7 @@ import { DAY_MS, newYorkDayEnd } from './iso-time.ts';
 import { grouped } from './lists.ts';
 
 /** Days that an unknown acceptance may lie before its filing day: a long weekend and a day to spare. */
-export const ACCEPTANCE_LEAD_DAYS = 7;
+const ACCEPTANCE_LEAD_DAYS = 7;
 
 type ResolutionStatus = 'resolved' | 'no_authoritative_source' | 'ambiguous' | 'conflicting';
 
@@ -18,10 +18,8 @@ export interface SettlementQuestion {
   readonly cutoff: Cutoff;
 }
 
-/** What the stored list of a filer covers. */
+/** What the stored list of a filer covers, up to the last look. */
 export interface FilingCoverage {
-  /** When the list was last collected, ISO-8601 UTC. */
-  readonly collected_at: string;
   /** First filing day that the list is whole from; null when it is whole from the beginning. */
   readonly covered_from: string | null;
   /** Filing days, first to last, of which some filings could not be read: the list says nothing about them. */
@@ -144,12 +142,38 @@ function instantText({ disclosure_time }: FilingFacts): string {
 type CutoffSide = 'before' | 'unclear' | 'after';
 
 /** On which side of a cutoff a filing lies. */
-export function sideOf({ filing_date, disclosure_time }: FilingFacts, cutoff: Cutoff): CutoffSide {
-  if (cutoff.basis === 'filing_date') return filing_date <= cutoff.date ? 'before' : 'after';
-  const at = Date.parse(cutoff.at);
-  if (disclosure_time !== null) return Date.parse(disclosure_time) <= at ? 'before' : 'after';
-  if (Date.parse(newYorkDayEnd(filing_date)) <= at) return 'before';
-  return at < earliestAcceptance(filing_date) ? 'after' : 'unclear';
+export function sideOf(filing: FilingFacts, cutoff: Cutoff): CutoffSide {
+  const at = momentOf(cutoff);
+  if (beforeFrom(filing, cutoff.basis) <= at) return 'before';
+  return nearFrom(filing, cutoff.basis) <= at ? 'unclear' : 'after';
+}
+
+/** A cutoff on its axis: the start of a filing day in UTC, or an instant; epoch milliseconds. */
+export function momentOf(cutoff: Cutoff): number {
+  return cutoff.basis === 'filing_date' ? dayStart(cutoff.date) : Date.parse(cutoff.at);
+}
+
+/** From which cutoff on a filing may lie before it. */
+export function nearFrom(
+  { filing_date, disclosure_time }: FilingFacts,
+  basis: Cutoff['basis'],
+): number {
+  if (basis === 'filing_date') return dayStart(filing_date);
+  return disclosure_time === null ? earliestAcceptance(filing_date) : Date.parse(disclosure_time);
+}
+
+/** From which cutoff on a filing certainly lies before it. */
+export function beforeFrom(
+  { filing_date, disclosure_time }: FilingFacts,
+  basis: Cutoff['basis'],
+): number {
+  if (basis === 'filing_date') return dayStart(filing_date);
+  return Date.parse(disclosure_time ?? newYorkDayEnd(filing_date));
+}
+
+/** From which cutoff on filings of a gap may lie before it. */
+export function gapFrom({ from }: ListGap, basis: Cutoff['basis']): number {
+  return basis === 'filing_date' ? dayStart(from) : earliestAcceptance(from);
 }
 
 /** The first instant of a filing day, in UTC: New York's day begins hours later. */
@@ -162,9 +186,8 @@ function earliestAcceptance(filingDate: string): number {
 }
 
 /** Whether filings of a gap may lie before a cutoff. */
-export function reachesBack({ from }: ListGap, cutoff: Cutoff): boolean {
-  if (cutoff.basis === 'filing_date') return from <= cutoff.date;
-  return earliestAcceptance(from) <= Date.parse(cutoff.at);
+export function reachesBack(gap: ListGap, cutoff: Cutoff): boolean {
+  return gapFrom(gap, cutoff.basis) <= momentOf(cutoff);
 }
 
 /** A filing is there; it is the whole answer unless something stands beside it. */
@@ -205,14 +228,14 @@ function open<Filing extends FilingFacts>(
 }
 
 /**
- * Nothing is stored until the cutoff. Only a list that is whole from the first filing on, without a gap, and newer than
- * the cutoff says that nothing was filed: one that begins on a day holds none of the filings before it.
+ * Nothing is stored until the cutoff. Only a list that is whole from the first filing on and without a gap says that
+ * nothing was filed: one that begins on a day holds none of the filings before it.
  */
 function notFiled<Filing extends FilingFacts>(
   sides: Sides<Filing>,
   { coverage, cutoff }: { readonly coverage: FilingCoverage; readonly cutoff: Cutoff },
 ): Settlement<Filing> {
-  const isWhole = coverage.covered_from === null && !isBeyond(cutoff, coverage);
+  const isWhole = coverage.covered_from === null;
   const isHidden = coverage.gaps.some((gap) => reachesBack(gap, cutoff));
   const filed_by_cutoff = isWhole && !isHidden ? false : null;
   const [later] = sides.after;
@@ -224,11 +247,6 @@ function notFiled<Filing extends FilingFacts>(
   if (conflict !== null) return conflict;
   const candidates = [later, ...otherListings(later, sides)];
   return { resolution_status: 'resolved', filed_by_cutoff, selected: later, candidates };
-}
-
-/** Whether a cutoff lies behind the collection of the list, which says nothing about the time between them. */
-export function isBeyond(cutoff: Cutoff, { collected_at }: FilingCoverage): boolean {
-  return Date.parse(collected_at) < Date.parse(cutoff.at);
 }
 
 function otherListings<Filing extends FilingFacts>(

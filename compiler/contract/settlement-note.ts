@@ -1,22 +1,25 @@
 import type { FilingFacts } from './filing.ts';
 import {
   type FilingCoverage,
-  isBeyond,
   isOriginal,
+  type ListGap,
   reachesBack,
   type Settlement,
   type SettlementQuestion,
   sideOf,
 } from './settle-filings.ts';
 
-/** A settled question: what was asked, what the list covers, and what followed. */
+/** A settled question: what it is about, what the list covers, and what followed. */
 export interface Settled<Filing extends FilingFacts = FilingFacts> {
   readonly question: SettlementQuestion;
   readonly coverage: FilingCoverage;
   readonly settlement: Settlement<Filing>;
 }
 
-/** The record in plain sentences, each a fact of the list; no opinion on the event. SETTLEMENTS.md lists them all. */
+/**
+ * The record in plain sentences, each a fact of the list; no opinion on the event. They hold for every cutoff of an interval,
+ * so none of them names one.
+ */
 export function settlementNote(settled: Settled): string {
   return [...verdictOf(settled), ...limitsOf(settled)].join(' ');
 }
@@ -42,13 +45,6 @@ function verdictOf(settled: Settled): string[] {
   }
 }
 
-/** Until when, as the cutoff is compared. */
-function limitOf({ cutoff }: SettlementQuestion): string {
-  return cutoff.basis === 'filing_date'
-    ? `the filing day ${cutoff.date}`
-    : `the instant ${cutoff.at}`;
-}
-
 function kindOf({ form, eventClass }: SettlementQuestion): string {
   return eventClass === null ? `form ${form}` : `form ${form} with item ${eventClass}`;
 }
@@ -61,11 +57,12 @@ function named({ form, accession, filing_date }: FilingFacts): string {
   return `${form} ${accession} of the filing day ${filing_date}`;
 }
 
-function nothing({ question, coverage, settlement }: Settled): string {
-  const held = `The stored list holds no ${kindOf(question)} until ${limitOf(question)}`;
-  return settlement.filed_by_cutoff === false
-    ? `${held}; it is whole until then and was collected at ${coverage.collected_at}.`
-    : `${held}, which does not mean that none was filed.`;
+const WHOLE = 'it is whole until then';
+const UNSURE = 'which does not mean that none was filed';
+
+function nothing({ question, settlement }: Settled): string {
+  const held = `The stored list holds no ${kindOf(question)} until the cutoff`;
+  return settlement.filed_by_cutoff === false ? `${held}; ${WHOLE}.` : `${held}, ${UNSURE}.`;
 }
 
 function firstBehind({ form, accession, filing_date }: FilingFacts): string {
@@ -73,13 +70,13 @@ function firstBehind({ form, accession, filing_date }: FilingFacts): string {
 }
 
 function newest(question: SettlementQuestion, selected: FilingFacts): string {
-  return `By filing day, the newest ${kindOf(question)} that the stored list holds until ${limitOf(question)} is ${named(selected)}.`;
+  return `By filing day, the newest ${kindOf(question)} that the stored list holds until the cutoff is ${named(selected)}.`;
 }
 
 function besideOthers({ question, settlement }: Settled, selected: FilingFacts): string[] {
   const others = settlement.candidates.filter(({ accession }) => accession !== selected.accession);
   const { known, unclear, amendments } = countsOf(others, question);
-  const oneOf = `The stored list holds ${known + 1} filings of ${kindOf(question)} of the newest filing day until ${limitOf(question)}; one of them is ${named(selected)}.`;
+  const oneOf = `The stored list holds ${known + 1} filings of ${kindOf(question)} of the newest filing day until the cutoff; one of them is ${named(selected)}.`;
   return [
     known === 0 ? newest(question, selected) : oneOf,
     ...sentence(
@@ -97,7 +94,7 @@ function besideOthers({ question, settlement }: Settled, selected: FilingFacts):
 function unsettled({ question, settlement }: Settled, selected: FilingFacts): string[] {
   const { unclear, amendments } = countsOf(settlement.candidates, question);
   return [
-    `The stored list holds no ${kindOf(question)} that certainly lies before ${limitOf(question)} or on it.`,
+    `The stored list holds no ${kindOf(question)} that certainly lies before the cutoff or on it.`,
     ...sentence(
       unclear,
       `Filings of it of which the hour is not known, so that they may lie on either side of the cutoff: ${unclear}.`,
@@ -137,23 +134,38 @@ function countsOf(
 
 /** What the list cannot know, as far as it touches the answer. */
 function limitsOf({ question, coverage, settlement }: Settled): string[] {
-  const { cutoff } = question;
-  const { collected_at, covered_from, gaps } = coverage;
+  const { covered_from, gaps } = coverage;
   const { selected } = settlement;
-  const limit =
-    cutoff.basis === 'filing_date' ? `the end of ${limitOf(question)}` : limitOf(question);
   const isEarly = covered_from !== null && (selected?.filing_date ?? '') < covered_from;
   return [
-    ...sentence(
-      Number(isBeyond(cutoff, coverage)),
-      `The list was collected at ${collected_at}, before ${limit}, and does not tell what was filed later.`,
-    ),
-    ...sentence(
-      Number(isEarly),
-      `The list reaches back to the filing day ${covered_from}; older filings are not all stored.`,
-    ),
-    ...gaps
-      .filter((gap) => reachesBack(gap, cutoff))
-      .map(({ from, to }) => `The list is incomplete from the filing day ${from} to ${to}.`),
+    ...sentence(Number(isEarly), reachOf(covered_from)),
+    ...gaps.filter((gap) => reachesBack(gap, question.cutoff)).map(gapText),
   ];
+}
+
+function reachOf(coveredFrom: string | null): string {
+  return `The list reaches back to the filing day ${coveredFrom}; older filings are not all stored.`;
+}
+
+function gapText({ from, to }: ListGap): string {
+  return `The list is incomplete from the filing day ${from} to ${to}.`;
+}
+
+/** Of a form, or of its items but for those that are stored: no filing of that is. */
+export function nothingNote(
+  form: string,
+  stored: readonly string[] | null,
+  { covered_from, gaps }: FilingCoverage,
+): string {
+  const items =
+    stored?.length === 0 ? ' that names an item' : ` with another item than ${stored?.join(', ')}`;
+  const held = `The stored list holds no form ${form}${stored === null ? '' : items} until the cutoff`;
+  if (covered_from === null && gaps.length === 0) return `${held}; ${WHOLE}.`;
+  const reach = sentence(Number(covered_from !== null), reachOf(covered_from));
+  return [`${held}, ${UNSURE}.`, ...reach, ...gaps.map(gapText)].join(' ');
+}
+
+/** Of cutoffs that nobody has looked at. */
+export function laterNote(lookedAt: string): string {
+  return `The list of filings was last looked at at ${lookedAt}; of a later cutoff it says nothing.`;
 }

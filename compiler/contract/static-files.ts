@@ -85,14 +85,7 @@ export const RELEASE_PROOF_URL = '/.well-known/release.tlog-proof';
 export const FORMAT_URL = '/format.md';
 const FORMAT_SUMMARY = 'how bodies are hashed, signed and logged: verify one without this service';
 /** That document and those that it leads on to: beside the code, where they are read, and where a release holds them. */
-export const FORMAT_DOCUMENTS = [
-  'FORMAT.md',
-  'PRODUCTS.md',
-  'SETTLEMENTS.md',
-  'SERIES-CSV.md',
-  'ROOTS.md',
-  'RECEIPTS.md',
-].map((source) => {
+export const FORMAT_DOCUMENTS = ['FORMAT.md', 'AUDIT.md', 'PRODUCTS.md'].map((source) => {
   const name = source.toLowerCase();
   return { source, url: `/${name}`, path: `well-known/${name}` };
 });

@@ -15,7 +15,7 @@ import {
 } from '../contract/tiles.ts';
 import type { LogClient } from '../monitor/log-client.ts';
 import {
-  publishCheckpoint,
+  changeCheckpoint,
   readEdge,
   readNote,
   trimTiles,
@@ -96,7 +96,7 @@ export async function mirrorLog(source: LogSource): Promise<MirroredLog> {
     await fetchTaken(data, log.entries, get);
     const key = await get(LOG_KEY_PATH, KEY_BYTES_MAX);
     if (key !== null) writeLogFiles(data, new Map([[LOG_KEY_PATH, key]]));
-    publishCheckpoint(data, note);
+    changeCheckpoint(data, () => note);
     trimTiles(data, signed.size);
     return { ...come, faults: [] };
   } catch (error) {

@@ -2,8 +2,6 @@ import type { ZodType } from 'zod';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
 import { type Answer, type Endpoint, type TablePath, takenParams } from '../contract/endpoints.ts';
-import { canonicalForm } from '../contract/filing.ts';
-import { proposerBodySchema, resolveBodySchema } from '../contract/resolve-bodies.ts';
 import {
   canonicalRequest,
   canonicalTarget,
@@ -14,9 +12,9 @@ import {
 import { SIGNED_CSV } from '../contract/series-csv.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { subscriptionSchema } from '../contract/watch-bodies.ts';
+import { settlementFault } from './settlement-checks.ts';
 
 type Spelling = (value: string) => JsonValue;
-const asSent: Spelling = (value) => value;
 
 /**
  * Parameters that an answer repeats in a member of the same name, by kind of answer: what is computed at the request
@@ -24,22 +22,12 @@ const asSent: Spelling = (value) => value;
  */
 const REPEATED: Partial<Record<Answer, Readonly<Record<string, Spelling>>>> = {
   series: { days: Number },
-  resolve: {
-    entity: asSent,
-    form: canonicalForm,
-    cutoff: asSent,
-    event_class: asSent,
-    source_class: asSent,
-    market_or_event: asSent,
-  },
 };
 
 /** Answers that are made at request time: they have no signed address, so their shape identifies the operation. */
-const MADE_AT_REQUEST: ReadonlySet<Answer> = new Set(['resolve', 'mint']);
+const MADE_AT_REQUEST: ReadonlySet<Answer> = new Set(['mint']);
 /** Their shapes by path; those of `bodies.ts` are many times as long, and browsers load this. */
 const SHAPES: ReadonlyMap<string, ZodType> = new Map<TablePath, ZodType>([
-  ['/resolve', resolveBodySchema],
-  ['/resolve/proposer', proposerBodySchema],
   ['/gauge/subscribe', subscriptionSchema],
 ]);
 
@@ -78,20 +66,11 @@ function unasked(target: string, why: string): RangeError {
 
 /** The canonical request that a verified body answers; null where it answers none that the catalogue knows. */
 export function answeredTarget(body: JsonValue, catalog: Catalog): string | null {
-  const made = settlementTarget(body, catalog);
-  if (made !== null) return made;
   const asked = citedQuestion(body, catalog);
   if (asked === null) return null;
   const { endpoint, values } = asked;
   const cores = endpoint.answer === 'series' && hasCores(body) ? { verifiable: '1' } : {};
   return canonicalTarget(endpoint.path, { ...values, ...repeatedValues(endpoint, body), ...cores });
-}
-
-function settlementTarget(body: JsonValue, catalog: Catalog): string | null {
-  const made = catalog.operations.find(
-    (row) => row.answer === 'resolve' && shapeFault(row, body) === null,
-  );
-  return made === undefined ? null : canonicalTarget(made.path, repeatedValues(made, body));
 }
 
 function repeatedValues({ answer, params }: Endpoint, body: JsonValue): Record<string, string> {
@@ -109,6 +88,7 @@ function repeatedValues({ answer, params }: Endpoint, body: JsonValue): Record<s
  * It checks only what a body says about itself; the verifier decides whether that is true.
  */
 export function answerFault(asked: Route, body: JsonValue, catalog: Catalog): string | null {
+  if (asked.endpoint.answer === 'resolve') return settlementFault(asked, body);
   const operation = MADE_AT_REQUEST.has(asked.endpoint.answer)
     ? shapeFault(asked.endpoint, body)
     : addressFault(asked, body, catalog);

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { recordHashText } from '../contract/record-hash.ts';
+import type { ReleaseEntry } from '../contract/release-entry.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import type { SoundVerdict } from './key-trust.ts';
 
@@ -20,6 +21,7 @@ export type BodyCheckName =
   | 'inclusion'
   | 'checkpoint'
   | 'logged'
+  | 'echo'
   | 'expect'
   | 'max_age';
 
@@ -41,6 +43,8 @@ export interface BodyReport {
   readonly verdict: BodyVerdict;
   /** Who signed, where a readable citation says so. */
   readonly issuer: string | null;
+  /** The release that the proof of a body leads to; absent where none does. */
+  readonly release?: ReleaseEntry;
   readonly checks: readonly BodyCheck[];
 }
 

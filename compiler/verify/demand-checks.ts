@@ -1,11 +1,11 @@
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { type Citation, citationSchema, citedBase, withoutProof } from '../contract/citation.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
+import { isSettlement, settlementEchoes } from '../contract/settlement-echoes.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { answeredTarget, answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, type BodyReport, type BodyVerdict, checkAt } from './body-check.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
-import { settlementAnswer } from './resolve-checks.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import { isSeries } from './series-checks.ts';
 import { coversContent } from './verify-body.ts';
 
@@ -48,7 +48,11 @@ export function withDemands(
   const isWhole = isSound && coversContent(report);
   const about = isWhole ? aboutBody(body, demands) : isSound ? statedAlone(body, demands) : null;
   const found = { body, about, isSound, isWhole };
-  const checks = [...expectChecks(found, demands), ...ageChecks(found, demands)];
+  const checks = [
+    ...echoChecks(found),
+    ...expectChecks(found, demands),
+    ...ageChecks(found, demands),
+  ];
   const verdict = checks.some(({ status }) => status === 'fail') ? 'failed' : report.verdict;
   return { ...report, verdict, checks: [...report.checks, ...checks], about };
 }
@@ -60,11 +64,17 @@ function statedAlone(body: JsonValue, demands: Demands): BodyAbout | null {
   return about === null ? null : { ...about, answers: null };
 }
 
-/** Leaves open what is verified but for its place in the log, where no reader said that this will do. */
-export function expectingProof(report: DemandedReport): ProvenReport {
+/**
+ * Leaves open what is verified but for its place in the log, where no reader said that this will do, and where the request that
+ * was expected did not leave the proof out.
+ */
+export function expectingProof(report: DemandedReport, expect?: string): ProvenReport {
   const { verdict, checks } = report;
   const isOpen = checks.some(({ check, status }) => check === 'logged' && status !== 'pass');
-  return verdict === 'verified' && isOpen ? { ...report, verdict: 'unproven' } : report;
+  const isLeftOut = new URLSearchParams(expect?.split('?')[1]).get('proof') === '0';
+  return verdict === 'verified' && isOpen && !isLeftOut
+    ? { ...report, verdict: 'unproven' }
+    : report;
 }
 
 interface Found {
@@ -78,6 +88,20 @@ interface Found {
 /** A demand is left open only where the verdict is no good one anyway. */
 const UNSOUND = 'the body itself does not hold, or nobody signed it';
 const PARTLY = 'not the whole body is covered by one signed statement';
+
+/** What a body gives back of its request, and nobody signed: whoever carries it can put any text there. */
+function unsignedEchoes(body: JsonObject): Record<string, unknown> {
+  if (isSeries(body)) return { days: body.days };
+  const echoes = Object.entries(settlementEchoes(body) ?? {});
+  return Object.fromEntries(echoes.filter(([, value]) => value !== null));
+}
+
+function echoChecks({ body, isSound }: Found): BodyCheck[] {
+  const echoes = isSound && isObject(body) ? Object.entries(unsignedEchoes(body)) : [];
+  if (echoes.length === 0) return [];
+  const words = echoes.map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(', ');
+  return [checkAt('echo', '').notApplicable(`words of the request, which nobody signed: ${words}`)];
+}
 
 function expectChecks(found: Found, { expect, catalog }: Demands): BodyCheck[] {
   if (expect === undefined) return [];
@@ -119,7 +143,7 @@ function ageChecks({ about, isSound, isWhole }: Found, { maxAgeMs, now }: Demand
       `Cannot judge an age of ${maxAgeMs} ms: pass a length from 0 on, and a clock`,
     );
   }
-  const at = checkAt('max_age', about?.time_of === 'coverage' ? 'coverage.observed_at' : '');
+  const at = checkAt('max_age', '');
   if (!isSound) return [at.notApplicable(UNSOUND)];
   if (!isWhole || about === null) return [at.fail(PARTLY)];
   const { observed_at, time_of } = about;
@@ -153,8 +177,6 @@ export interface BodyAbout {
   readonly fact: string;
   /** The canonical request that it answers, without what nobody signed; null where it answers none. */
   readonly answers: string | null;
-  /** What it gives back of the request, which nobody signed and nothing in it depends on; null where there is none. */
-  readonly unsigned: { readonly market_or_event: string } | null;
   /** RFC 3339 time of what was observed; null where none is stated. */
   readonly observed_at: string | null;
   /** Which time that is: that of one reading, of the oldest of several, of the newest row of a series, of the filings' list. */
@@ -173,44 +195,23 @@ function aboutBody(
   if (!isObject(holder)) return null;
   const parsed = citationSchema.safeParse(holder._citation);
   if (!parsed.success) return null;
-  const settlement = settlementWords(holder);
-  const words = settlement ?? citedWords(holder, parsed.data);
+  const words = citedWords(holder, parsed.data);
   const age = now === undefined ? Number.NaN : now - Date.parse(words.observed_at ?? '');
-  // The words of the request in a settlement answer: the service may put any text there.
-  const unsigned =
-    settlement === null
-      ? null
-      : typeof holder.market_or_event === 'string'
-        ? { market_or_event: holder.market_or_event }
-        : null;
-  const signed = unsigned === null ? holder : { ...holder, market_or_event: null };
+  // A request has no parameter `cutoff_time`.
+  const { cutoff_time: _, ...echoes } = unsignedEchoes(holder);
+  const unsigned = Object.keys(echoes).map((name) => [name, null]);
+  const signed = { ...holder, ...Object.fromEntries(unsigned) };
   return {
     ...words,
     answers: holder === body ? answeredTarget(signed, catalog) : null,
-    unsigned,
     age_hours: Number.isNaN(age) ? null : Math.round((age / HOUR_MS) * 10) / 10,
   };
 }
 
-type Words = Omit<BodyAbout, 'answers' | 'unsigned' | 'age_hours'>;
+type Words = Omit<BodyAbout, 'answers' | 'age_hours'>;
 
 function citedWords(body: JsonObject, { claim, fact, source, retrieved_at }: Citation): Words {
   const oneOrMore = typeof body.record_hash === 'string' ? 'reading' : 'oldest';
-  const time_of = isSeries(body) ? 'newest_row' : oneOrMore;
+  const time_of = isSeries(body) ? 'newest_row' : isSettlement(body) ? 'coverage' : oneOrMore;
   return { subject: claim ?? null, fact, observed_at: source.published_at, time_of, retrieved_at };
-}
-
-/** A settlement answer repeats the citation of one of its parts; what it states follows from all of them. */
-function settlementWords(body: JsonObject): Words | null {
-  if (settlementAnswer(body) === null || !isObject(body.coverage)) return null;
-  const { form, event_class, entity_name, cik, cutoff, note, coverage } = body;
-  const cited = citationSchema.safeParse(coverage._citation);
-  const item = typeof event_class === 'string' ? `, item ${event_class}` : '';
-  return {
-    subject: `${String(form)}${item} of ${String(entity_name)} (CIK ${String(cik)}), cutoff ${String(cutoff)}`,
-    fact: String(note),
-    observed_at: typeof coverage.observed_at === 'string' ? coverage.observed_at : null,
-    time_of: 'coverage',
-    retrieved_at: cited.success ? cited.data.retrieved_at : String(coverage.observed_at),
-  };
 }

@@ -1,81 +1,136 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { messageOf } from '../contract/errors.ts';
-import type { HashedFiling } from '../contract/filing.ts';
+import { filingCore } from '../contract/filing.ts';
 import {
+  FILERS_PATH,
+  FILINGS_A_PART,
   FILINGS_FOLDER,
   type FilerLine,
-  filerPath,
-  filingListPath,
-  filingPath,
-  formatFilingLine,
+  filerFolder,
+  filingRecordsPath,
+  formatFilerLine,
+  LATER_FILE,
   parseFilerLine,
-  parseFilingLine,
+  settlementPath,
 } from '../contract/filing-index.ts';
-import { filingLists, provenList, storedForms } from '../contract/filing-lists.ts';
-import { encodeSegment } from '../contract/path.ts';
-import { filerCoverageSchema } from '../contract/resolve-bodies.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isSame, type Related } from './relation.ts';
+import { filingLists, storedForms } from '../contract/filing-lists.ts';
+import { type FilingRow, filingRowSchema } from '../contract/resolve-bodies.ts';
+import { newestFirst } from '../contract/settle-filings.ts';
+import { askedForms, filerAnswers } from '../contract/settlement-answers.ts';
+import type { JsonObject, JsonValue } from '../contract/strict-json.ts';
+import { checkMade, cited, isSame, type Related, rowsOf } from './relation.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
-const FILER = /^filing\/[^/]+\/filer\.json$/;
+const LATER = new RegExp(`^${FILINGS_FOLDER}[^/]+/resolve/${LATER_FILE.replace('.', '\\.')}$`);
 
-/** Compares the list of a filer's filings with the filings, each way. */
-export function checkFiler(filer: Related): void {
-  const { path, body, bodies, fault } = filer;
-  if (!FILER.test(path) || typeof body.entity !== 'string') return;
-  const list = filingListPath(body.entity);
-  const text = bodies.text(list);
-  if (bodies.list.find(list) === null) fault('filings_count', `"${list}" is missing`);
-  if (text === null) return;
-  const lines = text.split('\n').slice(0, -1);
-  for (const [at, line] of lines.entries()) {
-    const wrong = lineFault(line, body.entity, bodies);
-    if (wrong !== null) fault('filings_count', `"${list}" line ${at + 1}: ${wrong}`);
+/** Makes every answer about a filer again, out of the records of its filings, and compares all of them. */
+export function checkFiler(related: Related): void {
+  const { path, body, bodies, fault, count } = related;
+  if (!LATER.test(path)) return;
+  const filers = filersIn(bodies);
+  const filer = filers.find(({ cik }) => path === laterPath(cik));
+  if (filer === undefined) {
+    fault('entity', `is of a filer that "${FILERS_PATH}" does not list`);
+    return;
   }
-  if (!isSame(body.lists, headsOf(lines))) {
-    fault('lists', `differ from the lists of "${list}"`);
-  }
-  const stored = bodies.list.count(`${FILINGS_FOLDER}${encodeSegment(body.entity)}/`) - 1;
-  if (stored !== lines.length || body.filings_count !== stored) {
-    fault('filings_count', `${stored} filings are stored and ${lines.length} listed`);
-  }
-  filer.count('filings', lines.length);
-}
-
-/** What the statement of a filer must say of its lists; null for a line that is none, which is named by itself. */
-function headsOf(lines: readonly string[]): JsonValue {
   try {
-    const lists = filingLists(lines.map(parseFilingLine));
-    return lists.map((each) => ({ ...provenList(each, sha256).head }));
-  } catch {
-    return null;
-  }
-}
-
-function lineFault(line: string, cik: string, bodies: StoredBodies): string | null {
-  try {
-    const facts = parseFilingLine(line);
-    const filing = bodies.get(filingPath(cik, facts));
-    if (filing === 'absent') return 'names a filing that is not stored';
-    if (filing === 'damaged') return null;
-    const own = formatFilingLine(filing as unknown as HashedFiling);
-    return own === `${line}\n` ? null : 'differs from the filing';
+    const records = recordsOf(filer, bodies);
+    if (records === null) return;
+    const { rows, parts } = records;
+    const made = filerAnswers(filer, rows, askedForms(filers));
+    const ownForms = storedForms(filingLists(rows));
+    if (!isSame(ownForms, [...filer.forms])) fault('', 'lists other forms than its filings have');
+    for (const { path: at, body: answer, statement } of made.answers) {
+      const stored = at === path ? body : bodies.get(at);
+      if (stored === 'damaged') continue;
+      const note = (where: string, detail: string) => fault(`${at} ${where}`.trim(), detail);
+      if (stored === 'absent') note('', 'is missing');
+      else
+        checkMade({ ...related, body: stored, fault: note }, () =>
+          cited(answer, stored, statement),
+        );
+    }
+    for (const [at, index] of made.indexes) {
+      const stored = bodies.get(at);
+      if (stored === 'damaged') continue;
+      if (!isSame(stored, index as unknown as JsonValue)) fault(at, 'is not what the filings make');
+    }
+    const files = made.answers.length + made.indexes.length + parts;
+    const listed = bodies.list.count(filerFolder(filer.cik));
+    if (listed !== files)
+      fault('', `${listed} files are stored and ${files} follow from its filings`);
+    count('filings', rows.length);
   } catch (error) {
-    return messageOf(error);
+    fault('', `cannot be made again: ${messageOf(error)}`);
   }
 }
 
+function laterPath(cik: string): string {
+  return settlementPath(cik, '/resolve', LATER_FILE);
+}
+
+/** Of a release; each of its files asks for all of them. */
+const filersOf = new WeakMap<StoredBodies, readonly FilerLine[]>();
+
+function filersIn(bodies: StoredBodies): readonly FilerLine[] {
+  const known = filersOf.get(bodies);
+  if (known !== undefined) return known;
+  const lines = (bodies.text(FILERS_PATH) ?? '').split('\n').slice(0, -1);
+  const filers = lines.map(parseFilerLine);
+  filersOf.set(bodies, filers);
+  return filers;
+}
+
+/** The records of a filer, newest first, and how many files they lie in; null where one of those is damaged. */
+function recordsOf({ cik }: FilerLine, bodies: StoredBodies) {
+  const rows: FilingRow[] = [];
+  for (let part = 0; ; part += 1) {
+    const path = filingRecordsPath(cik, part);
+    const body = bodies.get(path);
+    if (body === 'damaged') return null;
+    if (body === 'absent') {
+      if (!isInOrder(rows)) throw new RangeError('its filings are out of order');
+      return { rows: rows.reverse(), parts: part };
+    }
+    if (part > 0 && rows.length % FILINGS_A_PART !== 0) throw new RangeError(`"${path}" is early`);
+    rows.push(...rowsOf(body.rows).map((row) => checkedRow(row, cik, path)));
+  }
+}
+
+function isInOrder(oldestFirst: readonly FilingRow[]): boolean {
+  return oldestFirst.every((row, at) => {
+    const next = oldestFirst[at + 1];
+    return next === undefined || newestFirst(row, next) > 0;
+  });
+}
+
+/** A record says beside its core what follows from it; its hash is checked with its file. */
+function checkedRow(stored: JsonObject, cik: string, path: string): FilingRow {
+  const row = filingRowSchema.parse(stored);
+  const facts = filingCore(cik, row);
+  const { _hash_core: core, is_amendment, evidence_url, source_ref } = row;
+  const isWhole = isSame(facts as unknown as JsonValue, core as unknown as JsonValue);
+  const isRight =
+    isWhole &&
+    row.entity === cik &&
+    row.observed_at === core.observed_at &&
+    is_amendment === row.form.endsWith('/A') &&
+    evidence_url === source_ref;
+  if (isRight) return row;
+  throw new RangeError(`"${path}" has a filing ${row.accession} that contradicts itself`);
+}
+
+/** Compares the list of filers with what is stored of them. */
 export function filerLineFault(line: string, bodies: StoredBodies): string | null {
-  const filer: FilerLine = parseFilerLine(line);
-  const body = bodies.get(filerPath(filer.cik));
-  if (body === 'absent') return 'names a filer that is not stored';
-  if (body === 'damaged') return null;
-  const { entity, entity_name, tickers, observed_at, covered_from, gaps } = body;
-  const heads = filerCoverageSchema.shape.lists.safeParse(body.lists);
-  const forms = heads.success ? storedForms(heads.data) : [];
-  const shown = [entity, entity_name, tickers, observed_at, covered_from, gaps, forms];
-  const stored = [filer.cik, filer.name, filer.tickers, filer.collected_at, filer.covered_from];
-  const isFiler = isSame(shown as never, [...stored, filer.gaps, filer.forms] as never);
-  return isFiler ? null : 'differs from what is stored of the filer';
+  const filer = parseFilerLine(line);
+  if (formatFilerLine(filer) !== `${line}\n`) return 'not spelled as compile writes it';
+  return bodies.list.find(laterPath(filer.cik)) === null
+    ? 'names a filer that is not stored'
+    : null;
+}
+
+/** What lies in the folder of filings and is of no filer that is listed; null for nothing. */
+export function strayFilings(ciks: readonly string[], bodies: StoredBodies): string | null {
+  const of = ciks.reduce((sum, cik) => sum + bodies.list.count(filerFolder(cik)), 0);
+  const all = bodies.list.count(FILINGS_FOLDER);
+  return all === of ? null : `${all - of} files of filers that are not listed`;
 }

@@ -1,30 +1,73 @@
 import { dirname } from 'node:path';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
-import { logOrigin } from '../contract/checkpoint.ts';
+import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
+import {
+  completeLevels,
+  HASH_BYTES,
+  hashOfSubtrees,
+  inclusionRanges,
+  leafHash,
+  rangeHash,
+  type Subtree,
+  subtreesOf,
+  verifyInclusion,
+} from '../contract/merkle.ts';
 import { HEAD_BYTES_MAX, RELEASE_NAME } from '../contract/release.ts';
-import { anchorsOf, LogTimes } from './anchored-before.ts';
+import { parseReleaseEntry } from '../contract/release-entry.ts';
+import { decodeUtf8 } from '../contract/strict-json.ts';
+import {
+  bundleEntries,
+  CHECKPOINT_PATH,
+  TILE_WIDTH,
+  type Tile,
+  tileOfSubtree,
+  tilePath,
+} from '../contract/tiles.ts';
 import { type Disk, readAll } from './disk.ts';
 import { openFileList } from './file-list.ts';
 import { type KeyTrust, type Trusted, trustedList } from './key-trust.ts';
-import type { AnchorCheck, GivenLog } from './logged-check.ts';
+import type { GivenLog } from './logged-check.ts';
 import { Faults } from './release-fault.ts';
 import { isReleaseFolder, keysIn, readHead, releaseKeys, releaseRoot } from './release-head.ts';
-import { isOfSigner, type ProvenCatalog, provenCatalog } from './signed-head.ts';
+import { type ProvenCatalog, provenCatalog } from './signed-head.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
 
+/** Longest bundle of entries: each after two bytes of its length. */
+const TILE_BYTES_MAX = TILE_WIDTH * (2 + 65_535);
+
 export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
-  readonly anchors?: AnchorCheck;
+  /** The log beside the releases that were passed, or a saved one. */
   readonly log?: GivenLog;
 }
 
-/** Reads what was passed with --keys: a list of keys, or a release or data folder, which has a log too where it is whole; throws for anything that does not hold. */
+/** Where a saved site has its list of keys. */
+const SITE_KEYS = '.well-known/keys.json';
+
+/**
+ * Reads what was passed with --keys: a list of keys; a release, data or mirror folder, whose list it takes and whose log; or
+ * what was saved of a site, its list below `.well-known/` and its log below `log/`. Throws for anything that does not hold.
+ */
 export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys {
   const kind = disk.entry(path)?.kind;
   if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --keys: no such file`);
-  if (kind === 'file' || !isReleaseFolder(disk, path)) {
-    if (kind !== 'folder') return { keys: trustedList(keysIn(disk.named(path)), trusted) };
+  const isRelease = kind !== 'file' && isReleaseFolder(disk, path);
+  if (kind !== 'folder' && !isRelease) {
+    return { keys: trustedList(keysIn(disk.named(path)), trusted) };
+  }
+  if (!isRelease) {
+    const list = `${path}/${SITE_KEYS}`;
+    const isListed = disk.entry(list) !== null;
+    const log = givenLog(disk, path);
+    if (isListed || log !== null) {
+      return {
+        ...(isListed ? { keys: trustedList(keysIn(disk.chunks(list)), trusted) } : {}),
+        ...(log === null ? {} : { log }),
+      };
+    }
     throw new RangeError(
-      `Cannot read "${path}" of --keys: a folder without a release; pass a list of keys, or a release or data folder`,
+      `Cannot read "${path}" of --keys: a folder without a release, ${SITE_KEYS} or ${CHECKPOINT_PATH}; pass a list of keys, or a release or data folder`,
     );
   }
   const faults = new Faults();
@@ -35,21 +78,52 @@ export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys
   if (root === null || head === null || fault !== undefined) {
     throw new RangeError(`Cannot use "${path}" for --keys: ${fault?.where} ${fault?.detail}`);
   }
-  const list = openFileList(disk, root);
-  // What came when is told by the index of the log, which no stranger has.
-  if (list.isPublic) return known;
-  const bodies = new StoredBodies(disk, root, list);
-  const log = new LogTimes(bodies, head);
-  const anchors = anchorsOf({ disk, root, head, bodies, log });
-  return {
-    ...known,
-    anchors,
-    log: ({ hash, origin, signer }) => {
-      if (logOrigin(head.base_url) !== origin || !isOfSigner(head, signer, known.keys)) return null;
-      const index = log.positionOf(hash);
-      return index === null ? null : { index, size: log.size() };
-    },
+  // The log stands beside the folder of all releases.
+  const log = givenLog(disk, `${root}/../..`);
+  return { ...known, ...(log === null ? {} : { log }) };
+}
+
+/** The log in a folder, null without one; throws a RangeError for one that does not give what its checkpoint states. */
+function givenLog(disk: Disk, folder: string): GivenLog | null {
+  const place = `${folder}/${CHECKPOINT_PATH}`;
+  if (disk.entry(place)?.kind !== 'file') return null;
+  const note = decodeUtf8(readAll(disk.chunks(place), NOTE_CHARS_MAX));
+  const opened = openNote(note);
+  if (opened === null) throw new RangeError(`Cannot use "${place}": not a signed checkpoint`);
+  const { size, root } = opened.checkpoint;
+  const bytesOf = (tile: Tile): Uint8Array => {
+    const path = `${folder}/${tilePath(tile)}`;
+    if (disk.entry(path)?.kind !== 'file') throw new RangeError(`Cannot read "${path}": missing`);
+    return readAll(disk.chunks(path), TILE_BYTES_MAX);
   };
+  const subtree = (of: Subtree): Uint8Array => {
+    const { tile, height, offset } = tileOfSubtree(of, size);
+    const bytes = bytesOf(tile);
+    const hashes = Array.from({ length: 2 ** height }, (_, at) => {
+      return bytes.subarray((offset + at) * HASH_BYTES, (offset + at + 1) * HASH_BYTES);
+    });
+    return rangeHash({ start: 0, end: hashes.length }, completeLevels(hashes, sha256), sha256);
+  };
+  const leafAt = (index: number): Uint8Array => {
+    const leaf = subtree({ height: 0, index });
+    const proof = inclusionRanges(index, size).map((range) =>
+      hashOfSubtrees(subtreesOf(range).map(subtree), sha256),
+    );
+    if (verifyInclusion({ index, size, leaf, proof, root }, sha256)) return leaf;
+    throw new RangeError(`Cannot use the log in "${folder}": its tiles do not give its root`);
+  };
+  const last = size - 1;
+  const index = Math.floor(last / TILE_WIDTH);
+  const bundle = { level: 'entries', index, width: size - index * TILE_WIDTH } as const;
+  const entry = size === 0 ? undefined : bundleEntries(bytesOf(bundle)).at(-1);
+  const isLast =
+    entry !== undefined && bytesToHex(leafHash(entry, sha256)) === bytesToHex(leafAt(last));
+  if (entry !== undefined && !isLast) {
+    throw new RangeError(
+      `Cannot use the log in "${folder}": its newest entry is not that of its tiles`,
+    );
+  }
+  return { note, newest: entry === undefined ? null : parseReleaseEntry(entry), leafAt };
 }
 
 /**

@@ -122,7 +122,7 @@ export function judgeSigner(trusted: KeyTrust, did: string, time: string): Judge
     return refused(`${did} is not one of the trusted issuers`);
   }
   if (standing === 'suspect') {
-    const detail = `${did} is revoked from ${key?.revoked_from} on: what it signed before counts only if it was anchored before`;
+    const detail = `${did} is revoked from ${key?.revoked_from} on: what it signed before counts only if its release is shown to be from before`;
     return { status: 'suspect', detail };
   }
   if (trust === 'any') return { status: 'unpinned', detail: 'no issuer was pinned' };

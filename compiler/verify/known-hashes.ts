@@ -1,6 +1,12 @@
 import { openNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
 import { messageOf } from '../contract/errors.ts';
+import {
+  HASH_COUNT_PATH,
+  runPaths as hashRunPaths,
+  runsOf as hashRuns,
+  parseHashCount,
+} from '../contract/hash-index.ts';
 import { firstWhere } from '../contract/lists.ts';
 import {
   factsText,
@@ -57,12 +63,11 @@ export function readKnownHashes(
 ): SharedArrayBuffer | null {
   const bodies = new StoredBodies(disk, root, list);
   try {
-    const size = sizeOfLog(bodies);
-    if (list.isPublic) return sharedDigests([digestsInTiles(bodies, size)]);
+    if (list.isPublic) return sharedDigests([digestsInTiles(bodies, sizeOfLog(bodies))]);
     return sharedDigests(
-      runsOf(size).map((run) => {
+      hashRuns(parseHashCount(textOf(bodies, HASH_COUNT_PATH))).map((run) => {
         // Sorted, since the lines of a run are.
-        const digests = runPaths(run).flatMap((path) =>
+        const digests = hashRunPaths(run).flatMap((path) =>
           textOf(bodies, path)
             .split('\n')
             .slice(0, -1)

@@ -1,33 +1,31 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
+import { canonicalJson } from '../contract/canonical.ts';
 import { openNote } from '../contract/checkpoint.ts';
-import { PROOF_MEMBER, withoutProof } from '../contract/citation.ts';
 import { messageOf } from '../contract/errors.ts';
-import { logBatch } from '../contract/log-batch.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import { logEntry } from '../contract/tiles.ts';
-import { isLeafProven, parseTlogProof } from '../contract/tlog-proof.ts';
+import { releaseName } from '../contract/release.ts';
+import { parseReleaseEntry, type ReleaseEntry, takenLeaf } from '../contract/release-entry.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt, memberPath } from './body-check.ts';
-import { believedDids, type KeyTrust } from './key-trust.ts';
-import { judgeNote } from './log-notes.ts';
-import {
-  checkpointSigner,
-  judgeByPolicy,
-  type PolicyTrust,
-  pastSigner,
-  witnessWords,
-} from './policy-check.ts';
+import { judgeTime } from './key-rule.ts';
+import { believedDids } from './key-trust.ts';
+import { backingsOf, believedSigners, keyCheck, type ProofTrust } from './logged-check.ts';
+import { judgeByPolicy, witnessWords } from './policy-check.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const provedSchema = z.looseObject({
+  /** The name of the release that took the hash in. */
+  batch: z.string(),
   index: z.int().min(0),
-  size: z.int().min(1),
-  root: hex,
-  leaf_hash: hex,
   inclusion_proof: z.array(hex),
+  root: z.string(),
+  entry: z.looseObject({}),
+  entry_index: z.int().min(0),
+  entry_proof: z.array(hex),
+  log_root: hex,
   checkpoint: z.string(),
 });
 type Proved = z.infer<typeof provedSchema>;
@@ -46,10 +44,10 @@ const PLACE_OF_PROOF: ReadonlyMap<string, string> = new Map([
   ['gauge/anchor', ''],
 ]);
 /** The members of a proof, and all that an answer may have: another could say anything, and nothing signs it. */
-const PROVED_MEMBERS = [...Object.keys(logBatch.shape), ...Object.keys(provedSchema.shape)];
+const PROVED_MEMBERS = Object.keys(provedSchema.shape);
 const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
   ...['endpoint', 'hash', 'found', 'kind', 'record_status', 'signal_id', 'entity', 'observed_at'],
-  ...['hash_core', 'hash_core_members', 'recompute', 'tlog_proof', 'anchor', 'note'],
+  ...['hash_core', 'hash_core_members', 'recompute', 'anchor', 'note'],
   ...['ots_state', 'bitcoin_height', 'bitcoin_block', 'stamped_at', 'ots_proof', 'ots_note'],
 ]);
 
@@ -64,31 +62,25 @@ function savedAnswer(
   return { body, member, given: member === '' ? body : body[member] };
 }
 
-/** The proof against the newest checkpoint in a saved answer of the log, a tlog-proof@v1 text; null where it holds none. */
-function tlogProofOf(saved: JsonValue): string | null {
-  const proof = savedAnswer(saved)?.body.tlog_proof;
-  return typeof proof === 'string' ? proof : null;
-}
-
 /** The checks of a saved answer of the log about one hash; null for every other body. */
-export function logAnswer(saved: JsonValue, trusted: KeyTrust & PolicyTrust): LogAnswer | null {
+export function logAnswer(saved: JsonValue, trusted: ProofTrust): LogAnswer | null {
   const answer = savedAnswer(saved);
   if (answer === null) return null;
   const { body, member, given } = answer;
   if (body.found !== true || given === null) return ABSENT;
   const proved = provedSchema.safeParse(given);
   const hash = typeof body.hash === 'string' && RECORD_HASH.test(body.hash) ? body.hash : null;
-  if (!proved.success || hash === null) return UNREADABLE;
-  const { signer, checks } = checkpointChecks(proved.data, member, trusted);
+  const entryBytes = proved.success ? utf8ToBytes(canonicalJson(proved.data.entry)) : null;
+  const entry = entryBytes === null ? null : parseReleaseEntry(entryBytes);
+  if (!proved.success || entryBytes === null || entry === null || hash === null) return UNREADABLE;
+  const place = { proved: proved.data, entry, entryBytes, member };
+  const { signer, checks } = checkpointChecks(place, trusted);
   const own = [
     ...memberChecks(body, proved.data, member),
     ...coreChecks(body, hash),
-    ...inclusionChecks(hash, proved.data, member),
+    ...inclusionChecks(hash, place),
   ];
-  const age =
-    signer === null ? [] : ageChecks({ hash, note: proved.data.checkpoint, saved }, trusted);
-  const fresh = freshChecks({ hash, given: body.tlog_proof }, trusted);
-  return { signer, isFound: true, checks: [...own, ...checks, ...fresh, ...age, WORDS] };
+  return { signer, isFound: true, checks: [...own, ...checks, WORDS] };
 }
 
 const ABSENT: LogAnswer = {
@@ -102,7 +94,7 @@ const UNREADABLE: LogAnswer = {
   isFound: true,
 };
 const WORDS = checkAt('cover', '').notApplicable(
-  'outside the proof: status, batch, timestamp and note are words of the service',
+  'outside the proof: status, timestamp and note are words of the service',
 );
 
 function memberChecks(body: JsonObject, proved: Proved, member: string): BodyCheck[] {
@@ -134,117 +126,87 @@ function coreChecks(body: JsonObject, hash: string): BodyCheck[] {
   ];
 }
 
-function inclusionChecks(hash: string, proved: Proved, member: string): BodyCheck[] {
-  const leaf = leafHash(logEntry(hash), sha256);
-  const at = checkAt('inclusion', memberPath(member, 'inclusion_proof'));
-  const { index, size, root, inclusion_proof } = proved;
-  const claim = {
+/** What a saved answer proves, and where in it that stands. */
+interface Place {
+  readonly proved: Proved;
+  readonly entry: ReleaseEntry;
+  readonly entryBytes: Uint8Array;
+  readonly member: string;
+}
+
+/** The hash is under `root`, which is that of its release, and the entry of that release is under `log_root`. */
+function inclusionChecks(hash: string, { proved, entry, entryBytes, member }: Place): BodyCheck[] {
+  const { batch, index, root, entry_index, log_root, checkpoint } = proved;
+  const at = (name: string) => checkAt('inclusion', memberPath(member, name));
+  const taken = {
     index,
-    size,
-    leaf,
-    root: hexToBytes(root),
-    proof: inclusion_proof.map(hexToBytes),
+    size: entry.new.count,
+    leaf: takenLeaf(hash, sha256),
+    root: hexToBytes(entry.new.root.slice('sha256:'.length)),
+    proof: proved.inclusion_proof.map(hexToBytes),
+  };
+  const logged = {
+    index: entry_index,
+    size: openNote(checkpoint)?.checkpoint.size ?? 0,
+    leaf: leafHash(entryBytes, sha256),
+    root: hexToBytes(log_root),
+    proof: proved.entry_proof.map(hexToBytes),
   };
   return [
     agreement(
-      memberPath(member, 'leaf_hash'),
-      proved.leaf_hash === bytesToHex(leaf),
-      'the leaf of the hash',
+      memberPath(member, 'batch'),
+      batch === releaseName(entry),
+      'the release of the entry',
     ),
-    verifyInclusion(claim, sha256)
-      ? at.pass(`entry ${index} of the ${size} under the root`)
-      : at.fail('does not lead from the hash to the root'),
+    agreement(memberPath(member, 'root'), root === entry.new.root, 'that of the entry'),
+    verifyInclusion(taken, sha256)
+      ? at('inclusion_proof').pass(
+          `hash ${index} of the ${entry.new.count} of release ${entry.sequence}`,
+        )
+      : at('inclusion_proof').fail('does not lead from the hash to the root'),
+    verifyInclusion(logged, sha256)
+      ? at('entry_proof').pass(`entry ${entry_index} of the log`)
+      : at('entry_proof').fail('does not lead from the entry to the root of the log'),
   ];
 }
 
-function checkpointChecks(
-  { checkpoint, size, root }: Proved,
-  member: string,
-  trusted: KeyTrust & PolicyTrust,
-) {
+function checkpointChecks(place: Place, trusted: ProofTrust) {
+  const { proved, entry, entryBytes, member } = place;
+  const { checkpoint, log_root, entry_index: index } = proved;
   const at = checkAt('checkpoint', memberPath(member, 'checkpoint'));
-  const stated = openNote(checkpoint)?.checkpoint;
-  const isSame = stated?.size === size && bytesToHex(stated.root) === root;
-  if (!isSame) return { signer: null, checks: [at.fail('not the signed note of this tree')] };
-  const { fault: lack, witnessed } = judgeByPolicy(checkpoint, trusted);
-  if (lack !== null) return { signer: null, checks: [at.fail(lack)] };
-  const known = believedDids(trusted, trusted.keys?.keys[0]?.did);
-  if (known.length === 0) {
+  const { keys, now, policy } = trusted;
+  const opened = openNote(checkpoint);
+  if (opened === null || bytesToHex(opened.checkpoint.root) !== log_root) {
+    return { signer: null, checks: [at.fail('not the signed note of this tree')] };
+  }
+  const { note, checkpoint: signed } = opened;
+  const seen = judgeByPolicy(checkpoint, trusted, entry.as_of);
+  if (seen.fault !== null) return { signer: null, checks: [at.fail(seen.fault)] };
+  const believed = believedDids(trusted, trusted.keys?.keys[0]?.did);
+  if (believed.length === 0) {
     const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
     return { signer: null, checks: [at.notApplicable(detail)] };
   }
-  const { fault, signers } = judgeNote(checkpoint, known, trusted.isSignature);
-  const [signer = null] = signers;
-  if (fault !== null) return { signer: null, checks: [at.fail(fault)] };
-  const words = ['states this tree, signed', ...witnessed.map(witnessWords)].join(', ');
-  return { signer, checks: [at.pass(words)] };
-}
-
-/** The proof against the newest checkpoint, where an answer brings one: it is of the same hash, and signed. */
-function freshChecks(
-  { hash, given = null }: { readonly hash: string; readonly given: JsonValue | undefined },
-  trusted: KeyTrust & PolicyTrust,
-): BodyCheck[] {
-  if (given === null) return [];
-  const at = checkAt('inclusion', 'tlog_proof');
-  if (typeof given !== 'string') return [at.fail('not a text')];
+  const { fault, signers } = believedSigners({ note, signed }, believed, trusted);
+  const [signer] = signers;
+  if (fault !== null || signer === undefined) {
+    return { signer: null, checks: [at.fail(fault ?? 'signed by nobody')] };
+  }
+  const words = [...seen.witnessed.map(witnessWords), ...seen.ignored];
+  const pass = at.pass(['states this tree, signed', ...words].join(', '));
   try {
-    const proof = parseTlogProof(given);
-    const known = believedDids(trusted, trusted.keys?.keys[0]?.did);
-    const { fault } = known.length === 0 ? { fault: null } : judgeNote(proof.checkpoint, known);
-    if (fault !== null) return [at.fail(fault)];
-    const isLeaf = isLeafProven(proof, leafHash(logEntry(hash), sha256), sha256);
-    return [isLeaf ? at.pass('of the newest tree') : at.fail('does not lead to its root')];
+    const leaf = leafHash(entryBytes, sha256);
+    const of = { index, leaf, entry, origin: signed.origin };
+    const backings = backingsOf({ note, root: signed.root, signers }, of, believed, trusted);
+    const key =
+      keys === undefined
+        ? []
+        : [judgeTime({ as_of: entry.as_of, backings }, { keys, now, policy })];
+    return {
+      signer,
+      checks: [pass, ...key.map((one) => keyCheck(memberPath(member, 'checkpoint'), one))],
+    };
   } catch (error) {
-    return [at.fail(messageOf(error))];
-  }
-}
-
-/** A note has no time that a thief of a past key could not choose; then its proof against the newest checkpoint has to do. */
-function ageChecks(
-  { hash, note, saved }: { hash: string; note: string; saved: JsonValue },
-  trusted: KeyTrust & PolicyTrust,
-): BodyCheck[] {
-  const past = pastSigner(note, trusted);
-  if (past === null) return [];
-  const at = checkAt('anchor', 'tlog_proof');
-  if (isProvenNow(hash, saved, trusted)) return [at.pass('by a checkpoint of a key still in use')];
-  return [at.notApplicable(`${past}: ask /proof/<hash> again, for a checkpoint of a later key`)];
-}
-
-function isProvenNow(hash: string, saved: JsonValue, trusted: KeyTrust & PolicyTrust): boolean {
-  const text = tlogProofOf(saved);
-  if (text === null) return false;
-  try {
-    const proof = parseTlogProof(text);
-    const isLeaf = isLeafProven(proof, leafHash(logEntry(hash), sha256), sha256);
-    return isLeaf && checkpointSigner(proof.checkpoint, trusted).isPresent;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * A body with a proof that was fetched later in the place of its own: a tlog-proof@v1 text, or the saved answer of
- * `/proof/<hash>`. Throws a RangeError for anything else; whether it proves the body is judged with the body.
- */
-export function withFreshProof(body: JsonValue, text: string): JsonValue {
-  const proof = tlogProofIn(text);
-  if (!isObject(body)) return body;
-  const { body: bare } = withoutProof(body);
-  return { ...(bare as typeof body), [PROOF_MEMBER]: proof };
-}
-
-function tlogProofIn(text: string): string {
-  try {
-    const proof = text.startsWith('{') ? tlogProofOf(parseJson(text)) : text;
-    if (proof === null) throw new RangeError('the answer holds no proof');
-    parseTlogProof(proof);
-    return proof;
-  } catch (cause) {
-    throw new RangeError(
-      'Cannot use the fresh proof: not a tlog-proof@v1, nor an answer of /proof/<hash> with one; save that answer as it is',
-      { cause },
-    );
+    return { signer, checks: [at.fail(messageOf(error))] };
   }
 }

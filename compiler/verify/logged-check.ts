@@ -1,36 +1,30 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { logOrigin } from '../contract/checkpoint.ts';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { isStatementProven, parseProofExtra } from '../contract/body-proof.ts';
+import { logOrigin, openNote, type SignedNote } from '../contract/checkpoint.ts';
 import {
-  type Citation,
   citationSchema,
   citedBase,
   citedTarget,
-  hashedIn,
   owesProof,
   sampleIn,
 } from '../contract/citation.ts';
-import { TABLE } from '../contract/endpoints.ts';
 import { messageOf } from '../contract/errors.ts';
-import { hasEnded, type IssuerKey } from '../contract/key-history.ts';
+import { utcTime } from '../contract/iso-time.ts';
 import { leafHash } from '../contract/merkle.ts';
-import { RECORD_HASH } from '../contract/record-hash.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
-import { logEntry } from '../contract/tiles.ts';
+import type { ReleaseEntry } from '../contract/release-entry.ts';
+import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
 import { type BodyCheck, checkAt, memberPath, type ObjectNode } from './body-check.ts';
+import { type Backing, endOfKey, judgeKey, type KeyVerdict } from './key-rule.ts';
 import { believedDids, judgeSigner, type KeyTrust } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';
-import {
-  checkpointSigner,
-  isWitnessed,
-  judgeByPolicy,
-  type PolicyTrust,
-  pastSigner,
-  type Witnessed,
-  witnessWords,
-} from './policy-check.ts';
-import { bearsCore } from './series-checks.ts';
+import { cosignersOf, judgeByPolicy, type PolicyTrust, witnessWords } from './policy-check.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import type { SignatureCheck } from './strict-signature.ts';
+
+// The proof of a body: its statement is among those of a release, and the entry of that release is in the log of its issuer.
+// That gives a time, at which the key of each citation has to have been valid (`key-rule.ts`).
 
 /**
  * `demanded`: a body that is not proven to be in the log fails. `noted`: that it is not is said, of a body that owes a proof.
@@ -38,345 +32,257 @@ import type { SignatureCheck } from './strict-signature.ts';
  */
 export type ProofDemand = 'demanded' | 'noted';
 
-interface LoggedPlace {
-  readonly index: number;
-  readonly size: number;
+/** A log as its reader passed it: it leads a proof under an older checkpoint to its newest one. */
+export interface GivenLog {
+  /** The signed note of its newest checkpoint, whose signatures are not checked yet. */
+  readonly note: string;
+  /** The newest entry, which leads to the root of the note; null where that is none of a release. */
+  readonly newest: ReleaseEntry | null;
+  /** The leaf hash of an entry, which leads to that root; throws a RangeError where the tiles do not give it. */
+  leafAt(index: number): Uint8Array;
 }
 
-/** Looks an entry up in a log that its reader passed; null where it is none of it, or the log is of another issuer or service. */
-export type GivenLog = (leaf: {
-  hash: string;
-  origin: string;
-  signer: string;
-}) => LoggedPlace | null;
-
-interface ProofTrust extends KeyTrust, PolicyTrust {
+export interface ProofTrust extends KeyTrust, PolicyTrust {
   /** Checks signatures; strict RFC 8032 code without it. */
   readonly isSignature?: SignatureCheck;
   /** What is asked of a body that came without a proof of its own; nothing without it. */
   readonly proof?: ProofDemand;
-  /** The log of a release that was passed: what it holds needs no proof of its own. */
   readonly log?: GivenLog;
+  /** The root of a log, in hex, that the reader found in a Bitcoin block, and the ISO-8601 time of that block. */
+  readonly block?: { readonly root: string; readonly at: string } | undefined;
 }
 
-const NO_PROOF = 'no proof that it is in the log came with it';
-const HOW_TO_GET =
-  'buy it without proof=0, pass a release folder whose log holds it with --keys, or do without with --no-proof';
-
-/** What is said of a body that came without a proof; a policy cannot be met without one. */
-export function unprovenChecks(body: JsonValue, trusted: ProofTrust): BodyCheck[] {
-  const { proof, policy } = trusted;
-  const demand = policy === undefined ? proof : 'demanded';
-  if (demand === undefined || (demand === 'noted' && !owesProof(body))) return [];
-  const at = checkAt('logged', '');
-  const held = policy === undefined ? heldWords(body, trusted) : null;
-  if (held !== null) return [at.pass(held)];
-  const detail = `${NO_PROOF}; ${HOW_TO_GET}`;
-  return [demand === 'noted' ? at.notApplicable(detail) : at.fail(detail)];
+/** A proof that holds, of the release that an answer came from. */
+interface ProvenBody {
+  readonly read: ReadTlogProof;
+  readonly entry: ReleaseEntry;
+  /** Checkpoints over that entry: that of the proof, and that of the log which was passed. */
+  readonly backings: readonly Backing[];
+  /** What else is to say: who saw it when, and what does not count. */
+  readonly words: readonly string[];
 }
 
-/** Where the log that was passed holds a body; null where it does not, or none was passed. */
-function heldWords(body: JsonValue, { log }: ProofTrust): string | null {
-  const signed = sampleIn(body) ?? body;
-  const cited = citationSchema.safeParse(isObject(signed) ? signed._citation : undefined);
-  if (log === undefined || !cited.success) return null;
-  const { issuer_DID: signer } = cited.data;
-  const origin = logOrigin(citedBase(cited.data));
-  for (const { hash, of } of provableHashes(signed)) {
-    const place = log({ origin, signer, hash });
-    if (place !== null)
-      return placeWords({ ...place, of, origin }, 'in the release that was passed');
+/** What a proof shows of a body; null where none came. */
+export type JudgedProof = { readonly proven: ProvenBody } | { readonly fault: string } | null;
+
+export function judgeProof(
+  body: JsonValue,
+  proof: JsonValue | undefined,
+  trusted: ProofTrust,
+): JudgedProof {
+  if (proof === undefined) return null;
+  try {
+    return { proven: provenBody(sampleIn(body) ?? body, proof, trusted) };
+  } catch (error) {
+    return { fault: messageOf(error) };
   }
-  return null;
 }
 
-/**
- * The entry that the proof of a body leads to: it is of this body, under a checkpoint of the log of the service which the
- * citation names, signed by a key that is known. Throws a RangeError that says what does not hold.
- */
-function provenEntry(body: JsonValue, proof: JsonValue, trusted: ProofTrust) {
-  const signed = sampleIn(body) ?? body;
+/** Throws a RangeError that says what does not hold. */
+function provenBody(signed: JsonValue, proof: JsonValue, trusted: ProofTrust): ProvenBody {
   const cited = citationSchema.safeParse(isObject(signed) ? signed._citation : undefined);
   if (!cited.success) throw new RangeError('no citation says of which log it has to be');
   if (typeof proof !== 'string') throw new RangeError('not a text');
   const read = parseTlogProof(proof);
+  if (read.extra === undefined) {
+    throw new RangeError('it names no release: it is of a format of before; ask for it again');
+  }
+  const { entry, entryBytes, index, hashes } = parseProofExtra(read.extra);
   const origin = logOrigin(citedBase(cited.data));
   if (read.signed.origin !== origin) {
     throw new RangeError(
       `its checkpoint is of the log "${read.signed.origin}", and the body is of "${origin}"`,
     );
   }
-  const known = believedDids(trusted, cited.data.issuer_DID);
-  const { fault } = judgeSigners(read, known, trusted.isSignature);
+  const believed = believedDids(trusted, cited.data.issuer_DID);
+  const { fault, signers } = believedSigners(read, believed, trusted);
   if (fault !== null) throw new RangeError(`its checkpoint: ${fault}`);
-  const proven = provableHashes(signed).find(({ hash }) =>
-    isLeafProven(read, leafHash(logEntry(hash), sha256), sha256),
+  const leaf = leafHash(entryBytes, sha256);
+  if (!isLeafProven(read, leaf, sha256)) {
+    throw new RangeError('it does not lead from the entry of its release to its checkpoint');
+  }
+  const statement = { target: citedTarget(cited.data) ?? '', statement: cited.data.record_hash };
+  if (!isStatementProven({ entry, index, hashes }, statement, sha256)) {
+    throw new RangeError(
+      'it does not lead from the statement of this body to its release: that answers the request otherwise, or not at all',
+    );
+  }
+  const disorder = timeFault(signed, cited.data.retrieved_at, { entry, now: trusted.now });
+  if (disorder !== null) throw new RangeError(disorder);
+  const policy = judgeByPolicy(read.checkpoint, trusted, entry.as_of);
+  if (policy.fault !== null) throw new RangeError(policy.fault);
+  const own = { note: read.note, root: read.signed.root, signers };
+  const of = { index: read.index, leaf, entry, origin };
+  const backings = backingsOf(own, of, believed, trusted);
+  const words = [...policy.witnessed.map(witnessWords), ...policy.ignored];
+  return { read, entry, backings, words: [...words, ...strayBlock(trusted, entry)] };
+}
+
+/** The believed keys that signed a checkpoint: one is enough, and the line of each key that is known has to hold. */
+export function believedSigners(
+  read: Pick<ReadTlogProof, 'note' | 'signed'>,
+  believed: readonly string[],
+  { keys, isSignature }: ProofTrust,
+): ReturnType<typeof judgeSigners> {
+  const listed = keys?.keys.map(({ did }) => did) ?? [];
+  const { fault, signers } = judgeSigners(
+    read,
+    [...new Set([...believed, ...listed])],
+    isSignature,
   );
-  if (proven === undefined)
-    throw new RangeError('no hash of this body is the entry that it proves');
-  return { read, leaf: proven.of };
+  const own = signers.filter((did) => believed.includes(did));
+  const none = own.length === 0 ? 'signed by no key that is trusted' : null;
+  return { fault: fault ?? none, signers: own };
 }
 
-export function loggedCheck(body: JsonValue, proof: JsonValue, trusted: ProofTrust): BodyCheck {
-  const at = checkAt('logged', sampleIn(body) === null ? '_proof' : 'sample._proof');
-  try {
-    const { read, leaf } = provenEntry(body, proof, trusted);
-    const past = pastSigner(read.checkpoint, trusted);
-    if (past !== null) return unfitProof(body, past, trusted);
-    const { fault: lack, witnessed } = judgeByPolicy(read.checkpoint, trusted);
-    return lack === null ? at.pass(wordsOf(read, leaf, witnessed)) : at.fail(lack);
-  } catch (error) {
-    return at.fail(messageOf(error));
-  }
+/** A checkpoint over an entry, and which keys that are believed signed it. */
+interface SignedTree {
+  readonly note: SignedNote;
+  readonly root: Uint8Array;
+  readonly signers: readonly string[];
 }
 
-/** What is said of a body whose own proof a thief may have made. */
-function unfitProof(body: JsonValue, why: string, trusted: ProofTrust): BodyCheck {
-  const at = checkAt('logged', '_proof');
-  const held = trusted.policy === undefined ? heldWords(body, trusted) : null;
-  if (held !== null) return at.pass(held);
-  return trusted.proof === 'demanded' ? at.fail(why) : at.notApplicable(why);
+interface EntryPlace {
+  readonly index: number;
+  readonly leaf: Uint8Array;
+  readonly entry: ReleaseEntry;
+  /** Of the log that it is in. */
+  readonly origin: string;
 }
 
-/** An entry that no thief of a past key could have made: witnesses saw it before, or a key that is still in use signed since. */
-interface ShownLeaf {
-  readonly leaf: ProvableHash['of'];
-  readonly by: 'witnesses' | 'present key';
-}
-
-function shownLeaf(
-  delivered: { body: JsonValue; proof: JsonValue },
+/**
+ * What stands behind an entry: the checkpoint that it came with, and the newest one of the log that was passed. Throws a RangeError
+ * where that log shows that its issuer never published the entry there.
+ */
+export function backingsOf(
+  own: SignedTree,
+  place: EntryPlace,
+  believed: readonly string[],
   trusted: ProofTrust,
-  before: string,
-): ShownLeaf | null {
-  try {
-    const { read, leaf } = provenEntry(delivered.body, delivered.proof, trusted);
-    if (isWitnessed(read.checkpoint, trusted, before)) return { leaf, by: 'witnesses' };
-    const { isPresent } = checkpointSigner(read.checkpoint, trusted);
-    return isPresent ? { leaf, by: 'present key' } : null;
-  } catch {
-    return null;
+): Backing[] {
+  const { as_of } = place.entry;
+  const { block } = trusted;
+  const counts = block !== undefined && strayBlock(trusted, place.entry).length === 0;
+  return [own, ...ledTo(place, believed, trusted)].map(({ note, root, signers }) => {
+    const isStamped = counts && block.root === bytesToHex(root);
+    const cosigned = cosignersOf(note, trusted, as_of).cosigned;
+    return { signers, cosigned, block: isStamped ? Date.parse(block.at) : undefined };
+  });
+}
+
+/** Times in their order: collected, published, answered, judged; clocks may differ by some minutes. */
+function timeFault(
+  body: JsonValue,
+  retrieved_at: string,
+  {
+    entry: { as_of },
+    now = Number.POSITIVE_INFINITY,
+  }: { entry: ReleaseEntry; now?: number | undefined },
+): string | null {
+  const at = Date.parse(as_of);
+  if (!(utcTime(retrieved_at) <= at + CLOCK_SKEW_MS)) {
+    return `it was retrieved at ${retrieved_at}, after its release of ${as_of}`;
   }
+  const provenance = isObject(body) ? body.provenance : undefined;
+  const answered = isObject(provenance) ? provenance.answered_at : undefined;
+  if (answered !== undefined && !(at <= utcTime(String(answered)) + CLOCK_SKEW_MS)) {
+    return `it was answered at ${String(answered)}, before its release of ${as_of}`;
+  }
+  return at <= now + CLOCK_SKEW_MS ? null : `its release is of ${as_of}, which is still to come`;
 }
 
-const LEAF_WORDS = {
-  reading: 'its reading',
-  'named reading': 'the reading that it names, not its own figures,',
-  statement: 'its signed statement',
-} as const;
-
-/** Behind the word `logged`: `at size 12, WHEN: its reading is entry 5 of readings.example/log`. */
-function placeWords(
-  { of, index, origin, size }: LoggedPlace & { of: keyof typeof LEAF_WORDS; origin: string },
-  when: string,
-): string {
-  return `at size ${size}, ${when}: ${LEAF_WORDS[of]} is entry ${index} of ${origin}`;
+/** In words, the block of the reader where it claims to be older than what it holds. */
+function strayBlock({ block }: ProofTrust, { as_of }: ReleaseEntry): string[] {
+  if (block === undefined || Date.parse(block.at) >= Date.parse(as_of) - CLOCK_SKEW_MS) return [];
+  return [`the block is of ${block.at}, which is before it was there, and does not count`];
 }
 
-/** Only a cosignature of a witness states a time, and only a reader who knows the witness can check it. */
-function wordsOf(
-  { index, signed: { origin, size }, note }: ReadTlogProof,
-  of: keyof typeof LEAF_WORDS,
-  witnessed: readonly Witnessed[],
-): string {
-  const others = note.signatures.filter(({ name }) => name !== origin).length;
+/** The newest checkpoint of the log that was passed, if that goes on from the entry. */
+function ledTo(at: EntryPlace, believed: readonly string[], trusted: ProofTrust): SignedTree[] {
+  const { log } = trusted;
+  const opened = log === undefined ? null : openNote(log.note);
+  if (log === undefined || opened === null || opened.checkpoint.origin !== at.origin) return [];
+  const { note, checkpoint } = opened;
+  const { fault, signers } = believedSigners({ note, signed: checkpoint }, believed, trusted);
+  if (fault !== null) return [];
+  if (at.index >= checkpoint.size) {
+    const isOlder =
+      log.newest === null ||
+      (log.newest.sequence < at.entry.sequence &&
+        Date.parse(log.newest.as_of) <= Date.parse(at.entry.as_of));
+    if (isOlder) return [];
+    throw new RangeError('the log that was passed is newer, and does not hold its release');
+  }
+  const held = log.leafAt(at.index);
+  if (!held.every((byte, position) => byte === at.leaf[position])) {
+    throw new RangeError(`the log that was passed holds another release as entry ${at.index}`);
+  }
+  return [{ note, root: checkpoint.root, signers }];
+}
+
+const NO_PROOF =
+  'no proof that it is in the log came with it; buy it without proof=0, or do without with --no-proof';
+
+/** Whether a body is in the log of its issuer; a policy cannot be met without a proof. */
+export function loggedChecks(
+  body: JsonValue,
+  judged: JudgedProof,
+  { proof, policy }: ProofTrust,
+): BodyCheck[] {
+  if (judged === null) {
+    const at = checkAt('logged', '');
+    const demand = policy === undefined ? proof : 'demanded';
+    if (demand === 'demanded') return [at.fail(NO_PROOF)];
+    return demand === 'noted' && owesProof(body) ? [at.notApplicable(NO_PROOF)] : [];
+  }
+  const at = checkAt('logged', sampleIn(body) === null ? '_proof' : 'sample._proof');
+  if ('fault' in judged) return [at.fail(judged.fault)];
+  const { read, entry, words } = judged.proven;
+  const { origin } = read.signed;
+  const others = read.note.signatures.filter(({ name }) => name !== origin).length;
   const unknown =
     others < 1 ? 'no witness signed' : `${others} further signatures, of nobody that is known`;
-  const when =
-    witnessed.length > 0 ? witnessed.map(witnessWords).join(', ') : `no time proven (${unknown})`;
-  return placeWords({ index, size, of, origin }, when);
-}
-
-/** Something that a key signed which was revoked later, or which ended. */
-export interface AnchorQuestion {
-  readonly body: JsonObject;
-  /** The hash that must be an entry of the log; null for a body that has none. */
-  readonly leaf: ProvableHash | null;
-  /** Hash of the signed statement, and of when it says that it is. */
-  readonly statement: string;
-  readonly retrieved_at: string;
-  /** From when the key was revoked, or until when it was valid. */
-  readonly before: string;
-  readonly isRevoked: boolean;
-}
-
-/**
- * `anchored`: shown to be older. `reading`: only its reading is, which it bears whole. `forged`: the log shows that it is not
- * older. `open`: the log shows neither.
- */
-export interface AnchorAnswer {
-  readonly state: 'anchored' | 'reading' | 'forged' | 'open';
-  readonly detail: string;
-}
-
-/** Null where the log cannot tell: the release is of a time at which the key still signed. */
-export type AnchorCheck = (question: AnchorQuestion) => AnchorAnswer | null;
-
-export interface AnchorTrust extends ProofTrust {
-  readonly anchors?: AnchorCheck;
-}
-
-const STATUS = {
-  anchored: 'pass',
-  reading: 'notApplicable',
-  forged: 'fail',
-  open: 'notApplicable',
-} as const;
-const HOW_TO_SHOW =
-  'pass a release folder with --keys, or a fresh proof of its citation with --fresh-proof';
-
-/**
- * A key that was revoked or that has ended can date back what it signs, with a tree and a checkpoint of its own: its citations
- * need something that it cannot have made, from before.
- */
-export function anchorChecks(
-  cited: readonly ObjectNode[],
-  delivered: { body: JsonValue; proof: JsonValue | undefined },
-  trust: AnchorTrust,
-): BodyCheck[] {
-  // The proof is one, however many citations a body has.
-  const shown = new Map<string, ShownLeaf | null>();
-  const shownBy = (before: string): ShownLeaf | null => {
-    const { body, proof } = delivered;
-    const known = shown.get(before);
-    if (known !== undefined || proof === undefined) return known ?? null;
-    const leaf = shownLeaf({ body, proof }, trust, before);
-    shown.set(before, leaf);
-    return leaf;
-  };
-  return cited.flatMap((node) => anchorCheck(node, shownBy, trust));
-}
-
-function anchorCheck(
-  node: ObjectNode,
-  shownBy: (before: string) => ShownLeaf | null,
-  trust: AnchorTrust,
-): BodyCheck[] {
-  const parsed = citationSchema.safeParse(node.value._citation);
-  const key = trust.keys?.keys.find(({ did }) => did === parsed.data?.issuer_DID);
-  if (!parsed.success || key === undefined) return [];
-  const limit = limitOf(parsed.data, key, trust);
-  if (limit === null) return [];
-  const at = checkAt('anchor', memberPath(node.path, '_citation'));
-  const { retrieved_at, record_hash: statement } = parsed.data;
-  const [leaf = null] = provableHashes(node.value);
-  const question = { body: node.value, leaf, statement, retrieved_at, ...limit };
-  const own = limit.detail === null ? null : answerOf(node, limit, shownBy(limit.before));
-  const answer = best(own, trust.anchors?.(question) ?? null);
-  if (answer !== null) return [at[STATUS[answer.state]](answer.detail)];
-  return limit.detail === null ? [] : [at.notApplicable(`${limit.detail}; ${HOW_TO_SHOW}`)];
-}
-
-interface Limit {
-  readonly before: string;
-  readonly isRevoked: boolean;
-  /** Why its age has to be shown; null where only a log can tell that it has to be. */
-  readonly detail: string | null;
-}
-
-function limitOf(
-  { issuer_DID: did, retrieved_at }: Citation,
-  { revoked_from, valid_until }: IssuerKey,
-  trust: AnchorTrust,
-): Limit | null {
-  const { status, detail } = judgeSigner(trust, did, retrieved_at);
-  if (status === 'refused') return null;
-  if (revoked_from !== null) return { before: revoked_from, isRevoked: true, detail };
-  if (valid_until === null) return null;
-  const isOver = trust.keys !== undefined && hasEnded(trust.keys, did, trust.now);
-  const ended = `${did} was in use until ${valid_until}: what it signed counts only if that is shown to be older`;
-  return { before: valid_until, isRevoked: false, detail: isOver ? ended : null };
-}
-
-function answerOf(
-  { path }: ObjectNode,
-  { before, isRevoked }: Limit,
-  shown: ShownLeaf | null,
-): AnchorAnswer | null {
-  if (shown === null || (isRevoked && shown.by === 'present key')) return null;
-  // A statement about the whole body vouches for all that stands in it, a reading for itself, a hash that is named for nothing.
-  const isTop = ['', 'sample'].includes(path);
-  const words = SHOWN_WORDS[shown.by](before);
-  if (shown.leaf === 'statement' && (isTop || !isRevoked)) {
-    return { state: 'anchored', detail: `in the log, ${words}` };
-  }
-  if (shown.leaf !== 'reading' || !isTop) return null;
-  const rest = `its other words are signed by a key of the past alone; ${HOW_TO_SHOW}`;
-  return { state: 'reading', detail: `only its reading is proven: in the log, ${words}; ${rest}` };
-}
-
-const SHOWN_WORDS: Readonly<Record<ShownLeaf['by'], (before: string) => string>> = {
-  witnesses: (before) => `as witnesses saw it before ${before}`,
-  'present key': () => 'by a checkpoint of a key that is still in use',
-};
-
-function best(own: AnchorAnswer | null, given: AnchorAnswer | null): AnchorAnswer | null {
-  const order = ['anchored', 'forged', 'reading', 'open'] as const;
-  const answers = [own, given].flatMap((each) => each ?? []);
-  return order.map((state) => answers.find((each) => each.state === state)).find(Boolean) ?? null;
-}
-
-/**
- * A hash whose entry in the log proves a body, and what it is the hash of: its reading, which the body bears whole; a reading
- * that it only names, so that its own figures are in no entry; its signed statement.
- */
-interface ProvableHash {
-  readonly hash: string;
-  readonly of: 'reading' | 'named reading' | 'statement';
-}
-
-/**
- * The hashes of which one has to be the leaf of a body's proof, the best first: the record hash of the one reading that it
- * is about, else its signed statement. What a settlement answer follows from is signed in its `coverage`.
- */
-function provableHashes(body: JsonValue): ProvableHash[] {
-  if (!isObject(body)) return [];
-  const { coverage } = body;
-  const covered = isObject(coverage) && repeatsPart(body) ? statementHash(coverage) : null;
-  if (covered !== null) return [{ hash: covered, of: 'statement' }];
-  const own = ofReading(body);
-  const statement = statementHash(body);
+  const seen = words.length > 0 ? words.join(', ') : unknown;
   return [
-    ...(own === null ? [] : [own]),
-    ...(statement === null ? [] : [{ hash: statement, of: 'statement' as const }]),
+    at.pass(
+      `the answer to its request in release ${entry.sequence} of ${entry.as_of}, entry ${read.index} of ${origin}: ${seen}`,
+    ),
   ];
 }
 
-/**
- * The record hash of the one reading or row that a body is about, by its signed address. A body that joins several cannot borrow
- * the entry of one of them. A record and a row are hashed whole, so they bear the core of the hash themselves.
- */
-function ofReading(body: JsonObject): ProvableHash | null {
-  const { record_hash: hash } = body;
-  const [path, asked] = signedAddress(body);
-  const row = TABLE.find((each) => each.path === path);
-  const of = row === undefined ? null : hashedIn(row);
-  if (of === null || typeof hash !== 'string' || !RECORD_HASH.test(hash)) return null;
-  const isWhole = of === 'row' || (path === '/gauge' && !asked.has('format'));
-  if (isWhole && !bearsCore(body, of)) return null;
-  const isOfBody = (name: string): boolean => asked.get(name) === body[name];
-  const isOwn = of === 'row' || ['signal_id', 'entity'].every(isOfBody);
-  return isOwn ? { hash, of: isWhole ? 'reading' : 'named reading' } : null;
+const HOW_TO_LEAD = 'pass a newer log of the issuer with --keys (a release, data or mirror folder)';
+
+/** A verdict of the one rule for every key, as a check. */
+export function keyCheck(where: string, { state, detail }: KeyVerdict): BodyCheck {
+  const at = checkAt('anchor', where);
+  if (state === 'open') return at.notApplicable(`${detail}; ${HOW_TO_LEAD}`);
+  return state === 'holds' ? at.pass(detail) : at.fail(detail);
 }
 
-function signedAddress({ _citation }: JsonObject): [string | undefined, URLSearchParams] {
-  const cited = citationSchema.safeParse(_citation);
-  const [path, query] = (cited.success ? citedTarget(cited.data) : null)?.split('?', 2) ?? [];
-  return [path, new URLSearchParams(query)];
-}
-
-/**
- * A settlement answer has no citation of its own and repeats that of a part. No signed body can: its content would hold its own
- * hash. So nobody makes another's proof pass by putting what it proves into a member `coverage`.
- */
-function repeatsPart(body: JsonObject): boolean {
-  const { candidate_sources: rows, evidence, coverage } = body;
-  const parts = [Array.isArray(rows) ? rows[0] : undefined, evidence, coverage];
-  const own = statementHash(body);
-  return own !== null && parts.some((part) => isObject(part) && statementHash(part) === own);
-}
-
-function statementHash({ _citation }: JsonObject): string | null {
-  const hash = isObject(_citation) ? _citation.record_hash : undefined;
-  return typeof hash === 'string' && RECORD_HASH.test(hash) ? hash : null;
+/** Whether the key of each citation was valid when the release of the body was published. */
+export function keyChecks(
+  cited: readonly ObjectNode[],
+  judged: JudgedProof,
+  trusted: ProofTrust,
+): BodyCheck[] {
+  const { keys, now, policy } = trusted;
+  if (keys === undefined) return [];
+  const verdictOf = (did: string): KeyVerdict | null => {
+    if (judged !== null && 'proven' in judged) {
+      const { entry, backings } = judged.proven;
+      return judgeKey({ did, as_of: entry.as_of, backings }, { keys, now, policy });
+    }
+    const end = endOfKey(did, { keys, now });
+    const detail = `without a proof nothing shows that it is older: ${end?.words}`;
+    return end === null ? null : { state: 'open', detail };
+  };
+  return cited.flatMap(({ path, value }) => {
+    const parsed = citationSchema.safeParse(value._citation);
+    if (!parsed.success) return [];
+    const { issuer_DID: did, retrieved_at } = parsed.data;
+    // Whose key is not believed is named with the citation.
+    if (judgeSigner(trusted, did, retrieved_at).status === 'refused') return [];
+    const verdict = verdictOf(did);
+    return verdict === null ? [] : [keyCheck(memberPath(path, '_citation'), verdict)];
+  });
 }

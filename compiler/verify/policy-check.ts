@@ -1,27 +1,30 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import {
+  linesOf,
+  noteKeyHash,
   parseCheckpoint,
   parseNote,
   type SignedNote,
   signatureIn,
 } from '../contract/checkpoint.ts';
 import { cosignaturesOf, cosignedBytes } from '../contract/cosignature.ts';
+import { didKey } from '../contract/did-key.ts';
 import { isoTime } from '../contract/iso-time.ts';
-import { hasEnded } from '../contract/key-history.ts';
 import {
+  hasWitnessed,
   isChecked,
   type LogPolicy,
-  type PolicyMember,
   type PolicyWitness,
   parseLogPolicy,
   shortfall,
 } from '../contract/log-policy.ts';
 import type { Release } from '../contract/release.ts';
 import { keyHashOf } from '../contract/verifier-key.ts';
+import { endOfKey } from './key-rule.ts';
 import { believedDids, endOf, type KeyTrust, WHOEVER_HAS_IT } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
 /** What a reader demands of checkpoints beside the signature of the issuer. */
@@ -44,9 +47,9 @@ export interface Witnessed {
 interface PolicyVerdict {
   readonly fault: string | null;
   readonly witnessed: readonly Witnessed[];
+  /** Cosignatures that hold and do not count, in words. */
+  readonly ignored: readonly string[];
 }
-
-const UNASKED: PolicyVerdict = { fault: null, witnessed: [] };
 
 /** The policy in a text; throws a RangeError that says which line is wrong. */
 export function readPolicy(bytes: Uint8Array): LogPolicy {
@@ -55,28 +58,81 @@ export function readPolicy(bytes: Uint8Array): LogPolicy {
 
 /**
  * Judges the signed note of a checkpoint by the policy of its reader: a log that it lists signed, no line of a key that it
- * knows is forged, and the witnesses that cosigned are a quorum. Without a policy nothing is asked.
+ * knows is forged, and the witnesses that cosigned are a quorum. Without a policy nothing is asked. `as_of` is the time of the
+ * newest entry that it is about: nobody saw it earlier.
  */
 export function judgeByPolicy(
   note: string,
-  { policy, now, isSignature = isStrictSignature }: PolicyTrust,
+  trusted: PolicyTrust & Partial<KeyTrust>,
+  as_of?: string,
 ): PolicyVerdict {
-  if (policy === undefined) return UNASKED;
+  const none = { witnessed: [], ignored: [] };
+  const { policy } = trusted;
+  if (policy === undefined) return { fault: null, ...none };
   const parsed = parseNote(note);
-  if (parsed === null) return { fault: 'not the signed note of a checkpoint', witnessed: [] };
-  const fault = logFault(parsed, policy, isSignature);
-  if (fault !== null) return { fault, witnessed: [] };
-  const cosigned = new Set<PolicyMember>();
-  const witnessed: Witnessed[] = [];
-  for (const witness of policy.witnesses) {
-    const { forged, at } = cosignedBy(witness, parsed, { now, isSignature });
-    if (forged) return { fault: `the cosignature of ${witness.name} does not hold`, witnessed: [] };
-    if (at === null) continue;
-    cosigned.add(witness);
-    witnessed.push({ name: witness.name, at });
+  if (parsed === null) return { fault: 'not the signed note of a checkpoint', ...none };
+  const { fault, cosigned, ignored } = cosignersOf(parsed, trusted, as_of);
+  if (fault !== null) return { fault, ...none };
+  const witnesses = new Set(cosigned.map(({ witness }) => witness));
+  const lack = policy.quorum === null ? '' : shortfall(policy.quorum, witnesses);
+  const words = [lack, ...ignored].join('; ');
+  return {
+    fault: lack === '' ? null : `not witnessed as the policy demands: ${words}`,
+    witnessed: [...witnesses].map((each) => {
+      const times = cosigned.flatMap(({ witness, at }) => (witness === each ? [at] : []));
+      return { name: each.name, at: isoTime(Math.min(...times)) };
+    }),
+    ignored,
+  };
+}
+
+/** The cosignatures of known witnesses in a note that count: none of a key of the log, of before the entry, or of a time to come. */
+export function cosignersOf(
+  note: SignedNote,
+  trusted: PolicyTrust & Partial<KeyTrust>,
+  as_of?: string,
+) {
+  const { policy, now = Number.POSITIVE_INFINITY, isSignature = isStrictSignature } = trusted;
+  const cosigned: { readonly witness: PolicyWitness; readonly at: number }[] = [];
+  const ignored: string[] = [];
+  const fault = policy === undefined ? null : logFault(note, policy, isSignature);
+  if (policy === undefined || fault !== null) return { fault, cosigned, ignored };
+  const lines = policy.witnesses
+    .filter(isChecked)
+    .flatMap((witness) =>
+      cosignaturesOf(note, witness.key, sha256).map((found) => ({ witness, found })),
+    );
+  for (const { witness, found } of lines) {
+    const { publicKey } = witness.key;
+    const isGenuine =
+      found !== null &&
+      isSignature(found.signature, cosignedBytes(note.text, found.seconds), publicKey);
+    if (!isGenuine) {
+      return { fault: `the cosignature of ${witness.name} does not hold`, cosigned: [], ignored };
+    }
+    const at = found.seconds * 1000;
+    const isEarly = as_of !== undefined && at < Date.parse(as_of) - CLOCK_SKEW_MS;
+    if (isKeyOfLog(publicKey, note, trusted)) {
+      ignored.push(`${witness.name} has a key of the log itself, and does not count`);
+    } else if (isEarly) {
+      ignored.push(
+        `${witness.name} says ${isoTime(at)}, which is before it was there, and does not count`,
+      );
+    } else if (at - now <= CLOCK_SKEW_MS) cosigned.push({ witness, at });
   }
-  const lack = policy.quorum === null ? '' : shortfall(policy.quorum, cosigned);
-  return { fault: lack === '' ? null : `not witnessed as the policy demands: ${lack}`, witnessed };
+  return { fault: null, cosigned, ignored };
+}
+
+/** Whoever has the key of a log can sign as its witness too, so that shows nothing. */
+function isKeyOfLog(
+  publicKey: Uint8Array,
+  note: SignedNote,
+  { trust = 'any', keys }: Partial<KeyTrust>,
+): boolean {
+  const name = parseCheckpoint(note.text)?.origin ?? '';
+  const keyHash = noteKeyHash(name, publicKey, sha256);
+  const issuers = [...(trust === 'any' ? [] : trust), ...(keys?.keys ?? []).map(({ did }) => did)];
+  return linesOf(note, name, keyHash).length > 0 || issuers.includes(didKey(publicKey));
 }
 
 export function witnessWords({ name, at }: Witnessed): string {
@@ -101,62 +157,34 @@ function logFault(
   return verdicts.every(Boolean) ? null : 'the signature of its log does not hold';
 }
 
-/** When a witness cosigned, by its own clock: the earliest where it did so twice; null for not, or not yet. */
-function cosignedBy(
-  witness: PolicyWitness,
-  note: SignedNote,
-  {
-    now = Number.POSITIVE_INFINITY,
-    isSignature,
-  }: { now: number | undefined; isSignature: SignatureCheck },
-): { readonly forged: boolean; readonly at: string | null } {
-  if (!isChecked(witness)) return { forged: false, at: null };
-  const found = cosignaturesOf(note, witness.key, sha256);
-  const genuine = found.flatMap((one) => {
-    if (one === null) return [];
-    const bytes = cosignedBytes(note.text, one.seconds);
-    return isSignature(one.signature, bytes, witness.key.publicKey) ? [one] : [];
-  });
-  if (genuine.length < found.length) return { forged: true, at: null };
-  const times = genuine.map(({ seconds }) => seconds * 1000);
-  const past = times.filter((time) => time - now <= CLOCK_SKEW_MS);
-  return { forged: false, at: past.length === 0 ? null : isoTime(Math.min(...past)) };
-}
-
 /** Whether a key of the list that is still in use signed a checkpoint, for an overlap has two; else which past key did, and until when that counted. */
 export function checkpointSigner(note: string, trusted: KeyTrust & PolicyTrust) {
   const { keys, now, isSignature } = trusted;
   if (keys === undefined) return { isPresent: false, past: null };
-  const past = new Map(
-    keys.keys
-      .flatMap(({ did, revoked_from, valid_until }) => {
-        const signed = `${did}, which signed its checkpoint,`;
-        if (revoked_from !== null) {
-          return [
-            { did, until: revoked_from, detail: `${signed} is revoked from ${revoked_from} on` },
-          ];
-        }
-        if (valid_until === null || !hasEnded(keys, did, now)) return [];
-        return [{ did, until: valid_until, detail: `${signed} was in use until ${valid_until}` }];
-      })
-      .map((key) => [key.did, key]),
-  );
   const believed = believedDids(trusted, keys.keys[0]?.did);
   const listed = keys.keys.flatMap(({ did }) => (believed.includes(did) ? [did] : []));
   const { signers } = judgeNote(note, listed, isSignature);
-  const over = signers.flatMap((did) => past.get(did) ?? []);
+  const over = signers.flatMap((did) => endOfKey(did, { keys, now }) ?? []);
   if (over.length < signers.length) return { isPresent: true, past: null };
   const [shortest = null] = over.sort((a, b) => Date.parse(a.until) - Date.parse(b.until));
   return { isPresent: false, past: shortest };
 }
 
 /** Whether the quorum of the reader's policy cosigned a checkpoint before a time, ISO-8601. */
-export function isWitnessed(note: string, { policy, now }: PolicyTrust, before: string): boolean {
-  if (policy === undefined || policy.quorum === null) return false;
-  // A cosignature from after `now` counts up to the allowed skew of clocks; here none does.
-  const latest = Math.min(now ?? Number.POSITIVE_INFINITY, Date.parse(before) - 1 - CLOCK_SKEW_MS);
-  const { fault, witnessed } = judgeByPolicy(note, { policy, now: latest });
-  return fault === null && witnessed.length > 0;
+export function isWitnessed(
+  note: string,
+  trusted: PolicyTrust & Partial<KeyTrust>,
+  before: string,
+): boolean {
+  const { policy } = trusted;
+  const parsed = parseNote(note);
+  if (policy === undefined || policy.quorum === null || parsed === null) return false;
+  const { cosigned } = cosignersOf(parsed, trusted);
+  const end = Date.parse(before);
+  return hasWitnessed(
+    policy.quorum,
+    new Set(cosigned.flatMap(({ witness, at }) => (at < end ? [witness] : []))),
+  );
 }
 
 /** Why whoever has a key that has ended may have made a release; null where a key in use signed it or its log, or witnesses saw that in time. */
@@ -174,5 +202,6 @@ export function pastRelease(
 /** Why a checkpoint shows nothing; null where a key that is still in use signed it, or witnesses saw it while its key was. */
 export function pastSigner(note: string, trusted: KeyTrust & PolicyTrust): string | null {
   const { past } = checkpointSigner(note, trusted);
-  return past === null || isWitnessed(note, trusted, past.until) ? null : past.detail;
+  if (past === null || isWitnessed(note, trusted, past.until)) return null;
+  return `its checkpoint is signed by keys of the past alone: ${past.words}`;
 }

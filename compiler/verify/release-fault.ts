@@ -44,7 +44,7 @@ export const COUNTED = {
   preview_rows: 'rows of previews equal to their series',
   forms: 'thin and verifiable forms equal to the usual form',
   roster_rows: 'rows of rosters equal to their subject',
-  filings: 'filings equal to the list of their filer',
+  filings: 'filings that their answers follow from',
   descriptions: 'descriptions of this issuer and these operations',
   catalog_lines: 'lines of the catalog equal to their record',
   lookup_lines: 'look-up lines, each current one carried by its file',

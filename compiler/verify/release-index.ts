@@ -1,6 +1,6 @@
 import { endpointAt } from '../contract/endpoints.ts';
 import { messageOf } from '../contract/errors.ts';
-import { FILERS_PATH } from '../contract/filing-index.ts';
+import { FILERS_PATH, parseFilerLine } from '../contract/filing-index.ts';
 import { filePath, SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { catalogRow } from '../contract/record-views.ts';
@@ -23,7 +23,7 @@ import {
 import { objectNodes } from './body-check.ts';
 import { type Disk, lines, readAll } from './disk.ts';
 import { type FileList, listedFiles, placeOfFile } from './file-list.ts';
-import { filerLineFault } from './filing-relations.ts';
+import { filerLineFault, strayFilings } from './filing-relations.ts';
 import { differences } from './relation.ts';
 import { Faults } from './release-fault.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
@@ -244,8 +244,12 @@ export type IndexResult = ReturnType<typeof checkIndexes>;
 function checkFilers(index: IndexCheck): void {
   if (index.list.find(FILERS_PATH) === null) return;
   const bodies = new StoredBodies(index.disk, index.root, index.list);
+  const ciks: string[] = [];
   eachLine(index, FILERS_PATH, (line, where) => {
+    ciks.push(parseFilerLine(line).cik);
     const fault = filerLineFault(line, bodies);
     return fault === null ? null : [where, fault];
   });
+  const strays = strayFilings(ciks, bodies);
+  if (strays !== null) index.faults.add(FILERS_PATH, '', strays);
 }

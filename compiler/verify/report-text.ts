@@ -42,30 +42,34 @@ export const VERDICT = {
   unproven: 'cannot be judged: not proven to be in the log',
 } as const;
 
-const READINGS_ALONE =
-  'its reading is older than the end of the key that signed it, its other words unproven';
 const PAST =
   'cannot be judged: nothing shows that it is older than the end of the key that signed it';
 
 const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   json: 'readable',
   citation: 'the statement, its hash, its signature and its key belong together',
-  anchor: 'older than the end of the key that signed',
+  anchor: 'the key that signed was valid when the release was published',
   cover: 'the citation is about the whole body',
   content: 'the signed content hash is the hash of this body',
   record_hash: 'recomputed from the hash core',
   series: 'the rows are the end of the signed chain',
   consistency: 'what the body says twice agrees',
-  request_time: 'age and freshness, outside every signature, agree with their basis',
+  request_time: 'age and freshness are those of the moment that it names',
   inclusion: 'the proof leads from the hash to the root',
   checkpoint: 'the note states the tree of the proof, signed by a key that is known',
-  logged: 'the proof that came with it leads to a checkpoint of the log',
+  logged: 'the proof that came with it leads to a release in the log',
+  echo: 'words of the request',
   expect: 'the body answers the request that was expected',
   max_age: 'as young as demanded',
 };
 
 /** Checks whose detail is what they have shown. */
-const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set(['logged', 'expect', 'max_age']);
+const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set([
+  'request_time',
+  'logged',
+  'expect',
+  'max_age',
+]);
 
 const RECEIPT_VERDICT = {
   verified: 'verified',
@@ -105,17 +109,11 @@ const QUOTED_MAX = 600;
 
 function aboutLines(about: BodyAbout | null): string[] {
   if (about === null) return [];
-  const { subject, fact, answers, unsigned, observed_at, time_of, retrieved_at } = about;
+  const { subject, fact, answers, observed_at, time_of, retrieved_at } = about;
   const rows = [
     ['subject', subject],
     ['fact', fact],
     ['answers', answers],
-    [
-      'unsigned',
-      unsigned === null
-        ? null
-        : `words of the request, which nobody signed: market_or_event ${JSON.stringify(unsigned.market_or_event)}`,
-    ],
     [
       'observed',
       observed_at === null ? null : `${observed_at} (${TIME_OF[time_of]}${ageText(about)})`,
@@ -145,17 +143,10 @@ export function printed(lines: readonly string[]): string {
   return `${plain.join('\n')}\n`;
 }
 
-/** Whether more than nothing is shown: the log held the readings in time. */
-function isOfReadings({ status, detail }: BodyCheck): boolean {
-  return status === 'pass' || detail.startsWith('only its reading');
-}
-
 function bodyVerdict(report: ProvenReport): string {
   const { verdict, checks } = report;
-  const anchors = checks.filter(({ check }) => check === 'anchor');
-  if (verdict === 'unsigned' && anchors.length > 0) {
-    return anchors.every(isOfReadings) ? READINGS_ALONE : PAST;
-  }
+  const isPast = checks.some(({ check, status }) => check === 'anchor' && status !== 'pass');
+  if (verdict === 'unsigned' && isPast) return PAST;
   const isSound = verdict === 'partly_verified' || verdict === 'issuer_unknown';
   if (!isSound || coversContent(report)) return VERDICT[verdict];
   const isProof = checks.some(({ check }) => check === 'inclusion');

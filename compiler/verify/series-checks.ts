@@ -209,15 +209,6 @@ function recomputed(at: ReturnType<typeof checkAt>, claimed: string, core: () =>
   }
 }
 
-/**
- * Whether the record hash of a reading or row is that of its own members; whether it is theirs, `recordHashChecks` tells. A core
- * that somebody put beside them, or one of the other kind, says nothing about them.
- */
-export function bearsCore(value: JsonObject, of: 'reading' | 'row'): boolean {
-  if (Object.hasOwn(value, '_hash_core') || coreOf(value) === null) return false;
-  return (rosterKindOf(value) === null) === (of === 'reading');
-}
-
 /** How to compose the core of an object, or null where the object does not carry one. */
 function coreOf(value: JsonObject): (() => unknown) | null {
   const { _hash_core: given, hash_core_version } = value;

@@ -285,7 +285,7 @@ function judgeBody(
   body: JsonValue,
   { catalog, head, isSignature }: { catalog: Catalog; head: Release; isSignature: SignatureCheck },
 ): { report: BodyReport; faults: readonly BodyFault[] } {
-  const report = verifyBody(body, { trust: [head.issuer_did], isSignature });
+  const report = verifyBody(body, { trust: [head.issuer_did], isSignature, isStored: true });
   const failed = report.checks
     .filter((each) => each.status === 'fail')
     .map((each): BodyFault => [each.where, `${each.check}: ${each.detail}`]);

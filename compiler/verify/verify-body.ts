@@ -38,13 +38,14 @@ import {
   type ObjectNode,
   objectNodes,
 } from './body-check.ts';
+import { isFormat2, judgeFormat2 } from './format-2.ts';
 import { soundVerdict } from './key-trust.ts';
 import { logAnswer } from './log-answer.ts';
-import { type AnchorTrust, anchorChecks, loggedCheck, unprovenChecks } from './logged-check.ts';
+import { judgeProof, keyChecks, loggedChecks, type ProofTrust } from './logged-check.ts';
 import { isSame } from './relation.ts';
-import { requestTimeChecks } from './request-time-checks.ts';
-import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
+import { requestTimeChecks, type TimeReader } from './request-time.ts';
 import { isSeries, recordHashChecks, seriesChecks } from './series-checks.ts';
+import { settlementChecks } from './settlement-checks.ts';
 import {
   type CitationTrust,
   isVerified,
@@ -56,24 +57,23 @@ import {
  * The second reader. It derives again what one delivered body says about itself, and believes no member of it.
  *
  *  1. The citation: its members, its hash, its signature, and whether its key is one that the reader chose.
- *  2. The content: the hash of the whole body that the citation signs. A settlement answer is checked against its parts.
+ *  2. The content: the hash of the whole body that the citation signs.
  *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
- *  4. The members of request time, which nobody signs: one instant must make all of them true.
- *  5. The proof that came with it, outside of all hashes: that it is in the log of its issuer.
+ *  4. The members of request time, which nobody signs: they are made again for the instant that the body names.
+ *  5. The proof that came with it, outside of all hashes: that it is the answer of a release in the log of its issuer, at
+ *     whose time the key of each citation was valid.
  *
  * The steps are those of contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
  *
  * Known limits: a key that the body names proves nothing, so without a chosen issuer the best verdict is
- * `issuer_unknown`. A signature tells who said something, not whether the source was right. The instant of the request
- * cannot be proven. Which question a body answers is for its buyer to compare (`client/judge-purchase.ts`).
+ * `issuer_unknown`. A signature tells who said something, not whether the source was right. That a body was delivered at the
+ * instant that it names, and answers what was asked for, is for its buyer to compare (`client/judge-purchase.ts`).
  */
 
-/** Whom to believe, and what shows that something is older than the end of its key. */
-export interface BodyTrust extends CitationTrust, AnchorTrust {
+/** Whom to believe, and what shows when a release was published. */
+export interface BodyTrust extends CitationTrust, ProofTrust, TimeReader {
   /** What the requests of a basket mean: a proven catalogue of the issuer, the built-in one without it. */
   readonly catalog?: Catalog | undefined;
-  /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
-  readonly now?: number | undefined;
   /** How the answer to one request of a basket is judged; as the basket without it. */
   readonly ofRequest?: (request: string) => BodyTrust;
 }
@@ -100,6 +100,7 @@ export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
       checks: answered.checks,
     };
   }
+  if (isFormat2(delivered)) return judgeFormat2(delivered, trust);
   return deliveredReport(delivered, trust);
 }
 
@@ -107,14 +108,14 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const { body, proof } = withoutProof(delivered);
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
-  const answer = settlementAnswer(body);
-  const cover = answer?.cover ?? coverCheck(body, cited);
+  const cover = coverCheck(body, cited);
+  const judged = judgeProof(body, proof, trust);
   const isAlone = proof === undefined && cited.every(({ path }) => path === '');
   const checks = [
-    ...cited.flatMap((node) => citationChecks(node, { ...trust, answer, isAlone })),
-    ...anchorChecks(cited, { body, proof }, trust),
+    ...cited.flatMap((node) => citationChecks(node, { ...trust, isAlone })),
+    ...keyChecks(cited, judged, trust),
     cover,
-    ...(answer?.checks ?? []),
+    ...settlementChecks(body),
     ...nodes.flatMap(recordHashChecks),
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
@@ -130,10 +131,11 @@ function deliveredReport(delivered: JsonValue, trust: BodyTrust): BodyReport {
       return [agreement(where, lit === right, `${right}, which follows from its class`)];
     }),
     ...nodes.flatMap(lookChecks),
-    ...requestTimeChecks(nodes, trust.now),
-    ...(proof === undefined ? unprovenChecks(body, trust) : [loggedCheck(body, proof, trust)]),
+    ...requestTimeChecks(nodes, trust),
+    ...loggedChecks(body, judged, trust),
   ];
-  return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), checks };
+  const release = judged !== null && 'proven' in judged ? { release: judged.proven.entry } : {};
+  return { verdict: verdictOf(checks, cover, trust), issuer: issuerOf(cited), ...release, checks };
 }
 
 /** Of what holds in every way: verified only where all of the content is signed. */
@@ -189,26 +191,15 @@ function coverCheck(body: JsonValue, cited: readonly ObjectNode[]): BodyCheck {
 }
 
 interface CitedBy extends CitationTrust {
-  readonly answer: SettlementAnswer | null;
   /** Whether it is the only citation, at the top of a body without a proof. */
   readonly isAlone: boolean;
 }
 
 function citationChecks(node: ObjectNode, by: CitedBy): BodyCheck[] {
-  const { answer, ...trust } = by;
   const where = memberPath(node.path, '_citation');
-  const checks = verifyCitation(node.value._citation, trust).map((each) => named(each, where));
+  const checks = verifyCitation(node.value._citation, by).map((each) => named(each, where));
   const parsed = citationSchema.safeParse(node.value._citation);
   if (!parsed.success) return checks;
-  if (node.path === '' && answer !== null) {
-    return [
-      ...checks,
-      checkAt('content', '_citation').pass(
-        `about "${answer.quoted}", which carries the same citation`,
-      ),
-      addressCheck(node, parsed.data),
-    ];
-  }
   const isOwnForm = parsed.data.claim !== undefined;
   return [
     ...checks,

@@ -11,7 +11,6 @@ import { type Demands, expectingProof, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { type GivenKeys, givenCatalog, givenKeys } from './given-keys.ts';
 import { type Trusted, trustedBy } from './key-trust.ts';
-import { withFreshProof } from './log-answer.ts';
 import { openChunks } from './plain-file.ts';
 import { type PolicyTrust, witnessWords } from './policy-check.ts';
 import { parseMemory, remember } from './release-chain.ts';
@@ -32,7 +31,7 @@ import {
   VERDICT,
   type VerifyOutcome,
 } from './report-text.ts';
-import { CLOCK_SKEW_MS } from './request-time-checks.ts';
+import { CLOCK_SKEW_MS } from './request-time.ts';
 import { isOfSigner } from './signed-head.ts';
 import { signerOf, verifyBody } from './verify-body.ts';
 import { type LogReport, verifyLog } from './verify-log.ts';
@@ -40,22 +39,19 @@ import { receiptIn, verifyReceipt } from './verify-receipt.ts';
 import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 export const INPUT_BYTES_MAX = 67_108_864;
-/** An answer about one hash with a long core, and a checkpoint with many lines. */
-const FRESH_PROOF_BYTES_MAX = 4_194_304;
 const STDIN = 0;
 /** Shorter than any receipt, and longer than the name of a file may be. */
 const RECEIPT_CHARS_MIN = 300;
 const ONLY_OF_BODIES =
   '--catalog is about a body; a release is judged by the catalogue that it carries';
 const DEMANDS_OF_BODIES = '--expect and --max-age are about a body; name the file of one';
-const PROOF_OF_BODIES =
-  '--proof, --fresh-proof and --write-proof are about a body; name the file of one';
+const PROOF_OF_BODIES = '--proof and --write-proof are about a body; name the file of one';
 const NO_PROOF_THERE =
   'it came without a proof; buy it without proof=0, or leave --write-proof out';
 const ONLY_OF_RECEIPTS =
   '--body and --payer are about a receipt; name its file, or pass the value of its header';
 const NOT_OF_RECEIPTS =
-  '--max-age, --catalog, --fresh-proof and --write-proof are about a body; leave them out for a receipt';
+  '--max-age, --catalog and --write-proof are about a body; leave them out for a receipt';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
 
 export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs'>, PolicyTrust {
@@ -69,13 +65,11 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   readonly body?: string;
   /** Who must have paid by a receipt. */
   readonly payer?: string;
-  /** A list of issuer keys, or a release folder, whose log shows too what is older than a revocation. */
+  /** A list of issuer keys; or a release, data or mirror folder, or a saved site, with its list and its log. */
   readonly keys?: string;
   readonly json?: boolean;
   /** Whether a body that is not proven to be in the log fails, or is taken; by default it cannot be judged. */
   readonly proof?: boolean;
-  /** The file of a proof that was fetched later: it takes the place of the one that came with the body. */
-  readonly freshProof?: string;
   /** Takes the proof that came with a body which holds. */
   readonly writeProof?: (proof: string) => void;
   readonly disk?: Disk;
@@ -134,10 +128,10 @@ function requireList({ roots, keys }: Trust): void {
 
 /** Why options that concern a body alone cannot be passed for a release; null where none is. */
 export function misuseOfFolder(options: VerifyCommandOptions): string | null {
-  const { catalog, expect, maxAgeMs, proof, freshProof, writeProof, body, payer } = options;
+  const { catalog, expect, maxAgeMs, proof, writeProof, body, payer } = options;
   if (body !== undefined || payer !== undefined) return ONLY_OF_RECEIPTS;
   if (catalog !== undefined) return ONLY_OF_BODIES;
-  if (proof === true || (freshProof ?? writeProof) !== undefined) return PROOF_OF_BODIES;
+  if (proof === true || writeProof !== undefined) return PROOF_OF_BODIES;
   return expect === undefined && maxAgeMs === undefined ? null : DEMANDS_OF_BODIES;
 }
 
@@ -217,13 +211,13 @@ async function judgeFile(
   if (receipt !== null) return judgeReceipt(receipt, trusted, options);
   if (options.body !== undefined || options.payer !== undefined)
     return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
-  const body = freshlyProven(bodyOfText(saved), options);
+  const body = bodyOfText(saved);
   const { now, policy } = options;
   const catalog = catalogFor(body, trusted, options);
   const proof = options.proof === true ? 'demanded' : 'noted';
   const judged = verifyBody(body, { ...trusted, now, policy, catalog, proof });
   const demanded = withDemands(judged, body, { ...options, catalog: catalog ?? BUILTIN });
-  const report = options.proof === undefined ? expectingProof(demanded) : demanded;
+  const report = options.proof === undefined ? expectingProof(demanded, options.expect) : demanded;
   if (!writtenProof(body, report, options)) {
     return undecided(target, NO_PROOF_THERE, options.json === true);
   }
@@ -234,16 +228,6 @@ async function judgeFile(
       ? jsonText({ target, exit_code: exitCode, issuer_pinned: pinned, ...report })
       : bodyText(target, report, { pinned });
   return { exitCode, text };
-}
-
-function freshlyProven(
-  body: JsonValue,
-  { freshProof: path, disk = nodeDisk }: VerifyCommandOptions,
-): JsonValue {
-  if (path === undefined) return body;
-  if (disk.entry(path) === null)
-    throw new RangeError(`Cannot read "${path}" of --fresh-proof: no such file`);
-  return withFreshProof(body, decodeUtf8(readAll(disk.named(path), FRESH_PROOF_BYTES_MAX)));
 }
 
 /** Writes the proof of a body that holds, if asked to; false if there is none to write. */
@@ -263,11 +247,11 @@ function writtenProof(
 /** Judges the receipt of a sale; without a list of keys the verdict stays open. */
 function judgeReceipt(
   jws: string,
-  { anchors: _, ...trusted }: Trust,
+  trusted: Trust,
   { body, payer, expect, disk = nodeDisk, json = false, ...rest }: VerifyCommandOptions,
 ): VerifyOutcome {
-  const { maxAgeMs, catalog, freshProof, writeProof } = rest;
-  if ([maxAgeMs, catalog, freshProof, writeProof].some((given) => given !== undefined))
+  const { maxAgeMs, catalog, writeProof } = rest;
+  if ([maxAgeMs, catalog, writeProof].some((given) => given !== undefined))
     return undecided('receipt', NOT_OF_RECEIPTS, json);
   const delivered = body === undefined ? undefined : readAll(disk.named(body), INPUT_BYTES_MAX);
   requireList(trusted);

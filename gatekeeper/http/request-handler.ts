@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defined } from '../../compiler/contract/defined.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
+import { wholeSecond } from '../../compiler/contract/request-time.ts';
 import { headerFacts, pays, wantsPage } from './header-facts.ts';
 import {
   matches,
@@ -66,6 +67,7 @@ export class RequestHandler {
   readonly #busy = new Map<object, number>();
   readonly #ids: RequestIds;
   readonly #halfClosed = new HalfClosed();
+  #told = { second: Number.NaN, text: '' };
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
@@ -234,6 +236,15 @@ export class RequestHandler {
     return { id, sentId: this.#ids.sent(id), client, isAwaited };
   }
 
+  /** By the clock that answers are made by: a buyer compares it with its own before it pays. */
+  #date(): string {
+    const second = wholeSecond(this.#options.responder().clock());
+    if (second !== this.#told.second) {
+      this.#told = { second, text: new Date(second).toUTCString() };
+    }
+    return this.#told.text;
+  }
+
   #write(exchange: Exchange, given: ReadyAnswer, from: SentAnswer['from']): void {
     const { request, response, method, facts, id, account, address } = exchange;
     const { limits, refused, answered } = this.#options;
@@ -249,7 +260,7 @@ export class RequestHandler {
     const unchanged = matches(facts.ifNoneMatch, ready.etag);
     const status = unchanged ? 304 : ready.status;
     const headers = unchanged ? ready.notModified : ready.headers;
-    response.writeHead(status, [...headers, REQUEST_ID, id]);
+    response.writeHead(status, [...headers, 'date', this.#date(), REQUEST_ID, id]);
     const bodiless = unchanged || method === 'HEAD';
     const bytes = bodiless ? 0 : ready.body.length;
     if (bodiless) response.end();

@@ -2,6 +2,7 @@ import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
+import type { Release } from '../../compiler/contract/release.ts';
 import { describedParams } from '../../compiler/contract/route.ts';
 import { catalogLink } from '../../compiler/contract/static-files.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
@@ -63,6 +64,8 @@ interface ChallengerOptions {
 }
 
 interface ShownRelease {
+  /** Named in every challenge, so that a buyer sees before it signs whether a newer one is due. */
+  readonly head?: Pick<Release, 'sequence' | 'as_of' | 'valid_until'>;
   readonly offers: Offers;
   readonly catalog: Catalog;
 }
@@ -117,7 +120,7 @@ export function challenger(options: ChallengerOptions): Challenger {
     const { signIn, ...others } = checked;
     // The body of a basket is no part of a message, so nobody signs in for one.
     const message = isShort && !isBasket(endpoint) && signIn !== undefined ? { signIn } : {};
-    const options = { ...others, ...message, isSigned };
+    const options = { ...others, ...message, isSigned, head: shown.head };
     const made = template(shownOf(endpoint, target, shown.offers), options);
     // A basket has a price of its own each time: kept ones would push out all others.
     if (!isBasket(endpoint)) templates.set(key, made);
@@ -212,11 +215,12 @@ interface Template {
 /** What a template is made with, and whether receipts are signed now. */
 interface TemplateOptions extends ChallengerOptions {
   readonly isSigned: boolean;
+  readonly head: ShownRelease['head'] | undefined;
 }
 
 function template(shown: Shown, options: TemplateOptions): Template {
   const { endpoint, mimeType } = shown;
-  const { baseUrl, serviceName, warning, signIn, isSigned } = options;
+  const { baseUrl, serviceName, warning, signIn, isSigned, head } = options;
   const networks = networksOf(options);
   const warned = warning === undefined ? {} : { warning };
   const v1 = mapAll(networks, (network, at) =>
@@ -229,6 +233,7 @@ function template(shown: Shown, options: TemplateOptions): Template {
     error: ERROR_SLOT,
     ...warned,
     accepts: v1,
+    ...(head === undefined ? {} : { release: named(head) }),
     ...(hint === null ? {} : { client_hint: hint }),
   };
   const [{ description }] = v1;
@@ -257,6 +262,10 @@ function template(shown: Shown, options: TemplateOptions): Template {
     signIn: signIn === undefined ? null : (url) => signInDeclaration(url, { networks, ...signIn }),
     link: ['link', catalogLink(baseUrl)],
   };
+}
+
+function named({ sequence, as_of, valid_until }: NonNullable<ShownRelease['head']>) {
+  return { sequence, as_of, valid_until: valid_until ?? null };
 }
 
 /** Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets. */

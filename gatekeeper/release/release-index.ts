@@ -2,7 +2,11 @@ import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import type { KeyHistory } from '../../compiler/contract/key-history.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { Release } from '../../compiler/contract/release.ts';
-import { deliveredText, mayOweRequestTime } from '../../compiler/contract/request-time.ts';
+import {
+  deliveredText,
+  mayOweRequestTime,
+  wholeSecond,
+} from '../../compiler/contract/request-time.ts';
 import type { Spend } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import type { ListedFiles } from './listed-files.ts';
@@ -94,9 +98,7 @@ export class ReleaseIndex {
     const second = wholeSecond(now);
     const known = this.#delivered.get(sha256);
     if (known?.second === second) return known.bytes;
-    const made = Buffer.from(deliveredText(stored.toString('utf8'), second));
-    // The same buffer for as long as no word turns: its tag and its proof are known.
-    const bytes = known?.bytes.equals(made) === true ? known.bytes : made;
+    const bytes = Buffer.from(deliveredText(stored.toString('utf8'), second));
     this.#delivered.set(sha256, { bytes, second }, bytes.length);
     return bytes;
   }
@@ -109,11 +111,6 @@ export class ReleaseIndex {
     this.#cache.set(path, body, bytes.length);
     return body;
   }
-}
-
-/** The instant that words of request time are those of: all answers of a second say the same. */
-export function wholeSecond(now: number): number {
-  return Math.floor(now / 1000) * 1000;
 }
 
 /** The path of the file of a request; null for values that no file name can be made of. */

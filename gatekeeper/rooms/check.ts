@@ -6,7 +6,6 @@ import {
   CHECKED_CITATIONS_MAX,
   type CheckBody,
 } from '../../compiler/contract/free-body-schemas.ts';
-import { hasEnded } from '../../compiler/contract/key-history.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
@@ -17,7 +16,13 @@ import {
   type JsonValue,
 } from '../../compiler/contract/strict-json.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
-import { type DemandedReport, withDemands } from '../../compiler/verify/demand-checks.ts';
+import {
+  type DemandedReport,
+  expectingProof,
+  type ProvenReport,
+  type ProvenVerdict,
+  withDemands,
+} from '../../compiler/verify/demand-checks.ts';
 import {
   type BodyTrust,
   coversContent,
@@ -36,7 +41,6 @@ const INCLUSIONS_MAX = 64;
 const USAGE =
   'POST a record, a whole delivered body, or {"record": …} as JSON, with "expect": "GET /gauge?…" beside it where it must answer that request; or a series as CSV that was delivered with format=csv-signed';
 
-const HERE = 'is in the log of this service';
 const NO_REQUEST = 'Cannot be judged: "expect" must be a text such as "GET /gauge?…"';
 
 type BodyReport = ReturnType<typeof verifyBody>;
@@ -58,22 +62,20 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const own = keys.keys.map(({ did }) => did);
   const reader = { release, log, spend };
   const now = service.clock();
-  const anchors = await anchorsFor(read.value, { ...reader, now });
   const trusted = {
     trust: own,
     keys,
     now,
     catalog: release.catalog,
-    anchors,
     proof: 'noted',
   } as const;
   const report = judged(read.value, trusted);
   const demanded = demandedReport(report, read, release.catalog);
   if ('reply' in demanded) return { kind: 'reply', reply: demanded.reply };
-  const inclusion = await inclusionOf(hashesOf(read.value, false), reader);
+  const inclusion = await inclusionOf(hashesOf(read.value), reader);
   const { verdict, issuer } = report;
   const isOwn = verdict === 'verified' && issuer !== null && own.includes(issuer);
-  return jsonContent(checkBody(demanded, inclusion, isOwn), 0);
+  return jsonContent(checkBody(expectingProof(demanded, read.expect), inclusion, isOwn), 0);
 }
 
 /** What the body is about, and whether it answers what is expected; a refusal of what nothing could answer. */
@@ -87,29 +89,6 @@ function demandedReport(
   } catch (error) {
     if (error instanceof RangeError) return refuse(400, messageOf(error));
     throw error;
-  }
-}
-
-/** The log as evidence of the age of what a key signed that has ended; where it cannot be read it shows nothing. */
-async function anchorsFor(
-  value: JsonValue,
-  { log, ...own }: ReleaseReader & Pick<Service, 'log'> & { now: number },
-): Promise<NonNullable<BodyTrust['anchors']>> {
-  try {
-    const logged = await loggedOfPast({ signer: signerOf(value), value }, own);
-    return ({ leaf, statement, isRevoked }) => {
-      if (isRevoked) return null;
-      const isHeld = leaf !== null && logged.has(leaf.hash);
-      if (logged.has(statement) || (isHeld && leaf.of === 'statement')) {
-        return { state: 'anchored', detail: `its statement ${HERE}` };
-      }
-      return isHeld && leaf.of === 'reading'
-        ? { state: 'reading', detail: `only its reading ${HERE}` }
-        : null;
-    };
-  } catch (error) {
-    if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
-    return () => null;
   }
 }
 
@@ -166,13 +145,13 @@ function unwrapped(sent: JsonValue): { value: JsonValue; expect?: JsonValue } {
   return expect === undefined ? { value } : { value, expect };
 }
 
-/** Record hashes of readings and rows, and with `citations` those of statements, of which not each is a log entry. */
-function hashesOf(value: JsonValue, citations: boolean, found = new Set<string>()): Set<string> {
+/** Record hashes of readings and rows; those of statements are in no entry. */
+function hashesOf(value: JsonValue, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found;
   for (const [key, member] of Object.entries(value)) {
     if (key === 'record_hash' && typeof member === 'string' && RECORD_HASH.test(member)) {
       found.add(member);
-    } else if (citations || key !== '_citation') hashesOf(member, citations, found);
+    } else if (key !== '_citation') hashesOf(member, found);
   }
   return found;
 }
@@ -200,7 +179,7 @@ async function inclusionOf(
 }
 
 function checkBody(
-  { verdict, issuer, checks, about }: DemandedReport,
+  { verdict, issuer, checks, about }: ProvenReport,
   inclusion: CheckBody['checks']['inclusion'],
   isOwn: boolean,
 ): CheckBody {
@@ -241,7 +220,7 @@ function checkBody(
   };
 }
 
-const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
+const STATEMENTS: Readonly<Record<ProvenVerdict, string>> = {
   verified:
     'Everything in this body recomputes, and this issuer signed it; it describes and does not advise.',
   issuer_unknown:
@@ -250,6 +229,8 @@ const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
     'The citation alone, or the inclusion of one hash alone, holds; nothing signs the rest of this body.',
   failed:
     'Something in this body does not hold, or is not what was expected; the failed checks say what.',
+  unproven:
+    'Everything in this body recomputes, and this issuer signed it, but it came without the proof that it is in the log: buy it without proof=0, or say so in "expect".',
   unsigned: 'Nothing in this body contradicts itself, but not all of it is signed.',
 };
 
@@ -330,20 +311,4 @@ function weightOf(value: JsonValue): CheckCost & { size: number } {
 
 function cites(value: object): boolean {
   return Object.hasOwn(value, '_citation');
-}
-
-const LOOK_UPS_MAX = 64;
-
-/** Which hashes of a body of an ended key are in the log: no such key puts one there. Throws when it cannot be read. */
-async function loggedOfPast(
-  { signer, value }: { signer: string | null; value: JsonValue },
-  { now, ...reader }: ReleaseReader & { now: number },
-): Promise<ReadonlySet<string>> {
-  const logged = new Set<string>();
-  if (signer === null || !hasEnded(reader.release.keys, signer, now)) return logged;
-  for (const hash of [...hashesOf(value, true)].slice(0, LOOK_UPS_MAX)) {
-    const taken = await findTaken(hash.slice('sha256:'.length), reader);
-    if (taken.length > 0) logged.add(hash);
-  }
-  return logged;
 }

@@ -22,7 +22,7 @@ import type { Spend } from '../http/cost.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/shown.ts';
 import { oncePerRelease } from '../release/per-release.ts';
-import { type Body, requestFile, wholeSecond } from '../release/release-index.ts';
+import { type Body, requestFile } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { lineStarts } from './catalog.ts';
 
@@ -111,7 +111,7 @@ function beforeRows(
   const members = `${JSON.stringify({ days, count, before }).slice(1, -1)},"rows":[\n`;
   // The head is an object that goes on: a comma and a line end stand where its brace would.
   const stored = `${body.bytes.toString('utf8', 0, headEnd).slice(0, -2)}}`;
-  const head = `${deliveredText(stored, wholeSecond(now)).slice(0, -1)},\n`;
+  const head = `${deliveredText(stored, now).slice(0, -1)},\n`;
   return [Buffer.from(head + members)];
 }
 

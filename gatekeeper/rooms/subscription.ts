@@ -6,6 +6,7 @@ import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.t
 import { grouped } from '../../compiler/contract/lists.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
 import { needsTokens } from '../../compiler/contract/products.ts';
+import { withoutStatus } from '../../compiler/contract/record-views.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { withRequestTime } from '../../compiler/contract/request-time.ts';
 import type { Route } from '../../compiler/contract/route.ts';
@@ -208,7 +209,8 @@ async function rowOf(
   const path = knownFilePath(endpointAt('/gauge'), { signal_id, entity });
   const { bytes } = await release.body(path, spend);
   const record = withRequestTime(JSON.parse(bytes.toString('utf8')), now);
-  const { current, data_age_hours = null, provenance } = record as unknown as WatchRow;
+  const { current, data_age_hours = null, ...rest } = record as unknown as WatchRow;
+  const provenance = withoutStatus(rest.provenance);
   const named = { signal_id, entity, entity_name };
   return { ...named, current, band, observed_at, data_age_hours, record_hash, provenance };
 }

@@ -93,7 +93,7 @@ describe('package.json', () => {
       ([, file = '']) => file,
     );
     expect(named).toEqual(
-      expect.arrayContaining(['compiler/client/python/verify_record.py', 'SECURITY.md']),
+      expect.arrayContaining(['compiler/client/python/signalpress_verify.py', 'SECURITY.md']),
     );
     expect(named.filter((file) => !isPacked(file))).toEqual([]);
     const sources = ['compiler/cli.ts', 'scripts/demo.ts', 'test/docs.test.ts'];

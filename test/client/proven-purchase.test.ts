@@ -65,22 +65,23 @@ const stripped = (text: string): string => text.replaceAll(/"_proof":"[^"]*",/g,
 
 describe('a purchase', () => {
   it('brings a proof that the client checks, be it alone or in a basket', async () => {
-    const bought = await client({ demandsProof: true }).buy('/gauge', PARAMS);
+    const bought = await client().buy('/gauge', PARAMS);
     expect(bought.report?.checks).toContainEqual(
       expect.objectContaining({ check: 'logged', status: 'pass' }),
     );
-    const basket = await client({ demandsProof: true }).buyBasket([TARGET]);
+    const basket = await client().buyBasket([TARGET]);
     expect(basket.report?.checks).toContainEqual(
       expect.objectContaining({ check: 'logged', where: 'parts[0].answer._proof', status: 'pass' }),
     );
   });
 
-  it('without a proof is refused by who demands it, and taken by who does not', async () => {
-    const demanding = client({ ...lying(stripped), demandsProof: true });
+  it('I62: whose proof was cut out is refused, but by who says that he takes it', async () => {
+    const demanding = client(lying(stripped));
     const refusal = { code: 'unverified', message: expect.stringContaining('no proof') };
     await expect(demanding.buy('/gauge', PARAMS)).rejects.toMatchObject(refusal);
     await expect(demanding.buyBasket([TARGET])).rejects.toMatchObject(refusal);
-    expect((await client(lying(stripped)).buy('/gauge', PARAMS)).report?.verdict).toBe('verified');
+    const taking = client({ ...lying(stripped), demandsProof: false });
+    expect((await taking.buy('/gauge', PARAMS)).report?.verdict).toBe('verified');
   });
 
   it('with a false proof is refused by everybody', async () => {
@@ -92,14 +93,14 @@ describe('a purchase', () => {
   });
 
   it('has none where the request leaves it out, whoever demands it', async () => {
-    const demanding = client({ demandsProof: true });
+    const demanding = client();
     const { text } = await demanding.buy('/gauge', { ...PARAMS, proof: '0' });
     expect(text).not.toContain('_proof');
     const basket = await demanding.buyBasket([`${TARGET}&proof=0`]);
     expect(basket.text).not.toContain('_proof');
     const mixed = [`${TARGET}&proof=0`, OTHER];
     expect((await demanding.buyBasket(mixed)).text.match(/"_proof":/g)).toHaveLength(1);
-    const stripping = client({ ...lying(stripped), demandsProof: true });
+    const stripping = client(lying(stripped));
     await expect(stripping.buyBasket(mixed)).rejects.toMatchObject({
       code: 'unverified',
       message: expect.stringContaining('no proof'),

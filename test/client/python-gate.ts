@@ -19,7 +19,7 @@ export const OTHER_DID = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMM
 const PRELUDE = `
 import base64, http.client, json, sys
 sys.dont_write_bytecode = True
-import signalpress_client as module, verify_demands
+import signalpress_client as module, signalpress_verify
 from signalpress_client import *
 from signalpress_http import Answer, http_get
 from key_wallet import KeyWallet

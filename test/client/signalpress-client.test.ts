@@ -281,7 +281,12 @@ describe('buy()', () => {
   });
 
   it('refuses an answer that speaks of a moment to come', async () => {
-    const buying = client({ clock: () => NOW_MS - 3_600_000 }).buy('/gauge', PAIR);
+    const dateless: typeof fetch = async (...request) => {
+      const { status, headers, body } = await fetch(...request);
+      const kept = [...headers].filter(([name]) => name !== 'date');
+      return new Response(body, { status, headers: kept });
+    };
+    const buying = client({ clock: () => NOW_MS - 3_600_000, fetch: dateless }).buy('/gauge', PAIR);
     await expect(buying).rejects.toMatchObject({
       code: 'unverified',
       message: expect.stringContaining('still to come'),
@@ -440,7 +445,7 @@ describe('buy()', () => {
     ['a cut-out citation', (text) => text.replace('"_citation"', '"_citations"'), /Cannot rely/],
     [
       'a record of another place',
-      () => release.text('record/filing.insider/~41~41~50~4c.json'),
+      () => JSON.stringify(release.delivered('record/filing.insider/~41~41~50~4c.json', NOW_MS)),
       /the body answers "\/gauge\?entity=AAPL&signal_id=filing\.insider", not/,
     ],
   ])('keeps %s from passing, and keeps it as evidence', async (_, alter, words) => {
@@ -449,7 +454,8 @@ describe('buy()', () => {
       const text = alter(await answer.text());
       return new Response(text, { status: 200, headers: answer.headers });
     });
-    const error = await failure(client({ fetch: forging }).buy('/gauge', PAIR));
+    const buyer = client({ fetch: forging, demandsProof: false });
+    const error = await failure(buyer.buy('/gauge', PAIR));
     expect(error.code).toBe('unverified');
     expect(error.message).toMatch(words);
     expect(error.facts.purchase?.text).toMatch(/^\{/);

@@ -4,7 +4,7 @@ import { ClientError } from '../../compiler/client/client-error.ts';
 import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import type { PaidPath } from '../../compiler/contract/endpoints.ts';
-import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../gate.ts';
+import { SOLD_MS, SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 
 const BASE = 'https://shop.example/readings';
@@ -16,7 +16,8 @@ beforeAll(async () => {
 });
 afterAll(removeFolders);
 
-const offer = { x402Version: 1, accepts: [{ maxAmountRequired: '5000' }] };
+const release = { sequence: 1, as_of: '2026-01-01T00:00:00Z', valid_until: null };
+const offer = { x402Version: 1, accepts: [{ maxAmountRequired: '5000' }], release };
 const header = btoa(JSON.stringify({ payload: { authorization: { value: '5000' } } }));
 /** Asks, then pays with a header that no service here looks at. */
 const pay: PayingFetch = (inner) => async (input) => {
@@ -33,7 +34,8 @@ function buy(target: string, body: Delivered): Promise<PurchasedBody> {
       ? new Response(body, { headers: { 'content-type': 'application/json' } })
       : Response.json(offer, { status: 402 });
   const { pathname, searchParams } = new URL(target, 'https://shop.example');
-  const client = signalpressClient({ baseUrl: BASE, issuer: shop.did, pay, fetch });
+  const own = { baseUrl: BASE, issuer: shop.did, clock: () => SOLD_MS, demandsProof: false };
+  const client = signalpressClient({ ...own, pay, fetch });
   return client.buy(pathname as PaidPath, Object.fromEntries(searchParams));
 }
 const outcome = (target: string, body: Delivered): Promise<string> =>
@@ -65,7 +67,7 @@ describe('buy() from a service that lies', () => {
   });
 
   const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
-  const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-20';
+  const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-18';
   it.each([
     [`/gauge?${PAIR}`, `/gauge/ruler?${PAIR}`],
     [`/gauge/ruler?${PAIR}`, `/gauge?${PAIR}`],
@@ -82,8 +84,8 @@ describe('buy() from a service that lies', () => {
     [`/gauge/history-series?${PAIR}&format=csv`, `/gauge/history-series?${PAIR}`],
     [`/resolve/proposer?${FILED}`, `/resolve?${FILED}`],
     [`/resolve?${FILED}`, `/resolve/proposer?${FILED}`],
-    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=NT%2010-K&cutoff=2026-11-20'],
-    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-21'],
+    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=NT%2010-K&cutoff=2026-11-18'],
+    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-16'],
     ['/gauge/air?loc=us-denver', '/gauge/precip?loc=us-denver'],
     ['/shadow/region-plus?loc=us-denver&topic=energy', '/gauge/region?loc=us-denver'],
     ['/pay/tier2', '/pay/tier3'],

@@ -7,7 +7,7 @@ import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../gate.
 import { removeFolders } from '../snapshot-folder.ts';
 
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
-const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-20';
+const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-18';
 
 let shop: SoldShop;
 beforeAll(async () => {
@@ -62,15 +62,15 @@ describe('answerFault()', () => {
     ['/gauge/region?loc=us-chicago', '/gauge/region?loc=us-denver'],
     ['/gauge/air?loc=us-chicago', '/gauge/air?loc=us-denver'],
     ['/shadow/region-plus?loc=us-denver&topic=energy', '/gauge/region?loc=us-denver'],
-    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-19'],
-    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=10-Q&cutoff=2026-11-20'],
-    [`/resolve?${FILED}`, '/resolve?entity=MSFT&form=10-K&cutoff=2026-11-20'],
+    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-17'],
+    [`/resolve?${FILED}`, '/resolve?entity=AAPL&form=10-Q&cutoff=2026-11-18'],
+    [`/resolve?${FILED}`, '/resolve?entity=MSFT&form=10-K&cutoff=2026-11-18'],
     [`/resolve?${FILED}&market_or_event=a`, `/resolve?${FILED}`],
     [`/resolve?${FILED}`, `/resolve?${FILED}&market_or_event=a`],
-    [`/resolve/proposer?${FILED}`, '/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-19'],
+    [`/resolve/proposer?${FILED}`, '/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-17'],
     [
-      '/resolve?entity=AAPL&form=8-K&cutoff=2026-11-20',
-      '/resolve?entity=AAPL&form=8-K&cutoff=2026-11-20&event_class=2.02',
+      '/resolve?entity=AAPL&form=8-K&cutoff=2026-11-18',
+      '/resolve?entity=AAPL&form=8-K&cutoff=2026-11-18&event_class=2.02',
     ],
   ])('I53: refuses for %s the answer of %s', async (want, got) => {
     expect(await fault(want, got)).toMatch(/^the body answers /);
@@ -83,10 +83,10 @@ describe('answerFault()', () => {
     [`/gauge/history-series?${PAIR}`, `/gauge/history-series?${PAIR}&days=400`],
     ['/stable/coin?symbol=sampleusd', '/stable/coin?symbol=SAMPLEUSD'],
     [
-      '/resolve?issuer=aapl&form=form%2010-k&cutoff=2026-11-20&source_class=sec',
+      '/resolve?issuer=aapl&form=form%2010-k&cutoff=2026-11-18&source_class=sec',
       `/resolve?${FILED}`,
     ],
-    ['/resolve/proposer?entity=AAPL&form=10-K&as_of=2026-11-20', `/resolve/proposer?${FILED}`],
+    ['/resolve/proposer?entity=AAPL&form=10-K&as_of=2026-11-18', `/resolve/proposer?${FILED}`],
   ])('accepts for %s the answer of %s, which is the same question', async (want, got) => {
     expect(await fault(want, got)).toBeNull();
   });

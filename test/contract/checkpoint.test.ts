@@ -186,8 +186,7 @@ describe('logOrigin()', () => {
 const PROGRAM = `
 import json, sys
 sys.dont_write_bytecode = True
-from verify_json import Refused
-from verify_log import read_note
+from signalpress_verify import Refused, read_note
 def is_taken(note):
     try:
         return read_note(note) is not None

@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
-import { deliveredText, withRequestTime } from '../../compiler/contract/request-time.ts';
+import {
+  answeredAt,
+  atRequest,
+  deliveredText,
+  nestedProvenance,
+  requestTimeMembers,
+  withRequestTime,
+} from '../../compiler/contract/request-time.ts';
 import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
+const words = '"answered_at":"2026-11-21T12:00:00Z","age_hours_now":1.5,"freshness":"fresh",';
+const said = { answered_at: '2026-11-21T12:00:00Z' };
 
 function provenance(observedAt: string | null, cadence: 'hourly' | 'daily' = 'hourly') {
   return {
@@ -12,6 +21,7 @@ function provenance(observedAt: string | null, cadence: 'hourly' | 'daily' = 'ho
     data_as_of: observedAt,
     oldest_leg_as_of: observedAt,
     data_age_hours: 1,
+    at_request: atRequest(),
     freshness_basis: freshnessBasis(cadence),
     data_lineage: [],
   };
@@ -23,24 +33,25 @@ function timed(body: JsonObject, now = NOW): JsonObject {
 
 describe('withRequestTime()', () => {
   it('fills the members into a body, into the record of a sample, and into each reading of a city', () => {
-    const old = { provenance: provenance('2026-11-01T00:00:00Z', 'daily') };
+    const old = { provenance: nestedProvenance(provenance('2026-11-01T00:00:00Z', 'daily')) };
     const body = { a: 1, provenance: provenance('2026-11-21T10:30:00Z'), readings: [old, 'x'] };
-    const words = {
+    const filled = {
       a: 1,
-      provenance: { age_hours_now: 1.5, freshness: 'fresh', ...body.provenance },
+      provenance: { ...body.provenance, ...said, age_hours_now: 1.5, freshness: 'fresh' },
       readings: [
         { provenance: { age_hours_now: 492, freshness: 'stale', ...old.provenance } },
         'x',
       ],
     };
-    expect(timed(body)).toEqual(words);
-    expect(timed({ sample: body })).toEqual({ sample: words });
+    expect(timed(body)).toEqual(filled);
+    expect(timed({ sample: body })).toEqual({ sample: filled });
   });
 
   it('says dead_source past the threshold and not before', () => {
     const body = { provenance: provenance('2026-11-14T12:00:00Z') };
     expect(timed(body)).not.toHaveProperty('provenance.dead_source');
-    expect(timed(body, NOW + 1)).toHaveProperty('provenance.dead_source');
+    expect(timed(body, NOW + 999)).not.toHaveProperty('provenance.dead_source');
+    expect(timed(body, NOW + 1000)).toHaveProperty('provenance.dead_source');
   });
 
   it('never shows a negative age', () => {
@@ -68,6 +79,7 @@ describe('withRequestTime()', () => {
         oldest_leg_as_of: '2026-11-20T11:00:00Z',
         data_age_hours: 1e21,
         freshness_rule: freshnessRule(2, 'legs'),
+        at_request: atRequest('freshness_leg', 'legs[].freshness'),
         freshness_basis: freshnessBasis('hourly'),
       },
     };
@@ -78,6 +90,7 @@ describe('withRequestTime()', () => {
       },
       provenance: {
         ...body.provenance,
+        ...said,
         age_hours_now: 25,
         freshness: 'stale',
         freshness_leg: 'active_fire',
@@ -93,7 +106,7 @@ describe('withRequestTime()', () => {
       official_cadence: 'hourly',
       last_looked_at: '2026-11-21T11:00:00Z',
       data_age_hours: 1,
-      provenance: {},
+      provenance: { at_request: ['update_status'] },
     };
     expect(timed(record)).toEqual({
       ...record,
@@ -104,7 +117,7 @@ describe('withRequestTime()', () => {
         text: 'on schedule (hourly); last official reading 2026-11-21T10:00:00Z, last looked at 2026-11-21T11:00:00Z',
       },
     });
-    expect(timed(record, NOW + 3_600_001)).toMatchObject({ update_status: { state: 'unknown' } });
+    expect(timed(record, NOW + 3_601_000)).toMatchObject({ update_status: { state: 'unknown' } });
     const { observed_at, ...rest } = record;
     expect(timed(rest)).toEqual(rest);
     expect(timed({ ...rest, observed_at })).toHaveProperty('update_status');
@@ -115,19 +128,25 @@ describe('withRequestTime()', () => {
     const body = { z: 1, provenance: provenance('2026-11-21T10:30:00Z'), a: 'é' };
     const stored = JSON.stringify(body);
     const basis = '"freshness_basis"';
-    expect(deliveredText(stored, NOW)).toBe(
-      stored.replace(basis, `"age_hours_now":1.5,"freshness":"fresh",${basis}`),
-    );
+    expect(deliveredText(stored, NOW)).toBe(stored.replace(basis, `${words}${basis}`));
   });
 
-  it('leaves a body alone that has no age basis', () => {
+  it('says the second that an instant is in, and its words of that second', () => {
+    const body = { provenance: provenance('2026-11-21T08:59:59.500Z') };
+    expect(timed(body, NOW - 1)).toMatchObject({
+      provenance: { answered_at: '2026-11-21T11:59:59Z', freshness: 'fresh' },
+    });
+    expect(timed(body, NOW)).toMatchObject({ provenance: { freshness: 'recent' } });
+  });
+
+  it('writes what is listed and nothing else', () => {
+    const { at_request, ...unlisted } = provenance('2026-11-21T10:30:00Z');
     for (const body of [
-      { provenance: provenance(null) },
-      { provenance: { ...provenance('2026-11-21T10:30:00Z'), freshness_basis: 'cadence=often;' } },
-      { provenance: { ...provenance('2026-11-21T10:30:00Z'), freshness_rule: 'the best leg' } },
+      { provenance: unlisted },
+      { provenance: { ...unlisted, at_request: [] } },
       { provenance: 'official scale' },
       { text: '"provenance":{"oldest_leg_as_of":"2026-11-21T10:30:00Z"' },
-      { current: { provenance: provenance('2026-11-21T10:30:00Z') } },
+      { current: { provenance: { ...unlisted, at_request } } },
     ]) {
       expect(JSON.stringify(timed(body))).toBe(JSON.stringify(body));
     }
@@ -139,7 +158,6 @@ describe('withRequestTime()', () => {
   });
 
   it('keeps every other byte of what JSON.stringify wrote, whatever the numbers and names', () => {
-    const words = '"age_hours_now":1.5,"freshness":"fresh",';
     fc.assert(
       fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.double()), (value, figures) => {
         const body = { value, provenance: provenance('2026-11-21T10:30:00Z'), figures };
@@ -147,5 +165,50 @@ describe('withRequestTime()', () => {
         expect(deliveredText(stored, NOW).replace(words, '')).toBe(stored);
       }),
     );
+  });
+});
+
+describe('requestTimeMembers()', () => {
+  const members = (more: object) =>
+    requestTimeMembers({ provenance: { ...provenance('2026-11-21T10:30:00Z'), ...more } }, NOW);
+
+  it.each<[string, object, string[]]>([
+    [
+      'another basis',
+      { freshness_basis: 'cadence=hourly; fresh<=9h' },
+      ['age_hours_now', 'freshness'],
+    ],
+    ['another rule', { freshness_rule: 'the best leg' }, ['age_hours_now', 'freshness']],
+    ['no time', { oldest_leg_as_of: null }, ['age_hours_now', 'freshness']],
+    [
+      'a time of another spelling',
+      { oldest_leg_as_of: '2026-11-21' },
+      ['age_hours_now', 'freshness'],
+    ],
+    ['legs that it has not', { at_request: atRequest('legs[].freshness') }, ['legs[].freshness']],
+    ['a state of no source', { at_request: atRequest('update_status') }, ['update_status']],
+    ['a name that nobody knows', { at_request: ['mood'] }, ['mood']],
+  ])('names what is listed and follows from nothing: %s', (_, more, lacking) => {
+    expect(members(more).lacking).toEqual(lacking);
+  });
+
+  it('lacks nothing where a source is alive', () => {
+    expect(members({})).toMatchObject({ lacking: [], own: {}, legs: {} });
+  });
+});
+
+describe('answeredAt()', () => {
+  it('is read out of whole seconds alone', () => {
+    const read = (answered_at: string | number) => answeredAt({ provenance: { answered_at } });
+    expect(read('2026-11-21T12:00:00Z')).toBe(NOW);
+    for (const odd of [
+      '2026-11-21T12:00:00.000Z',
+      '2026-11-21T12:00:00.5Z',
+      '2026-11-21',
+      'now',
+      1,
+    ])
+      expect(read(odd)).toBeNaN();
+    expect(answeredAt({})).toBeNaN();
   });
 });

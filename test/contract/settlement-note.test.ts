@@ -67,8 +67,6 @@ const newestDay = (filings: HashedFiling[]): string | undefined =>
     .sort()
     .at(-1);
 
-const isLate = ({ coverage, question }: Case): boolean =>
-  new Date(coverage.collected_at) < new Date(question.cutoff.at);
 const mayHide = ({ question }: Case, from: string): boolean => {
   const { cutoff } = question;
   if (cutoff.basis === 'filing_date') return from <= cutoff.date;
@@ -76,7 +74,7 @@ const mayHide = ({ question }: Case, from: string): boolean => {
 };
 
 const KIND = 'form (?<kind>[\\w /-]+?)(?: with item (?<item>[\\d.]+))?';
-const UNTIL = '(?<limit>the filing day \\S+|the instant \\S+)';
+const UNTIL = 'the cutoff';
 const NAMED =
   '(?<form>[\\w /-]+) (?<accession>\\d{10}-\\d\\d-\\d{6}) of the filing day (?<day>[\\d-]+)';
 const SUCH = 'Amendments(?: with item (?<item>[\\d.]+))?';
@@ -84,11 +82,9 @@ const SUCH = 'Amendments(?: with item (?<item>[\\d.]+))?';
 type Groups = Readonly<Record<string, string>>;
 type Truth = (groups: Groups, facts: Facts) => boolean;
 
-function isAsked({ kind, item, limit }: Groups, { given }: Facts): boolean {
-  const { form, eventClass, cutoff } = given.question;
-  const until =
-    cutoff.basis === 'filing_date' ? `filing day ${cutoff.date}` : `instant ${cutoff.at}`;
-  return kind === form && (item ?? null) === eventClass && limit === `the ${until}`;
+function isAsked({ kind, item }: Groups, { given }: Facts): boolean {
+  const { form, eventClass } = given.question;
+  return kind === form && (item ?? null) === eventClass;
 }
 
 /** The listing that a sentence names, with the form and day that it tells. */
@@ -100,14 +96,12 @@ function pick({ form, accession, day }: Groups, filings: HashedFiling[]): Hashed
 
 const SENTENCES: readonly (readonly [string, Truth])[] = [
   [
-    `The stored list holds no ${KIND} until ${UNTIL}; it is whole until then and was collected at (?<at>\\S+Z)\\.`,
+    `The stored list holds no ${KIND} until ${UNTIL}; it is whole until then\\.`,
     (groups, facts) =>
       isAsked(groups, facts) &&
       at(facts.given, originals(facts.given), 'yes', 'maybe').length === 0 &&
       facts.given.coverage.covered_from === null &&
-      !facts.given.coverage.gaps.some(({ from }) => mayHide(facts.given, from)) &&
-      groups.at === facts.given.coverage.collected_at &&
-      !isLate(facts.given),
+      !facts.given.coverage.gaps.some(({ from }) => mayHide(facts.given, from)),
   ],
   [
     `The stored list holds no ${KIND} until ${UNTIL}, which does not mean that none was filed\\.`,
@@ -115,7 +109,6 @@ const SENTENCES: readonly (readonly [string, Truth])[] = [
       isAsked(groups, facts) &&
       at(facts.given, originals(facts.given), 'yes', 'maybe').length === 0 &&
       (facts.given.coverage.covered_from !== null ||
-        isLate(facts.given) ||
         facts.given.coverage.gaps.some(({ from }) => mayHide(facts.given, from))),
   ],
   [
@@ -205,10 +198,6 @@ const SENTENCES: readonly (readonly [string, Truth])[] = [
     },
   ],
   [
-    'The list was collected at (?<at>\\S+Z), before (?:the end of )?(?<limit>the filing day \\S+|the instant \\S+), and does not tell what was filed later\\.',
-    (groups, { given }) => groups.at === given.coverage.collected_at && isLate(given),
-  ],
-  [
     'The list reaches back to the filing day (?<day>[\\d-]+); older filings are not all stored\\.',
     ({ day }, { given }) => given.coverage.covered_from === day,
   ],
@@ -239,7 +228,7 @@ function untrue(note: string, given: Case): string[] {
 
 function noteOf({ filings, coverage, question }: Case) {
   const settlement = settleFilings(filings, coverage, question);
-  return { note: settlementNote({ question, coverage, settlement }), settlement };
+  return settlementNote({ question, coverage, settlement });
 }
 
 describe('settlementNote()', () => {
@@ -247,11 +236,8 @@ describe('settlementNote()', () => {
     const stated = new Set<string>();
     fc.assert(
       fc.property(CASE, (given) => {
-        const { note, settlement } = noteOf(given);
+        const note = noteOf(given);
         expect([note, untrue(note, given)]).toEqual([note, []]);
-        const late = isLate(given) && note.includes('does not tell what was filed later');
-        expect(late).toBe(isLate(given));
-        if (settlement.filed_by_cutoff === false) expect(isLate(given)).toBe(false);
         for (const [pattern] of SENTENCES) if (new RegExp(pattern).test(note)) stated.add(pattern);
       }),
       { numRuns: 6000, seed: 21 },
@@ -265,7 +251,7 @@ describe('settlementNote()', () => {
     fc.assert(
       fc.property(CASE, ({ filings, coverage, question }) => {
         const given = { filings, coverage, question };
-        const { note } = noteOf(given);
+        const note = noteOf(given);
         const lies = [
           note.replace(/form \S+/, 'form 6-K'),
           note.replace(

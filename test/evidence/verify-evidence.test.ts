@@ -1,12 +1,14 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { deliveredText } from '../../compiler/contract/request-time.ts';
 import { runVerifyEvidence } from '../../compiler/evidence/verify-evidence.ts';
 import type { Archived } from '../../compiler/fetch/archive.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import {
+  AS_OF,
   compileFolder,
   fileOf,
   makeFolder,
@@ -48,7 +50,10 @@ async function verified(
   const { exitCode, text } = await runVerifyEvidence(target, { ...options, ...witnesses });
   return { exitCode, text, evidence: text.slice(text.indexOf('evidence ')) };
 }
-const record = () => readJson(folder, RECORD);
+/** A body as it is delivered. */
+const delivered = (path: string) =>
+  JSON.parse(deliveredText(JSON.stringify(readJson(folder, path)), Date.parse(AS_OF)));
+const record = () => delivered(RECORD);
 
 /** The importer with other rules. */
 function changed(version: number, rule: (imported: Imported) => Imported) {
@@ -187,7 +192,7 @@ describe('verify --archive', () => {
 
   it('says of a record that names no evidence that none is named', async () => {
     const { exitCode, text, evidence } = await verified(
-      readJson(folder, 'record/airquality.aqi/us-stlouis.json'),
+      delivered('record/airquality.aqi/us-stlouis.json'),
     );
     expect(exitCode).toBe(2);
     expect(text.startsWith('verified')).toBe(true);
@@ -195,16 +200,14 @@ describe('verify --archive', () => {
   });
 
   it('tells each leg of a bundle, and leaves it open where one names none', async () => {
-    const { exitCode, evidence } = await verified(readJson(folder, BUNDLE));
+    const { exitCode, evidence } = await verified(delivered(BUNDLE));
     expect(exitCode).toBe(2);
     expect(evidence).toContain('reading re-derived by usgs-nwis v1');
     expect(evidence).toMatch(/airquality\.aqi of us-stlouis at .* {2}no evidence named/);
   });
 
   it('leads the rows that a census names back too', async () => {
-    const { exitCode, evidence } = await verified(
-      readJson(folder, 'census/hydrology.river-level.json'),
-    );
+    const { exitCode, evidence } = await verified(delivered('census/hydrology.river-level.json'));
     expect(exitCode).toBe(0);
     expect(evidence).toContain(`of ${RIVER} at 2026-11-20T10:45:00Z  payload sha256 matches`);
   });

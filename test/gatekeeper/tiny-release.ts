@@ -25,6 +25,7 @@ import {
   parseFiles,
   tables,
 } from '../../compiler/contract/release.ts';
+import { atRequest } from '../../compiler/contract/request-time.ts';
 import { BLOCKS_PATH } from '../../compiler/contract/statement-tree.ts';
 import type { Shelf } from '../../compiler/stages/describe/examples.ts';
 import { described, forSale, manifestBody } from '../../compiler/stages/describe/manifest.ts';
@@ -54,13 +55,20 @@ const sha256 = (data: string | Buffer): string => createHash('sha256').update(da
 
 type Cadence = Parameters<typeof freshnessBasis>[0];
 
-function provenance(cadence: Cadence, observedAt: string, rule: object = {}): object {
+function provenance(
+  cadence: Cadence,
+  observedAt: string,
+  rule: { freshness_rule?: string } = {},
+): object {
+  const joined =
+    rule.freshness_rule === undefined ? [] : (['freshness_leg', 'legs[].freshness'] as const);
   return {
     served_from: 'stored snapshot 2026-11-21',
     data_as_of: observedAt,
     oldest_leg_as_of: observedAt,
     data_age_hours: 0.2,
     ...rule,
+    at_request: atRequest(...joined),
     freshness_basis: freshnessBasis(cadence),
     data_lineage: [],
     validation_status: 'screening-level',

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deliveredText } from '../../compiler/contract/request-time.ts';
 import { checkEvidence, parseEvidence } from '../../compiler/monitor/evidence.ts';
 import { Monitor, type MonitorSettings } from '../../compiler/monitor/monitor.ts';
 import type { MonitorStatus } from '../../compiler/monitor/monitor-state.ts';
@@ -7,6 +8,7 @@ import type { Trusted } from '../../compiler/verify/key-trust.ts';
 import type { PolicyTrust } from '../../compiler/verify/policy-check.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import {
+  AS_OF,
   compileFolder,
   fileOf,
   makeFolder,
@@ -87,7 +89,8 @@ export async function sampleBodies(): Promise<[string, string]> {
     const { data } = await compileFolder(
       writeSnapshots({ '2026-11-20/airquality.aqi.ndjson': rows }),
     );
-    return readFileSync(fileOf(join(data, 'current'), 'free/sample/airquality.aqi.json'), 'utf8');
+    const stored = fileOf(join(data, 'current'), 'free/sample/airquality.aqi.json');
+    return deliveredText(readFileSync(stored, 'utf8'), Date.parse(AS_OF));
   };
   return [await of(62), await of(63)];
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { filerPath, filingListPath } from '../../compiler/contract/filing-index.ts';
+import { filingRecordsPath, settlementPath } from '../../compiler/contract/filing-index.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
@@ -265,63 +265,101 @@ beforeAll(async () => {
   files = new Map([...filesBelow(folder)].map(([path, bytes]) => [path, Buffer.from(bytes)]));
 });
 
-const LIST = filingListPath(CIK);
+const LATER = settlementPath(CIK, '/resolve', 'later.json');
+const RECORDS = filingRecordsPath(CIK, 0);
 
-/** What is wrong with the filer's statement beside its filings, either of them changed. */
-function faultsOf(change: { readonly body?: object; readonly list?: string }): string[] {
-  const path = filerPath(CIK);
-  const text = (name: string): string =>
-    name === LIST && change.list !== undefined ? change.list : String(files.get(name));
+/** What is wrong with what is stored of a filer, one file of it changed, added or left out. */
+function faultsOf(changed = '', edit: (text: string) => string | null = (text) => text): string[] {
+  const texts = new Map([...files].map(([path, bytes]) => [path, String(bytes)]));
+  const made = edit(texts.get(changed) ?? '');
+  if (made === null) texts.delete(changed);
+  else if (changed !== '') texts.set(changed, made);
   const faults: string[] = [];
+  const read = (path: string) => JSON.parse(texts.get(path) ?? '{}');
   const filer: Related = {
-    path,
-    body: { ...JSON.parse(text(path)), ...change.body },
+    path: LATER,
+    body: read(LATER),
     bodies: {
-      get: (name: string) => (files.has(name) ? JSON.parse(text(name)) : 'absent'),
-      text,
+      get: (path: string) => (texts.has(path) ? read(path) : 'absent'),
+      text: (path: string) => texts.get(path) ?? null,
       list: {
-        find: (name: string) => files.get(name) ?? null,
-        count: (start: string) => [...files.keys()].filter((name) => name.startsWith(start)).length,
+        find: (path: string) => texts.get(path) ?? null,
+        count: (start: string) => [...texts.keys()].filter((path) => path.startsWith(start)).length,
       },
     } as unknown as Related['bodies'],
     catalog: BUILTIN,
     ownTables: true,
-    fault: (where) => void faults.push(where),
+    fault: (where, detail) => void faults.push(`${where}: ${detail}`),
     count: () => undefined,
   };
   checkFiler(filer);
   return faults;
 }
 
-const listsOf = (): JsonObject[] => JSON.parse(String(files.get(filerPath(CIK)))).lists;
+const under = (folder: string): string[] =>
+  [...files.keys()].filter((path) => path.startsWith(`filing/${CIK}/${folder}`)).sort();
+const swap = (from: string, to: string) => (text: string) => text.replaceAll(from, to);
 
 describe('checkFiler()', () => {
-  it('I53: accepts the lists that follow from the stored filings', () => {
-    expect(faultsOf({})).toEqual([]);
+  it('I53: accepts the answers that follow from the stored filings', () => {
+    expect(under('').length).toBeGreaterThan(200);
+    expect(faultsOf()).toEqual([]);
   });
 
-  it.each([
-    ['root', '0'.repeat(64)],
-    ['count', 3],
-    ['amendments', 1],
-    ['lead_days', 30],
-    ['event_class', '3.01'],
-  ])('I53: refuses a list whose %s does not, whoever signed it', (name, value) => {
-    const lists = listsOf().map((each, at) => (at === 0 ? { ...each, [name]: value } : each));
-    expect(faultsOf({ body: { lists } })).toEqual(['lists']);
-  });
-
-  it('I53: refuses a list that is left out, invented or in another place', () => {
-    const [first = {}, ...others] = listsOf();
-    for (const lists of [others, [...others, first], [first, ...others, { ...first, form: '9' }]]) {
-      expect(faultsOf({ body: { lists } })).toEqual(['lists']);
+  it('I53: refuses an answer with other bounds, another fact or another statement, whoever signed it', () => {
+    const [first = ''] = under('resolve/10-~4b/~/filing_date/').concat(
+      under('resolve/10-~4b/~/filing_date/'),
+    );
+    const TENK =
+      under('').find((path) => /resolve\/10.*filing_date\/2026-02-01/.test(path)) ?? first;
+    expect(faultsOf(TENK)).toEqual([]);
+    for (const edit of [
+      swap('"valid_from":"2026-02-01"', '"valid_from":"2026-01-31"'),
+      swap('"valid_until":"2026-11-20"', '"valid_until":"2026-12-20"'),
+      swap('"filed_by_cutoff":true', '"filed_by_cutoff":false'),
+      swap('"resolution_status":"resolved"', '"resolution_status":"ambiguous"'),
+      swap('"fact":"By', '"fact":"Not by'),
+      swap(
+        '"retrieved_at":"2026-11-20T11:00:00Z","status"',
+        '"retrieved_at":"2026-11-20T11:00:01Z","status"',
+      ),
+    ]) {
+      const [fault = ''] = faultsOf(TENK, edit);
+      expect(fault).toContain(TENK);
     }
   });
 
-  it('refuses a list of filings that is short of one, and one that cannot be read', () => {
-    const text = String(files.get(LIST));
-    expect(faultsOf({ list: text.slice(text.indexOf('\n') + 1) })).toContain('lists');
-    expect(faultsOf({ list: 'no json\n' })).toEqual(expect.arrayContaining(['lists']));
+  it('I53: refuses an answer that is missing or too many, and an index that names others', () => {
+    const [index = ''] = under('index/');
+    const answers = under('proposer/');
+    expect(faultsOf(answers[5], () => null).join()).toContain(`${answers[5]}: is missing`);
+    expect(faultsOf(`${answers[5]}x.json`).join()).toContain('files are stored');
+    expect(faultsOf(index, swap('0001-01-01', '0001-01-02')).join()).toContain(index);
+  });
+
+  it('I53: refuses records that are left out, out of order, or contradict themselves', () => {
+    const rows = (change: (all: JsonObject[]) => JsonObject[]) => (text: string) =>
+      JSON.stringify({ rows: change(JSON.parse(text).rows) });
+    expect(
+      faultsOf(
+        RECORDS,
+        rows((all) => all.slice(1)),
+      ),
+    ).not.toEqual([]);
+    expect(
+      faultsOf(
+        RECORDS,
+        rows((all) => all.toReversed()),
+      ).join(),
+    ).toContain('out of order');
+    const day = swap(
+      '"filing_date":"2026-02-01","disclosure_time"',
+      '"filing_date":"2026-02-02","disclosure_time"',
+    );
+    const [fault = ''] = faultsOf(RECORDS, (text) =>
+      day(text.replace(/"_hash_core".*?\}/g, (core) => swap('2026-02-01"', '2026-02-03"')(core))),
+    );
+    expect(fault).toContain('contradicts itself');
   });
 });
 
@@ -353,7 +391,7 @@ function republish(changed: string, edit: (text: string) => string): void {
   const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, 'files.txt'), list);
   writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
-  proveAgain(root, signed, { issuer, sealer });
+  proveAgain(root, signed, { sealer });
 }
 
 const named = async (): Promise<string[]> => {

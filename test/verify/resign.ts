@@ -1,18 +1,33 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openNote } from '../../compiler/contract/checkpoint.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
+import { leafHash } from '../../compiler/contract/merkle.ts';
 import {
   formatFiles,
   isPublicPath,
   parseFiles,
   type Release,
 } from '../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
-import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { writeReleaseProof } from '../../compiler/stages/anchor/release-proof.ts';
+import { parseReleaseEntry, releaseEntryBytes } from '../../compiler/contract/release-entry.ts';
+import {
+  bundleEntries,
+  CHECKPOINT_PATH,
+  encodeBundle,
+  LOG_FOLDER,
+  parseTilePath,
+  tilePath,
+} from '../../compiler/contract/tiles.ts';
+import { signCheckpoint } from '../../compiler/stages/anchor/checkpoint-note.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
-import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import {
+  issuerDid,
+  makeSealer,
+  type Sealer,
+  signingKey,
+} from '../../compiler/stages/seal/sealer.ts';
+import { sha256, Tree } from './invented-issuer.ts';
 
 /** The hash of a head as the next release names it. */
 export function headHash(head: object): string {
@@ -23,21 +38,38 @@ export function readHeadOf(root: string): Release {
   return JSON.parse(readFileSync(join(root, 'release.json'), 'utf8')) as Release;
 }
 
-/** Replaces the leaf of a release by that of another head, also in the memory of the data folder, as only an issuer can. */
+/**
+ * Replaces the entry of a release in the log beside it by that of another head, as only an issuer can; nothing for a folder
+ * without a log. The log has less than a tile of entries.
+ */
 export function proveAgain(
   root: string,
   release: Release,
-  signer: Parameters<typeof writeReleaseProof>[2],
+  { sealer }: { readonly sealer: Sealer },
 ): void {
-  const path = join(root, RELEASE_PROOF_NAME);
-  if (!existsSync(path)) return;
-  const { index, hashes, checkpoint } = parseTlogProof(readFileSync(path, 'utf8'));
-  rmSync(path);
-  const log = { size: index, peaks: [...hashes].reverse() };
-  const note = writeReleaseProof(root, { release, ...log }, signer);
-  const memory = join(realpathSync(root), '../../log-checkpoint');
-  const isLast = existsSync(memory) && readFileSync(memory, 'utf8') === checkpoint;
-  if (isLast) writeFileSync(memory, note);
+  const data = join(realpathSync(root), '../..');
+  const note = join(data, CHECKPOINT_PATH);
+  if (!existsSync(note)) return;
+  const origin = openNote(readFileSync(note, 'utf8'))?.checkpoint.origin ?? '';
+  const names = readdirSync(join(data, LOG_FOLDER), { recursive: true, encoding: 'utf8' });
+  const tiles = names.flatMap((name) => parseTilePath(`${LOG_FOLDER}/${name}`) ?? []);
+  const size = Math.max(...tiles.map(({ width }) => width));
+  const newest = tilePath({ level: 'entries', index: 0, width: size });
+  const entries = bundleEntries(readFileSync(join(data, newest))).map((bytes) => {
+    const entry = parseReleaseEntry(bytes);
+    if (entry?.sequence !== release.sequence) return bytes;
+    const { as_of, valid_until = null } = release;
+    return releaseEntryBytes({ ...entry, as_of, valid_until, head: headHash(release) });
+  });
+  const tree = new Tree(entries.map((entry) => leafHash(entry, sha256)));
+  for (const tile of tiles) {
+    const own = entries.slice(0, tile.width);
+    const hashes = own.map((entry) => leafHash(entry, sha256));
+    const bytes = tile.level === 'entries' ? encodeBundle(own) : Buffer.concat(hashes);
+    writeFileSync(join(data, tilePath(tile)), bytes);
+  }
+  const checkpoint = { origin, size, root: tree.root() };
+  writeFileSync(note, signCheckpoint(checkpoint, sealer));
 }
 
 /** Changes the head of a release and signs it again, with its list as it stands, as only an issuer can. */
@@ -55,7 +87,7 @@ export function resign(
   const sealer = makeSealer(issuer, key);
   const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
-  proveAgain(root, signed, { issuer, sealer });
+  proveAgain(root, signed, { sealer });
 }
 
 /** What a head says of the list beside it. */

@@ -1,15 +1,11 @@
 import { REQUEST_TIME_FIELDS } from '../../compiler/contract/citation.ts';
-import {
-  CADENCES,
-  FRESHNESS_THRESHOLDS,
-  parseFreshnessBasis,
-  UPDATE_STATES,
-} from '../../compiler/contract/freshness.ts';
+import { CADENCES, UPDATE_STATES } from '../../compiler/contract/freshness.ts';
+import { HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 
 type Open = Record<string, JsonValue>;
 
-/** A body that says something of the moment of the request that is true at no moment up to that one. */
+/** A body that says something of the moment of the request that does not follow from the instant that it names. */
 export interface WrongWord {
   readonly where: string;
   readonly body: Open;
@@ -58,7 +54,13 @@ function wrongMembers(holder: Open): Wrong[] {
     null,
     undefined,
   ];
+  const { answered_at: text } = holder;
+  const instants =
+    typeof text === 'string'
+      ? [undefined, null, `${text} `, text.replace('Z', '.000Z'), later(text)]
+      : [text ?? later('2026-01-01T00:00:00Z')];
   return [
+    ...instants.map((instant): Wrong => ['answered_at', instant]),
     ...words.map((word): Wrong => ['freshness', word]),
     ...legs.map((leg): Wrong => ['freshness_leg', leg]),
     ...dead.map((text): Wrong => ['dead_source', text]),
@@ -66,20 +68,14 @@ function wrongMembers(holder: Open): Wrong[] {
   ].filter(([name, value]) => name !== 'freshness_leg' || value !== holder.freshness_leg);
 }
 
-/** Ages of no moment, of one before the collection or to come, and of one at which the other words were others. */
-function wrongAges(holder: Open): (JsonValue | undefined)[] {
-  const { age_hours_now: age, data_age_hours: collected, freshness_basis } = holder;
+/** An hour later, where the age is another. */
+function later(instant: string): string {
+  return isoTime(Date.parse(instant) + HOUR_MS);
+}
+
+function wrongAges({ age_hours_now: age }: Open): (JsonValue | undefined)[] {
   if (typeof age !== 'number') return [1.5, 0];
-  const cadence = parseFreshnessBasis(String(freshness_basis)) ?? 'daily';
-  const [fresh = 0, recent = 0] = Object.values(FRESHNESS_THRESHOLDS[cadence]) as number[];
-  // An age at a bound may belong to either class.
-  const others = [fresh, recent]
-    .map((bound) => bound - 0.1)
-    .filter((other) => other > Number(collected) + 1 && other < age - 1);
-  const early = Number(collected) > 0.2 ? [Math.round(Number(collected) * 10 - 1) / 10] : [];
-  const isDecided = holder.freshness_rule === undefined;
-  const shape = [-1, age + 0.05, `${age}`, null, true, undefined];
-  return [...shape, age + 1, ...early, ...(isDecided ? others : [])];
+  return [-1, age + 0.05, `${age}`, null, true, undefined, age + 1, age + 0.1];
 }
 
 function wrongStatuses(status: Open): Wrong[] {

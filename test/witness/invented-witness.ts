@@ -34,6 +34,11 @@ export class InventedWitness {
     return formatVerifierKey(this.#verifierKey, sha256);
   }
 
+  /** The same key as that of a log. */
+  get logKey(): string {
+    return formatVerifierKey({ ...this.#verifierKey, type: NOTE_KEY.log }, sha256);
+  }
+
   /** A line of a policy. */
   policyLine(name: string): string {
     return `witness ${name} ${this.vkey}\n`;

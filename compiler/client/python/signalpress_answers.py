@@ -1,21 +1,24 @@
 """What a service answers: challenges, refusals, deliveries, and whether a purchase can be relied on."""
 
 import base64
+import email.utils
 import hashlib
 import json
+import re
 import urllib.parse
 from typing import NamedTuple, Optional
 
-from verify_basket import QUOTE, REQUESTS_MAX, basket_fault, is_basket, is_sold
-from verify_body import body_of
-from verify_demands import SERIES, answer_fault, target_of
-from verify_json import MALFORMED, Refused, canonical_bytes, parse
-from verify_log import without_proof
-from verify_shapes import fits
+from signalpress_verify import (MALFORMED, SERIES, SKEW_MS, Refused, Undecided, Verdict, answered_at, body_of,
+                                canonical_bytes, instant, is_whole, iso, judge, milliseconds, opened_extra, parse,
+                                parse_entry, record_in, target_of)
 
 # The longest wait before a payment is sent again.
 WAIT_S_MAX = 10
+# How far the clock of a service may be from that of the buyer before anything is signed.
+DATE_SKEW_S = 240
 SUBSCRIBE = "/gauge/subscribe"
+REQUESTS_MAX = 30
+USD = re.compile(r"(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?", re.ASCII)
 TOKEN_MEMBERS = {"token", "plan", "expires_at", "days"}
 
 
@@ -23,7 +26,8 @@ class PendingPayment(NamedTuple):
     """A signed payment and what it was signed for: sent again it delivers the same bytes and costs nothing more.
 
     Of a basket also what is posted, and what each of its requests was to cost. Keep it as a whole, and to yourself: the
-    identifier names the purchase, and shows for 30 days and from anywhere who bought it.
+    identifier names the purchase, and shows for 30 days and from anywhere who bought it. What it delivers, on whatever day,
+    was answered no earlier than signed_at, in seconds since 1970.
     """
     url: str
     header: str
@@ -31,15 +35,7 @@ class PendingPayment(NamedTuple):
     body: Optional[str] = None
     quoted: Optional[list] = None
     identifier: Optional[str] = None
-
-
-class Verification(NamedTuple):
-    """`verified`, `partly_verified` (nothing signs the content), `failed`, `unsigned`, `issuer_unknown`, `unproven` or
-    `undecided` (not readable), why, and what a body that holds is about.
-    """
-    verdict: str
-    detail: str
-    about: Optional[dict]
+    signed_at: Optional[int] = None
 
 
 class ClientError(Exception):
@@ -59,34 +55,71 @@ class ClientError(Exception):
 # ---- whether a purchase can be relied on --------------------------------------------------------------------------
 
 
-def judged_body(path, asked, data, report):
-    """The body that was delivered, and why it cannot be relied on, or None."""
+def judged_body(target, data, payment, reader):
+    """The body that was delivered, its verdict, and why it cannot be relied on, or None."""
+    path, asked = target_of(target)
+    is_token = path == SUBSCRIBE
+    expect = None if is_token else target
+    report = judge(data, reader._replace(expect=expect, needs_proof=asked.get("proof") != "0"))
     try:
         is_table = path == SERIES and asked.get("format") == "csv-signed"
         if is_table != data.startswith(b"# "):
-            return None, "not in the format that was asked for"
+            return None, report, "not in the format that was asked for"
         body = body_of(data)
-        if not isinstance(body, dict):
-            return None, "not a JSON object"
-        bare, _ = without_proof(body)
-        fault = report_fault(path, bare, report)
-        return body, answer_fault(path, asked, bare) if fault is None and path != SUBSCRIBE else fault
-    except (Refused,) + MALFORMED as error:
-        return None, "not readable: %s" % error
+        if is_token:
+            is_whole_token = report.verdict == "unsigned" and set(body) == TOKEN_MEMBERS
+            return body, report, None if is_whole_token else "not a token"
+        if report.verdict != "verified":
+            return body, report, report.detail
+        return body, report, time_fault(record_in(body), payment.signed_at)
+    except (Refused, Undecided) + MALFORMED as error:
+        return None, report, "not readable: %s" % error
 
 
-def judged_basket(payment, data, report):
-    """A basket that was delivered, and why it cannot be relied on, or None."""
+def time_fault(body, signed_at):
+    """Why a body is not an answer to a payment, by the instant that it names, or None; the judge knows that of now."""
+    at, asked_at = answered_at(body), None if signed_at is None else signed_at * 1000
+    if at is not None and asked_at is not None and at < asked_at - SKEW_MS:
+        return "it was answered at %s, before it was paid for" % iso(at)
+    if "_proof" not in body:
+        return None
+    limit = milliseconds(proven_entry(body)["valid_until"])
+    said_at = at if at is not None else asked_at
+    if limit is not None and said_at is not None and said_at > limit:
+        return "it is of a release that was valid until %s: a newer one is withheld" % iso(limit)
+    return None
+
+
+def proven_entry(body):
+    """The entry in the proof of a body that was judged."""
+    extra = body["_proof"].split("\n")[1][len("extra "):]
+    return parse_entry(opened_extra(base64.b64decode(extra))[0])
+
+
+def judged_basket(data, payment, reader):
+    """A basket that was delivered, its verdict, and why it cannot be relied on, or None: each part as if it came alone."""
+    report = Verdict("unsigned", "nobody signs a basket as a whole")
     try:
         body = body_of(data)
-        if not is_basket(body):
-            return None, "the body is not that of a basket"
-        if report.verdict != "verified":
-            return body, report.detail
         requests = parse(payment.body.encode("utf-8"))["requests"]
-        return body, basket_fault(body, requests, payment.quoted, paid_by(payment))
-    except (Refused,) + MALFORMED as error:
-        return None, "not readable: %s" % error
+        parts, quoted = body["parts"], payment.quoted or []
+        if set(body) != {"endpoint", "total_usd", "parts"} or not len(parts) == len(requests) == len(quoted):
+            return body, report, "not the basket that was asked for, or it was not quoted"
+        for at, (part, request, offer) in enumerate(zip(parts, requests, quoted), 1):
+            if (part["request"], part.get("price_usd")) != (offer["request"], offer.get("price_usd")):
+                return body, report, "part %d is not what was quoted for request %d" % (at, at)
+            if "answer" in part:
+                answer = canonical_bytes(part["answer"])
+                _, report, fault = judged_body(request, answer, payment, reader)
+                if fault is not None:
+                    return body, report, "part %d: %s" % (at, fault)
+        total = sum(atomic(part["price_usd"]) for part in parts if "answer" in part)
+        if atomic(body["total_usd"]) != total or paid_by(payment) > total:
+            return body, report, "the parts cost %s USD, not what was paid or is stated" % usd(total)
+        sold = sum("answer" in part for part in parts)
+        return body, Verdict("verified", "%d of %d requests were sold, and each answer holds" % (sold, len(parts))), None
+    except (Refused, Undecided) + MALFORMED as error:
+        return None, report, "not readable: %s" % error
 
 
 def paid_by(payment):
@@ -104,19 +137,20 @@ def signed_by(payment):
         return None, None
 
 
-def lacks_proof(path, asked, body):
-    return "_proof" not in body and asked.get("proof") != "0" and path != SUBSCRIBE
+# ---- prices ---------------------------------------------------------------------------------------------------------
 
 
-def basket_lacks_proof(basket):
-    return any(lacks_proof(*target_of(part["request"]), part["answer"]) for part in basket["parts"] if is_sold(part))
+def atomic(price):
+    """Millionths of a dollar of a decimal price, exactly."""
+    if not isinstance(price, str) or not USD.fullmatch(price):
+        raise ValueError("Cannot use %r as a price: pass decimal USD as text, such as \"0.10\"" % (price,))
+    whole, _, fraction = price.partition(".")
+    return int(whole + fraction.ljust(6, "0"))
 
 
-def report_fault(path, body, report):
-    """A token is made at the request, by a service that holds no signing key; all else is signed as a whole."""
-    if path == SUBSCRIBE:
-        return None if report.verdict == "unsigned" and set(body) == TOKEN_MEMBERS else "not a token"
-    return None if report.verdict == "verified" else report.detail
+def usd(amount):
+    whole, fraction = divmod(amount, 1000000)
+    return "%d.%s" % (whole, ("%06d" % fraction).rstrip("0").ljust(2, "0"))
 
 
 # ---- reading answers ----------------------------------------------------------------------------------------------
@@ -135,13 +169,35 @@ def digest_of(body):
 
 
 def parts_of(asked):
-    """What each request of a basket costs, by its 402."""
+    """What each request of a basket costs, by its 402: its price, or why it is not sold."""
     body = parsed(asked)
-    quote = body.get("basket")
-    if not fits(quote, QUOTE):
-        raise ClientError("Cannot buy a basket: its 402 does not say what each request costs; nothing was signed",
-                          "refused", answer=body)
-    return quote["parts"]
+    try:
+        parts = body["basket"]["parts"]
+        prices = [atomic(part["price_usd"]) for part in parts if "not_sold" not in part]
+        if 1 <= len(parts) <= REQUESTS_MAX and atomic(body["basket"]["total_usd"]) == sum(prices):
+            return parts
+    except MALFORMED:
+        pass
+    raise ClientError("Cannot buy a basket: its 402 does not say what each request costs; nothing was signed",
+                      "refused", answer=body)
+
+
+def check_offer(asked, now):
+    """Refuses a challenge of a release that is over or still to come, or by another clock, before anything is signed."""
+    date, fault = email.utils.parsedate_tz(asked.headers.get("date", "")), None
+    try:
+        release = json_of(asked)["release"]
+        if date is None or abs(email.utils.mktime_tz(date) - now) > DATE_SKEW_S:
+            fault = "its clock says %s" % asked.headers.get("date")
+        elif not is_whole(release["sequence"], 1) or instant(release["as_of"], "as_of") > now * 1000 + SKEW_MS:
+            fault = "its release is still to come"
+        elif release["valid_until"] is not None and instant(release["valid_until"], "valid_until") < now * 1000:
+            fault = "its release was valid until %s" % release["valid_until"]
+    except (Refused,) + MALFORMED:
+        fault = "it does not say of which release its answer is"
+    if fault is not None:
+        raise ClientError("Cannot buy from this service: %s; nothing was signed" % fault, "refused", status=asked.status,
+                          answer=json_of(asked))
 
 
 def is_for(entry, path, params):

@@ -15,19 +15,12 @@ import time
 import urllib.parse
 from typing import NamedTuple, Optional
 
-from signalpress_answers import (WAIT_S_MAX, ClientError, PendingPayment, Verification, accepts_of, basket_body,
-                                 basket_lacks_proof, buyer_question, digest_of, is_address, is_for, json_of,
-                                 judged_basket, judged_body, lacks_proof, parsed, parts_of, receipt_of, refusal, seconds,
-                                 signed_by, url_of)
+from signalpress_answers import (WAIT_S_MAX, ClientError, PendingPayment, accepts_of, atomic, basket_body,
+                                 buyer_question, check_offer, digest_of, is_address, is_for, json_of, judged_basket,
+                                 judged_body, parsed, parts_of, receipt_of, refusal, seconds, signed_by, url_of, usd)
 from signalpress_http import http_get
-from verify_basket import atomic, usd
-from verify_body import judge, judge_body
-from verify_demands import SERIES, target_of
-from verify_json import Refused
-from verify_key_list import read_keys
-from verify_keys import Reader, check_list
-from verify_series import CORE_COLUMNS, SERIES_COLUMNS
-from verify_signature import usable_key
+from signalpress_verify import (CORE_COLUMNS, SERIES, SERIES_COLUMNS, Reader, Refused, Verdict, judge, read_keys, target_of,
+                                usable_key)
 
 MAX_USD = "0.10"
 ANSWER_TIMEOUT_S = 90
@@ -81,7 +74,7 @@ class Purchase(NamedTuple):
     """What was paid for; `body` and `report` are None for a bare table, which nobody signs."""
     body: Optional[dict]
     text: str
-    report: Optional[Verification]
+    report: Optional[Verdict]
     receipt: Optional[dict]
     payment: PendingPayment
 
@@ -92,7 +85,6 @@ class SignalpressClient:
     base_url   public address of the service
     issuer     did:key whose signatures are trusted; learn it from a source of your own
     keys       text of the issuer's keys.json: which keys follow that one, when each stopped, and which were revoked
-    roots      root keys that vouch for that list together, in place of the issuer, which is None then
     wallet     needed to buy: `address` and `sign_typed_data`, as of eth_account; with `sign_message` it also signs in where
                a service wants to see who paid
     max_usd    cap of a call in decimal USD
@@ -100,23 +92,23 @@ class SignalpressClient:
     on_signed  told of a payment before it is sent, so that a program that dies can redeliver it
     get        (url, headers, timeout in seconds) -> Answer, in place of http_get; of a basket also the bytes to post
     clock      seconds since 1970
-    demands_proof  refuse a purchase without the proof that it is in the log, unless it was asked for with proof=0
     """
 
     def __init__(self, base_url, issuer, wallet=None, max_usd=MAX_USD, networks=tuple(NETWORKS),
                  on_signed=lambda payment: None, get=http_get, wait=time.sleep, clock=time.time,
-                 timeout_s=ANSWER_TIMEOUT_S, demands_proof=False, keys=None, roots=()):
+                 timeout_s=ANSWER_TIMEOUT_S, keys=None):
         try:
-            self._reader = trusting(issuer, keys, roots)
-        except (Refused, OverflowError) as error:
-            raise ValueError("Cannot make a client: issuer, keys or roots: %s" % error) from error
+            usable_key(issuer)
+            listed = None if keys is None else read_keys(keys.encode("utf-8") if isinstance(keys, str) else keys)
+            self._trusting = Reader([issuer], 0, listed)
+        except Refused as error:
+            raise ValueError("Cannot make a client: issuer or keys: %s" % error) from error
         unknown = [name for name in networks if name not in NETWORKS]
         if unknown:
             raise ValueError("Cannot pay on %r: known networks are %s" % (unknown[0], ", ".join(NETWORKS)))
         self._root, self._wallet = base_url.rstrip("/"), wallet
         self._max, self._networks, self._on_signed = atomic(max_usd), tuple(networks), on_signed
         self._http, self._wait, self._clock, self._timeout = get, wait, clock, timeout_s
-        self._demands_proof = demands_proof
 
     # ---- what is free
 
@@ -157,13 +149,12 @@ class SignalpressClient:
         return answer
 
     def verify(self, saved):
-        """Judges what was saved, text or bytes, offline and for the issuer; `unproven` without the proof that it is in the log."""
+        """Judges what was saved, text or bytes, offline and for the issuer; without its proof it is `undecided`."""
         data = saved.encode("utf-8", "surrogatepass") if isinstance(saved, str) else saved
-        return self._verdict(data, True if self._demands_proof else None)
+        return judge(data, self._reader())
 
-    def _verdict(self, data, demands_proof):
-        reader = self._reader._replace(now=int(self._clock() * 1000), demands_proof=demands_proof)
-        return Verification(*judge(judge_body, lambda: data, reader))
+    def _reader(self):
+        return self._trusting._replace(now=int(self._clock() * 1000))
 
     def watch(self, items, token, every_s=WATCH_S):
         """Yields (item, row) for each reading of up to 30 items line:entity, and again when its hash changes.
@@ -208,6 +199,7 @@ class SignalpressClient:
             raise ValueError("Cannot buy: the client has no wallet")
         cap = self._max if max_usd is None else atomic(max_usd)
         asked = self._asked_price(url, body)
+        check_offer(asked, self._clock())
         quoted = None if body is None else parts_of(asked)
         payment = self._signed(url, self._chosen(url, body, asked, cap))._replace(
             body=body, quoted=quoted, identifier=secrets.token_hex(RANDOM_BYTES))
@@ -261,7 +253,7 @@ class SignalpressClient:
         payload = {"x402Version": 1, "scheme": "exact", "network": entry["network"],
                    "payload": {"signature": "0x" + signature.hex(), "authorization": authorization}}
         value = base64.b64encode(json.dumps(payload).encode("ascii")).decode("ascii")
-        return PendingPayment(url, "x-payment", value)
+        return PendingPayment(url, "x-payment", value, signed_at=now)
 
     def _delivered(self, payment):
         """Sends one payment until it is answered; a lost answer, 429 or 5xx is asked for again with the same header.
@@ -337,26 +329,15 @@ class SignalpressClient:
             is_table = text.startswith(",".join(columns) + "\r\n")
             body, report, fault = None, None, None if is_table else "the table does not have the columns of a series"
         else:
-            report = self._verdict(answer.data, False)
-            body, fault = self._relied_on(payment, answer.data, report)
+            target, reader = payment.url[len(self._root):], self._reader()
+            found = (judged_body(target, answer.data, payment, reader) if payment.body is None
+                     else judged_basket(answer.data, payment, reader))
+            body, report, fault = found
         purchase = Purchase(body, text, report, receipt_of(answer.headers), payment)
         if fault is None:
             return purchase
         raise ClientError("Cannot rely on %r: %s; keep this error's purchase as evidence" % (payment.url, fault),
                           "unverified", payment=payment, purchase=purchase)
-
-    def _relied_on(self, payment, data, report):
-        """A body that was delivered, and why it cannot be relied on, or None."""
-        path, asked = target_of(payment.url[len(self._root):])
-        if payment.body is not None:
-            body, fault = judged_basket(payment, data, report)
-            is_bare = fault is None and basket_lacks_proof(body)
-        else:
-            body, fault = judged_body(path, asked, data, report)
-            is_bare = fault is None and lacks_proof(path, asked, body)
-        if is_bare and self._demands_proof:
-            fault = "no proof that it is in the log came with it"
-        return body, fault
 
     def _url(self, path, params):
         given = sorted((name, str(value)) for name, value in (params or {}).items() if value is not None)
@@ -371,14 +352,3 @@ class SignalpressClient:
             return self._sent(url, dict(headers, accept="application/json"), body)
         except (OSError, http.client.HTTPException) as error:
             raise ClientError("Cannot reach %r: %s; nothing was signed" % (url, error), "failed") from error
-
-
-def trusting(issuer, keys, roots):
-    """The reader who trusts an issuer, or root keys with a list."""
-    issuers = [] if issuer is None and roots else [issuer]
-    for did in issuers + list(roots):
-        usable_key(did)
-    listed = None if keys is None else read_keys(keys.encode("utf-8") if isinstance(keys, str) else keys)
-    reader = Reader(issuers, 0, tuple(roots), listed)
-    check_list(reader)
-    return reader

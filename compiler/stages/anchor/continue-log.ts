@@ -5,7 +5,7 @@ import { parseDidKey } from '../../contract/did-key.ts';
 import { HASH_COUNT_PATH, parseHashCount } from '../../contract/hash-index.ts';
 import { goesBack, type Release } from '../../contract/release.ts';
 import { type ReleaseEntry, releaseEntryBytes } from '../../contract/release-entry.ts';
-import { CHECKPOINT_PATH, LOG_KEY_PATH, takenPath } from '../../contract/tiles.ts';
+import { CHECKPOINT_PATH, takenPath } from '../../contract/tiles.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import type { LogSwitch, Staging } from '../publish/release-store.ts';
@@ -140,9 +140,8 @@ export function appendRelease(
   const origin = logOrigin(press.issuer.baseUrl);
   const note = signCheckpoint({ origin, size: edge.size, root: rootOf(edge) }, press.sealer);
   const key = `${verifierKey(origin, parseDidKey(press.issuer.did), sha256)}\n`;
-  writeLogFiles(data, new Map([[LOG_KEY_PATH, Buffer.from(key)]]));
   return {
-    publish: () => publishCheckpoint(data, note),
+    publish: () => publishCheckpoint(data, { note, key }),
     // Witnesses may have added their lines.
     isPublished: () => readNote(data)?.startsWith(note) === true,
     tidy() {

@@ -16,6 +16,7 @@ import {
   bundleEntries,
   CHECKPOINT_PATH,
   LOG_FOLDER,
+  LOG_KEY_PATH,
   TILE_WIDTH,
   type Tile,
   tileOfSubtree,
@@ -156,8 +157,14 @@ export function writeLogFiles(data: string, files: ReadonlyMap<string, Uint8Arra
   }
 }
 
-/** Replaces the checkpoint, by which all that was written counts from now on. */
-export function publishCheckpoint(data: string, note: string): void {
+/** Replaces the checkpoint, by which all that was written counts from now on, and before it the key where that is another one. */
+export function publishCheckpoint(
+  data: string,
+  { note, key }: { readonly note: string; readonly key: string },
+): void {
+  const path = join(data, LOG_KEY_PATH);
+  const isSame = existsSync(path) && readPlain(path, NOTE_CHARS_MAX).toString('utf8') === key;
+  if (!isSame) replaceFile(path, key);
   changeCheckpoint(data, () => note);
 }
 

@@ -1,6 +1,6 @@
 import { joinedProvenance, legsLit, SWAPPABLE_MAX } from '../../contract/bundle.ts';
 import { endpointAt, type TableRow } from '../../contract/endpoints.ts';
-import { type Cadence, freshnessBasis, freshnessRule } from '../../contract/freshness.ts';
+import { type Cadence, freshnessBasis } from '../../contract/freshness.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import type { DecisionPoints } from '../../contract/record.ts';
 import { HASH_CORE_VERSION, hashCore } from '../../contract/record-hash.ts';
@@ -154,10 +154,7 @@ function legsBody(press: Press, row: LegsDocument, others: StoredValues) {
     cross_line_narrative: legs.map(sentence).join(' '),
     data_timespans: legs.map(timespan),
     note: `from a stored document: ${LEGS_NOTE}`,
-    provenance: joinedProvenance(parts, {
-      lineage_note: LEGS_LINEAGE,
-      freshness_rule: freshnessRule(legs.length, 'legs'),
-    }),
+    provenance: joinedProvenance(parts, { lineage_note: LEGS_LINEAGE, joins: 'legs' }),
     decision_points: storedDecisions(endpointAt(operation), params, others),
     ...disclosures(row),
     record_hash_verifiable: { mode: 'offline' as const, note: HASH_NOTE },

@@ -5,6 +5,7 @@ import { named, nameOf, positionOf, valueText } from '../../contract/reading-tex
 import type { Provenance, SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
 import { type PercentileTable, pastMembers } from '../../contract/record-views.ts';
+import { atRequest } from '../../contract/request-time.ts';
 import { NATURE, SERVED_FROM, UNCERTAINTY, VALIDATION } from '../../contract/words.ts';
 import {
   bandOf,
@@ -44,7 +45,7 @@ export interface EntityFacts {
   readonly percentile_table: PercentileTable | null;
   readonly record_hash: string;
   readonly last_fact: ReturnType<typeof lastFact>;
-  /** Shared by the record and its add-ons. */
+  /** That of the record. */
   readonly provenance: SignalRecord['provenance'];
 }
 
@@ -235,13 +236,14 @@ export function lineageOf({ signal, line }: SignalEntry, reading: Reading, recor
 }
 type Lineage = ReturnType<typeof lineageOf>;
 
-/** Provenance of a body that rests on one reading. Member order is part of the format. */
+/** Provenance of a record. Member order is part of the format. */
 function provenanceOf(signal: Signal, reading: Reading, lineage: Lineage): Provenance {
   return {
     served_from: SERVED_FROM,
     data_as_of: reading.observed_at,
     oldest_leg_as_of: reading.observed_at,
     data_age_hours: dataAgeHours(reading),
+    at_request: atRequest('update_status'),
     freshness_basis: freshnessBasis(signal.cadence),
     data_lineage: [lineage],
     validation_status: reading.validation_status ?? VALIDATION,

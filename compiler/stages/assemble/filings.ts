@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Statement } from '../../contract/citation.ts';
 import { defined } from '../../contract/defined.ts';
 import {
@@ -7,24 +6,27 @@ import {
   FILING_SOURCE_CLASS,
   type FilingFacts,
   filingCore,
-  type HashedFiling,
   isAmendment,
 } from '../../contract/filing.ts';
 import {
   FILERS_PATH,
+  FILINGS_A_PART,
   type FilerLine,
-  filerPath,
-  filingListPath,
-  filingPath,
+  filingRecordsPath,
   formatFilerLine,
-  formatFilingLine,
 } from '../../contract/filing-index.ts';
-import { filingLists, provenList, storedForms } from '../../contract/filing-lists.ts';
-import { isMidnight, newYorkDayEnd } from '../../contract/iso-time.ts';
+import { filingLists, storedForms } from '../../contract/filing-lists.ts';
+import { DAY_MS, isMidnight, isoTime, newYorkDayEnd } from '../../contract/iso-time.ts';
 import { grouped } from '../../contract/lists.ts';
-import type { FilerCoverage, FilingRow } from '../../contract/resolve-bodies.ts';
+import type { FilingRow } from '../../contract/resolve-bodies.ts';
 import { canonicalTarget } from '../../contract/route.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
+import {
+  askedForms,
+  filerAnswers,
+  type SettlementAnswer,
+} from '../../contract/settlement-answers.ts';
+import { endOfLook } from '../../contract/settlement-intervals.ts';
 import {
   readCollection,
   type StoredFiling,
@@ -78,7 +80,6 @@ function filerOf(group: readonly [Stored, ...Stored[]], all: InputFault[]): File
     cik: newest.cik,
     name: newest.name,
     tickers: newest.tickers,
-    listing: newest,
     ...settledFilings(group, all),
   };
 }
@@ -200,7 +201,7 @@ function orderText(listing: StoredListing): string {
 export function coverageOf(
   newest: StoredListing,
   { listings, pages }: { listings: readonly StoredListing[]; pages: readonly StoredPage[] },
-): FilingCoverage {
+): FilingCoverage & Pick<FilerLine, 'collected_at'> {
   const { collected_at, source } = newest;
   const own = listings.filter((listing) => listing.source === source).sort(newestCollected);
   const gaps = gapsOf(newest, [...own, ...pages.filter((page) => page.source === source)]);
@@ -258,138 +259,83 @@ interface KeptFiling {
 }
 
 interface Filer extends Omit<FilerLine, 'forms'> {
-  readonly listing: StoredListing;
   readonly filings: readonly KeptFiling[];
   /** What later batches revised. */
   readonly revised: readonly KeptFiling[];
 }
 
-const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
-
-const ROW_NATURE =
-  'A filing as its source lists it; describes the filing record, never adjudicates the event; no advice';
-const FILER_NATURE =
-  'What is stored of one filer; describes the collection, never adjudicates an event; no advice';
-
 interface SealedFiling extends KeptFiling {
-  readonly hashed: HashedFiling;
+  readonly filing: FilingRow;
 }
 
 function writeFilers(filers: readonly Filer[], press: Press): void {
-  const lines = filers.map((filer) => {
-    const filings = filer.filings.map(sealed);
-    writeFilings(filer, filings, press);
-    const listed = filings.map(({ hashed }) => hashed);
-    press.file(filingListPath(filer.cik), listed.map(formatFilingLine).join(''));
-    return writeFiler(filer, listed, press);
+  const stored = filers.map((filer) => {
+    const filings = filer.filings.map((kept) => sealed(kept));
+    const forms = storedForms(filingLists(filings.map(({ filing }) => filing)));
+    return { filer, filings, line: { ...filer, forms } };
   });
+  const lines = stored.map(({ line }) => line);
+  const forms = askedForms(lines);
+  for (const { filer, filings, line } of stored) {
+    writeFilings(filer, filings, press);
+    const rows = filings.map(({ filing }) => filing);
+    const { answers, indexes } = filerAnswers(line, rows, forms);
+    for (const { path, body, statement } of answers) put(press, path, body, statement);
+    for (const [path, index] of indexes) press.file(path, JSON.stringify(index));
+  }
   press.file(FILERS_PATH, lines.map(formatFilerLine).join(''));
   writeFilingPreviews(lines, press);
 }
 
-/** A revised filing keeps its hash in the look-ups; stored as before again, it is the current one. */
+/**
+ * The records that all answers are made of, oldest first, so that a new filing changes the last part alone. A revised
+ * filing keeps its hash in the look-ups; stored as before again, it is the current one.
+ */
 function writeFilings(filer: Filer, filings: readonly SealedFiling[], press: Press): void {
-  const current = filings.map((filing) => hashOf(filing, writeFiling(filer, filing, press)));
+  const oldestFirst = [...filings].reverse();
+  const current: RowHash[] = [];
+  for (let from = 0; from < oldestFirst.length; from += FILINGS_A_PART) {
+    const part = oldestFirst.slice(from, from + FILINGS_A_PART);
+    const path = filingRecordsPath(filer.cik, from / FILINGS_A_PART);
+    press.file(path, JSON.stringify({ rows: part.map(({ filing }) => filing) }));
+    current.push(...part.map((one) => hashOf(one, path)));
+  }
   const revised = filer.revised.map((kept) => hashOf(sealed(kept), null));
   putRowHashes(press, [...current, ...revised]);
 }
 
 /** Where the hash of a filing is found; `file` is null where another has taken its place. */
-function hashOf({ row, hashed }: SealedFiling, file: string | null): RowHash {
-  const { entity, observed_at } = filingCore(row.cik, hashed);
-  const { record_hash } = hashed;
+function hashOf({ filing }: SealedFiling, file: string | null): RowHash {
+  const { entity, observed_at, record_hash } = filing;
   return { record_hash, signal_id: null, entity, observed_at, file };
 }
 
 function sealed({ row, batch }: KeptFiling): SealedFiling {
   const snapshot_date = `${row.collected_at.slice(0, 10)}T00:00:00Z`;
-  const record_hash = canonicalDigest(filingCore(row.cik, { ...row, snapshot_date }));
-  return { row, batch, hashed: { ...row, snapshot_date, record_hash } };
-}
-
-function writeFiling(filer: Filer, { row, hashed }: SealedFiling, press: Press): string {
-  const core = filingCore(row.cik, hashed);
+  const core = filingCore(row.cik, { ...row, snapshot_date });
   const { row: _kind, ...facts } = core;
-  const body: Omit<FilingRow, '_citation'> = {
-    nature: ROW_NATURE,
-    entity_name: filer.name,
+  const filing: FilingRow = {
     ...facts,
     is_amendment: isAmendment(row.form),
     evidence_url: row.source_ref,
     grade: row.grade ?? null,
-    record_hash: hashed.record_hash,
+    retrieved_at: row.collected_at,
+    record_hash: canonicalDigest(core),
     _hash_core: core,
   };
-  const path = filingPath(filer.cik, row);
-  put(press, { path, entity: filer.cik }, press.sealer.seal(body, statementOf(filer, row)));
-  return path;
-}
-
-function statementOf({ cik, name }: Filer, row: KeptFiling['row']): Statement {
-  const { accession, form, filing_date, disclosure_time } = row;
-  const accepted =
-    disclosure_time === null ? 'at an hour that its source leaves open' : `at ${disclosure_time}`;
-  const query = `entity=${cik}&form=${encodeURIComponent(form)}&cutoff=${filing_date}`;
-  return {
-    claim: `filing record of ${form} ${accession} by ${name}`,
-    fact: `${form} ${accession} of ${name} (CIK ${cik}) bears the filing day ${filing_date} and was accepted ${accepted}, as ${row.source} lists it`,
-    target: `/resolve?${query}`,
-    observed_at: disclosure_time ?? `${filing_date}T00:00:00Z`,
-    retrieved_at: row.collected_at,
-  };
-}
-
-function writeFiler(filer: Filer, filings: readonly HashedFiling[], press: Press): FilerLine {
-  const { cik, name, tickers, collected_at, covered_from, gaps, listing } = filer;
-  const lists = filingLists(filings).map((list) => provenList(list, sha256).head);
-  const covers = coversOf(filer);
-  const body: Omit<FilerCoverage, '_citation'> = {
-    nature: FILER_NATURE,
-    entity: cik,
-    entity_name: name,
-    tickers: [...tickers],
-    observed_at: collected_at,
-    covered_from,
-    gaps: [...gaps],
-    covers,
-    filings_count: filings.length,
-    lists,
-    source: listing.source,
-    source_ref: listing.source_ref,
-    source_tier: listing.source_tier,
-    grade: listing.grade ?? null,
-  };
-  const statement: Statement = {
-    claim: `stored filings of ${name}`,
-    fact: `${filings.length} filings of ${name} (CIK ${cik}) are stored, collected until ${collected_at}: ${covers}`,
-    target: '/resolve/preview',
-    observed_at: collected_at,
-    retrieved_at: collected_at,
-  };
-  const path = filerPath(cik);
-  put(press, { path, entity: cik }, press.sealer.seal(body, statement));
-  return { cik, name, tickers, collected_at, covered_from, gaps, forms: storedForms(lists) };
-}
-
-function coversOf({ covered_from, gaps, listing }: Filer): string {
-  const whole =
-    covered_from === null
-      ? `the whole list of ${listing.source}, from the first filing on`
-      : `the list of ${listing.source} from the filing day ${covered_from} on; of older filings some or all are not stored`;
-  const spans = gaps.map(({ from, to }) => `; incomplete from the filing day ${from} to ${to}`);
-  return whole + spans.join('');
+  return { row, batch, filing };
 }
 
 /** A file that no operation spells: its citation is looked up like any other. */
-function put(
-  press: Press,
-  { path, entity }: { readonly path: string; readonly entity: string },
-  signed: Pick<FilingRow, 'observed_at' | '_citation'>,
-): void {
+function put(press: Press, path: string, body: SettlementAnswer['body'], says: Statement): void {
+  const signed = press.sealer.seal(body, says);
   press.file(path, JSON.stringify(signed));
-  const { record_hash } = signed._citation;
-  const entry = { kind: 'citation', state: 'current', file: path, signal_id: null } as const;
-  press.lookUp({ record_hash, ...entry, entity, observed_at: signed.observed_at });
+  press.lookUp({
+    record_hash: signed._citation.record_hash,
+    ...({ kind: 'citation', state: 'current', file: path, signal_id: null } as const),
+    entity: body.entity,
+    observed_at: body.observed_at,
+  });
 }
 
 const NATURE =
@@ -399,9 +345,11 @@ const CUTOFF_RULE =
   'a date-time with Z or an offset is compared with the time of acceptance';
 const ANSWER_RULE =
   'the newest filing of the form at or before the cutoff, else the first one after it; amendments and ' +
-  'filings of the same day make it ambiguous, sources that tell different facts make it conflicting';
+  'filings of the same day make it ambiguous, sources that tell different facts make it conflicting; ' +
+  'an answer is signed for all cutoffs from valid_from on, before valid_until';
 const NONE_RULE =
-  'filed_by_cutoff is false only where the stored list is whole (covered_from is null), has no gap before the cutoff and was collected after it, else null';
+  'filed_by_cutoff is false only where the stored list is whole (covered_from is null) and has no gap before the cutoff; ' +
+  'it is null for every cutoff that is not before the last look at the list (collected_at)';
 const CONFIDENCE_RULE =
   'confidence is 1 for a resolved answer and 0 for every other one; it is never a probability';
 
@@ -436,6 +384,11 @@ function exampleOf(path: string, filers: readonly FilerLine[]): string | null {
   if (filer === undefined) return null;
   const { cik, tickers, forms, collected_at } = filer;
   const form = defined(forms.find((one) => one === '10-K') ?? forms[0], 'the form');
-  const cutoff = collected_at.slice(0, 10);
+  // The last day that was over when the list was looked at.
+  const cutoff = dayBefore(endOfLook(collected_at, 'filing_date'));
   return canonicalTarget(path, { cutoff, entity: tickers[0] ?? cik, form });
+}
+
+function dayBefore(day: string): string {
+  return isoTime(Date.parse(`${day}T00:00:00Z`) - DAY_MS).slice(0, 10);
 }

@@ -2,6 +2,7 @@ import type { Signal } from '../../contract/catalog/line.ts';
 import type { Statement } from '../../contract/citation.ts';
 import { SERIES_DAYS_MAX } from '../../contract/endpoints.ts';
 import { nameOf } from '../../contract/reading-text.ts';
+import { withoutStatus } from '../../contract/record-views.ts';
 import {
   type ChainState,
   cutRuns,
@@ -142,7 +143,7 @@ function seriesHeadBody(facts: SeriesFacts, { from, before }: Begin, end: ChainS
     },
     note: NOTE,
     record_hash_verifiable: VERIFIABLE,
-    provenance,
+    provenance: withoutStatus(provenance),
     ...disclosures(latest),
   };
 }

@@ -5,11 +5,7 @@ import { citationSchema } from '../../contract/citation.ts';
 import { defined } from '../../contract/defined.ts';
 import type { Endpoint, Param } from '../../contract/endpoints.ts';
 import { RECORD_PARTS } from '../../contract/record.ts';
-import {
-  filerCoverageSchema,
-  filingRowSchema,
-  listStretchSchema,
-} from '../../contract/resolve-bodies.ts';
+import { filingRowSchema } from '../../contract/resolve-bodies.ts';
 import { withMemberTexts } from './member-texts.ts';
 
 /** JSON Schemas of bodies: one component for each schema, however many operations share it. */
@@ -91,8 +87,6 @@ const SHARED: readonly (readonly [z.ZodType, string])[] = [
   ...Object.entries(RECORD_PARTS).map(([name, schema]) => [schema, name] as const),
   [citationSchema, 'Citation'],
   [filingRowSchema, 'FilingRow'],
-  [filerCoverageSchema, 'FilerCoverage'],
-  [listStretchSchema, 'FilingList'],
 ];
 
 interface BodyForm {

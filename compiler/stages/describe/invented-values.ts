@@ -75,6 +75,8 @@ export const INVENTED_VALUES: Readonly<Record<string, unknown>> = {
   from: '2026-01-15T00:00:00Z',
   to: '2026-01-15T00:00:00Z',
   data_age_hours: 0.5,
+  at_request: ['age_hours_now', 'answered_at', 'dead_source', 'freshness'],
+  answered_at: TIME,
   age_hours_now: 1.2,
   hours_since: 0.5,
   served_from: 'stored snapshot (invented example)',

@@ -142,6 +142,10 @@ export const ERROR_SCHEMAS = {
       description: 'the payment is known; accepts is empty then',
     },
     accepts: { type: 'array', items: { $ref: '#/components/schemas/Requirements' } },
+    release: {
+      type: 'object',
+      description: 'from which release it is sold: sequence, as_of, valid_until (or null)',
+    },
     client_hint: {
       type: 'object',
       description: 'for prices above 0.10 USD: how to raise the cap of the client',

@@ -44,7 +44,7 @@ async function readAllBack({ data, root, issuerDid }: Written): Promise<void> {
   throw refusal(data, `${first?.file}: ${first?.where} ${first?.detail}`);
 }
 
-function readSampleBack({ data, entries, issuerDid, catalog }: Written): void {
+function readSampleBack({ data, entries, issuerDid }: Written): void {
   const files = spread(entries, FILES_SAMPLED);
   const bodies = new Set(
     spread(
@@ -55,7 +55,7 @@ function readSampleBack({ data, entries, issuerDid, catalog }: Written): void {
   for (const entry of files) {
     const bytes = reread(data, entry);
     if (!bodies.has(entry)) continue;
-    const judge = { trust: [issuerDid], judgedBy: { catalog, isOfBody: true } };
+    const judge = { trust: [issuerDid], isStored: true };
     const report = verifyBody(parseJson(decodeUtf8(bytes)), judge);
     const failed = report.checks.find((check) => check.status === 'fail');
     if (failed !== undefined)

@@ -266,7 +266,7 @@ describe('names of requests, tags and sizes', () => {
     expect(gate.logged).toHaveLength(before + 1);
   });
 
-  it('answers 304 to a tag that still holds and 200 once the freshness word has changed', async () => {
+  it('answers 304 to a tag that still holds and 200 once the answer is of another second', async () => {
     const first = await fetch(`${gate.url}/gauge/sample`);
     const tag = first.headers.get('etag') ?? '';
     const ask = (value: string): Promise<Response> =>

@@ -7,6 +7,7 @@ import {
   type KeyHistory,
   rootDid,
 } from '../../../compiler/contract/key-history.ts';
+import { deliveredText } from '../../../compiler/contract/request-time.ts';
 import { revokeKey, rotateKey } from '../../../compiler/keys/key-command.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import type { Log } from '../../../gatekeeper/log/line-log.ts';
@@ -191,7 +192,8 @@ describe('POST /verify after a rotation', () => {
       '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 1 })]),
     });
     const { data, folder } = await compileFolder(snapshots);
-    const body = readFileSync(fileOf(folder, 'record/crypto.spot/btc.json'));
+    const stored = readFileSync(fileOf(folder, 'record/crypto.spot/btc.json'), 'utf8');
+    const body = Buffer.from(deliveredText(stored, Date.parse(AS_OF)));
     const next = seed(8);
     rotateKey({ data, old: SEED, next, from: AS_OF, now: AS_OF, overlapDays: 1 });
     const outcome = async (asOf: string) => {
@@ -210,7 +212,7 @@ describe('POST /verify after a rotation', () => {
       });
       return [verdict, is_issuer_record, JSON.parse(stated.text).verdict];
     };
-    expect(await outcome(AS_OF.replace('12:', '13:'))).toEqual(['verified', true, 'verified']);
+    expect(await outcome(AS_OF.replace('12:', '13:'))).toEqual(['unproven', true, 'verified']);
     const from = '2026-11-20T12:00:00.001Z';
     revokeKey({ data, seed: next, did: tinyKey(7).did, from, now: from });
     expect(await outcome(AS_OF.replace('12:', '14:'))).toEqual(['unsigned', false, 'unsigned']);

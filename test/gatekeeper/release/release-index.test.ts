@@ -160,13 +160,12 @@ describe('ReleaseIndex.body()', () => {
     });
   });
 
-  it('bytesAt() gives the same buffer until a member changes, and the bytes of the second', async () => {
+  it('bytesAt() gives the same buffer for a second, and the bytes of that second', async () => {
     const dataDir = tinyData();
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     const first = release.bytesAt(body, TINY_NOW);
-    for (const later of [1, 999, 1000, 60_000])
-      expect(release.bytesAt(body, TINY_NOW + later)).toBe(first);
+    for (const later of [1, 999]) expect(release.bytesAt(body, TINY_NOW + later)).toBe(first);
     for (const later of [3_600_000, 7_200_999, 0]) {
       const at = TINY_NOW + Math.floor(later / 1000) * 1000;
       const text = deliveredText(String(body.bytes), at);

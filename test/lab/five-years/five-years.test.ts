@@ -17,30 +17,25 @@ const noticedOf = (event: string) =>
 
 describe('a simulated five years, its short form', () => {
   it('I29: each reader is told of each body what he can know', () => {
-    expect(sold).toHaveLength(SHORT.months * 3 * 5);
+    expect(sold).toHaveLength(SHORT.months * 3 * 3);
     expect(sold.filter(({ words, expected }) => words !== expected)).toEqual([]);
   });
 
   it('I29: no forgery is verified by anybody', () => {
-    expect(forged).toHaveLength(5 * 5);
+    expect(forged).toHaveLength(5 * 3);
     expect(forged.map(({ words }) => words)).not.toContain('verified');
     expect(forged.filter(({ words, expected }) => words !== expected)).toEqual([]);
   });
 
-  it('who has the log or witnesses is never told that a body whose entry bears it cannot be judged', () => {
-    const borne = sold.filter(({ kind }) => !kind.endsWith('named reading'));
+  it('who has the log or witnesses is never told that a body cannot be judged', () => {
     const unjudged = (readers: readonly string[], kind = '') =>
-      borne.filter(
+      sold.filter(
         ({ reader, words, kind: own }) =>
           readers.includes(reader) && words.startsWith('cannot') && own.startsWith(kind),
       );
-    expect(unjudged(['witnesses', 'release', 'releases'])).toEqual([]);
-    // The list alone shows no age, and says so. A fresh proof shows that of a key that ended, not of a stolen one.
-    expect(unjudged(['list'], 'first key')).toHaveLength(2 * (SHORT.firstRotation - 1));
-    expect(unjudged(['list'], 'second key')).toHaveLength(2);
-    expect(unjudged(['fresh proof']).map(({ kind }) => kind)).toEqual(
-      unjudged(['list'], 'second key').map(({ kind }) => kind),
-    );
+    expect(unjudged(['witnesses', 'log'])).toEqual([]);
+    expect(unjudged(['list'], 'first key')).toHaveLength(3 * (SHORT.firstRotation - 1));
+    expect(unjudged(['list'], 'second key')).toHaveLength(3);
   });
 
   it('rollback, fork and freeze are noticed by the monitor and by a reader who remembers', () => {

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyIdOf } from '../../../compiler/contract/citation.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
@@ -7,9 +7,6 @@ import { RELEASES_FOLDER } from '../../../compiler/contract/release.ts';
 import { readKeys } from '../../../compiler/keys/key-store.ts';
 import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify, type VerifyCommandOptions } from '../../../compiler/verify/verify-command.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { proof } from '../../../gatekeeper/rooms/proof.ts';
-import { compiledService, jsonOf, question } from '../../gatekeeper/tiny-service.ts';
 import { fileOf, makeFolder } from '../../snapshot-folder.ts';
 import { campaign, countsOf } from '../campaign.ts';
 import { didOf, FIVE_YEARS, monthTime, SHORT, type Signed, signedIn } from './plan.ts';
@@ -47,73 +44,41 @@ export const experiment = campaign({ seed: 24, short: false }, async ({ flags, s
 });
 
 /** What a reader has beside the first key and a body. */
-const READERS = ['list', 'fresh proof', 'witnesses', 'release', 'releases'] as const;
+const READERS = ['list', 'witnesses', 'log'] as const;
 type Reader = (typeof READERS)[number];
 
 /** What `verify` says first. */
 const WORDS = {
   verified: 'verified',
-  reading: 'its reading is older than the end of the key that signed it, its other words unproven',
   past: 'cannot be judged: nothing shows that it is older than the end of the key that signed it',
   failed: 'FAILED',
 } as const;
 type Word = keyof typeof WORDS;
 
-const ALL = (word: Word) => ({
-  list: word,
-  'fresh proof': word,
-  witnesses: word,
-  release: word,
-  releases: word,
-});
-
-/** Of a key that was revoked. */
-const UNAGED = { list: 'past', 'fresh proof': 'past' } as const;
+const ALL = (word: Word) => ({ list: word, witnesses: word, log: word });
 
 /**
- * What each reader has to be told. Whoever has a log, or a policy of witnesses, is never told that a body whose entry bears it
- * cannot be judged; the list of keys alone shows no age. A fresh proof of the service helps against a key that ended, not against
- * a thief.
+ * What each reader has to be told. Whoever has the log, or a policy of witnesses, is never told that a body cannot be judged;
+ * the list of keys alone shows no age.
  */
-const EXPECTED: Readonly<Record<Signed, Readonly<Record<Entry, Readonly<Record<Reader, Word>>>>>> =
-  {
-    'first key': {
-      reading: { ...ALL('reading'), list: 'past', releases: 'verified' },
-      'named reading': { ...ALL('past'), releases: 'verified' },
-      statement: { ...ALL('verified'), list: 'past' },
-    },
-    'second key': {
-      reading: { ...ALL('reading'), ...UNAGED, releases: 'verified' },
-      'named reading': { ...ALL('past'), releases: 'verified' },
-      statement: { ...ALL('verified'), ...UNAGED },
-    },
-    'second key, stolen': {
-      reading: ALL('failed'),
-      'named reading': ALL('failed'),
-      statement: ALL('failed'),
-    },
-    'third key': {
-      reading: ALL('verified'),
-      'named reading': ALL('verified'),
-      statement: ALL('verified'),
-    },
-  };
-
-/** What the entry in the log is of. */
-const ENTRY_OF = { record: 'reading', series: 'named reading', census: 'statement' } as const;
-type Entry = (typeof ENTRY_OF)[Bought['product']];
+const EXPECTED: Readonly<Record<Signed, Readonly<Record<Reader, Word>>>> = {
+  'first key': { ...ALL('verified'), list: 'past' },
+  'second key': { ...ALL('verified'), list: 'past' },
+  'second key, stolen': ALL('failed'),
+  'third key': ALL('verified'),
+};
 
 /** What each reader has to be told of a forgery: none is verified. The list alone cannot tell it from a genuine body. */
 const EXPECTED_OF_FORGERIES: Readonly<Record<Forgery['name'], Readonly<Record<Reader, Word>>>> = {
-  'words around a reading': { ...ALL('reading'), ...UNAGED },
+  'words around a reading': ALL('failed'),
   'joined, old proof': ALL('failed'),
-  'joined, no proof': { ...ALL('failed'), ...UNAGED },
-  'retired key': { ...ALL('failed'), ...UNAGED },
-  'retired key, words around a reading': { ...ALL('reading'), list: 'past' },
+  'joined, no proof': { ...ALL('past'), witnesses: 'failed' },
+  'retired key': { ...ALL('past'), witnesses: 'failed' },
+  'retired key, words around a reading': ALL('failed'),
 };
 
 interface Judged {
-  /** Who signed it, and of what its entry in the log is; or which forgery it is. */
+  /** Who signed it, and what it is; or which forgery it is. */
   readonly kind: string;
   readonly reader: Reader;
   /** The first words of the report. */
@@ -128,8 +93,7 @@ export async function judgeAll(life: ShopLife): Promise<{ sold: Judged[]; forged
   const judge = await judgeAt(life);
   const sold = life.bodies.map(({ month, product, text }) => {
     const signed = signedIn(month, life.plan);
-    const entry = ENTRY_OF[product];
-    return { text, kind: `${signed}: ${entry}`, row: EXPECTED[signed][entry] };
+    return { text, kind: `${signed}: ${product}`, row: EXPECTED[signed] };
   });
   const forged = forgeries(life).map(({ name, text }) => {
     return { text, kind: name, row: EXPECTED_OF_FORGERIES[name] };
@@ -154,46 +118,19 @@ async function judgeAt({ data, issuer, plan, witnesses }: ShopLife): Promise<Jud
   const { policy } = witnesses;
   const by: Readonly<Record<Reader, VerifyCommandOptions>> = {
     list: { keys: list },
-    'fresh proof': { keys: list },
     witnesses: { keys: list, policy },
-    release: { keys: newestAlone(data) },
-    releases: { keys: data },
+    log: { keys: data },
   };
   const today = monthTime(plan.months, 20);
   const now = Date.parse(today);
-  const service = await compiledService(data, today);
   return async (text, reader) => {
     const readStdin = (): Uint8Array => Buffer.from(text);
-    const fresh = reader === 'fresh proof' ? await freshProof(text, service) : {};
-    const options = { issuer: [issuer], now, readStdin, ...by[reader], ...fresh };
+    const options = { issuer: [issuer], now, readStdin, ...by[reader] };
     const report = await runVerify('-', options);
     const [first = '', ...lines] = report.text.split('\n');
     const logged = lines.find((line) => /^ +\S+ +logged/.test(line)) ?? '';
     return { words: first.replace(/ +-$/, ''), logged: logged.trim() };
   };
-}
-
-/** What the service says today of the entry of a body, as its owner saves it; nothing where it has none. */
-async function freshProof(
-  text: string,
-  service: Service,
-): Promise<Pick<VerifyCommandOptions, 'freshProof'>> {
-  const { record_hash, _citation } = JSON.parse(text);
-  const hash = record_hash ?? _citation.record_hash;
-  const answer = jsonOf(await proof(question(`/proof/${hash}`), service));
-  if (typeof answer.tlog_proof !== 'string') return {};
-  const file = join(makeFolder(), 'proof.json');
-  writeFileSync(file, JSON.stringify(answer));
-  return { freshProof: file };
-}
-
-/** The data folder without any release but the newest. */
-function newestAlone(data: string): string {
-  const copy = join(makeFolder(), 'data');
-  cpSync(data, copy, { recursive: true, verbatimSymlinks: true });
-  const names = readdirSync(join(copy, 'releases')).sort();
-  for (const name of names.slice(0, -1)) rmSync(join(copy, 'releases', name), { recursive: true });
-  return copy;
 }
 
 /** What a thief makes of genuine bodies, with the time that they had. */

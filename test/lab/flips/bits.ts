@@ -181,7 +181,7 @@ function flipHead({ root, did }: FlipRelease, step: number): { bits: number; wro
 /** Bodies are asked for at this instant, long enough after their facts for every member of the moment. */
 const ASKED_AT = Date.UTC(2027, 6, 1);
 /** The age at another moment of which all words are true too, and the look-back of a series, which its rows only have to agree with. */
-const NOT_COVERED = /\.provenance\.age_hours_now$|^\.days$/;
+const NOT_COVERED = /\.provenance\.answered_at$|^\.days$/;
 
 interface BodyBitResult {
   bodies: number;

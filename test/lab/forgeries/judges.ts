@@ -9,7 +9,7 @@ import type { BodyReport } from '../../../compiler/verify/body-check.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { check } from '../../../gatekeeper/rooms/check.ts';
 import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
-import { hasPython, VERIFY_RECORD } from '../../verify/python-judge.ts';
+import { hasPython, PYTHON_JUDGE } from '../../verify/python-judge.ts';
 import type { Handed, Trusted } from './forgery.ts';
 
 /** What each judge says; `unreadable` for a text that it does not take for a body. */
@@ -20,7 +20,7 @@ export interface Verdicts {
   readonly service: string;
   /** `verify()` of the client. */
   readonly library: string;
-  /** `verify_record.py`; null without Python. */
+  /** `signalpress_verify.py`; null without Python. */
   readonly python: string | null;
   /** The client that paid for the request. */
   readonly buyer: 'taken' | 'refused';
@@ -29,7 +29,7 @@ export interface Verdicts {
 }
 
 export const UNREADABLE = 'unreadable';
-/** Failed for what lights a built-in signal, which `verify_record.py` does not know (FORMAT.md, section 4). */
+/** Failed for what lights a built-in signal, which `signalpress_verify.py` does not know (FORMAT.md, section 4). */
 export const OF_CATALOG = 'failed by the catalogue';
 const IN_CATALOG = /(^|\.)lit$/;
 
@@ -81,7 +81,8 @@ function ofLibrary({ text }: Handed, { did, now }: Trusted): string {
 
 function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buyer'] {
   const payment = { url: `https://shop.example${target}`, header: 'x-payment', value: '' } as const;
-  const asked = { trusted: { trust: [did] }, target, now, catalog: BUILTIN, isSoldNow: true };
+  const by = { catalog: BUILTIN, isSoldNow: true, demandsProof: false };
+  const asked = { ...by, trusted: { trust: [did] }, target, now };
   try {
     judgePurchase({ bytes: Buffer.from(text), receipt: null, payment }, asked);
     return 'taken';
@@ -94,21 +95,18 @@ function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buy
 /** Bodies that one Python process judges. */
 const BATCH = 500;
 
-/** Reads `{target, text}` a line; answers what `verify_record.py` says of the text, and whether a purchase of it is returned. */
+/** Reads `{target, text}` a line; answers what `signalpress_verify.py` says of the text, and whether a purchase of it is returned. */
 const PROGRAM = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from signalpress_answers import Verification, judged_body
-from verify_body import judge, judge_body
-from verify_demands import target_of
-from verify_json import milliseconds
-from verify_keys import Reader
-reader = Reader([sys.argv[2]], milliseconds(sys.argv[3]), demands_proof=False)
+from signalpress_answers import PendingPayment, judged_body
+from signalpress_verify import Reader, judge, milliseconds
+reader = Reader([sys.argv[2]], milliseconds(sys.argv[3]), needs_proof=False)
 for line in sys.stdin:
     given = json.loads(line)
     data = given["text"].encode("utf-8")
-    report = Verification(*judge(judge_body, lambda: data, reader))
-    _, fault = judged_body(*target_of(given["target"]), data, report)
+    report = judge(data, reader)
+    _, _, fault = judged_body(given["target"], data, PendingPayment("", "", ""), reader)
     print(json.dumps([report.verdict, "taken" if fault is None else "refused"]))
 `;
 
@@ -127,7 +125,7 @@ function pythonJudges(given: readonly Handed[], trusted: Trusted): PythonVerdict
 
 function judged(given: readonly Handed[], { did, now }: Trusted): PythonVerdict[] {
   const input = given.map(({ target, text }) => `${JSON.stringify({ target, text })}\n`).join('');
-  const args = ['-c', PROGRAM, dirname(VERIFY_RECORD), did, isoTime(now)];
+  const args = ['-c', PROGRAM, dirname(PYTHON_JUDGE), did, isoTime(now)];
   const options = { input, encoding: 'utf8', maxBuffer: 2 ** 28 } as const;
   const { stdout, stderr } = spawnSync('python3', args, options);
   const lines = stdout.split('\n').filter((line) => line !== '');

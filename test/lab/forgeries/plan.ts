@@ -3,21 +3,11 @@ import {
   mixedMoments,
   otherProofs,
   otherSpellings,
-  partSignedAgain,
   signedAgain,
   spliced,
   transplants,
   wrongMoments,
 } from './body-forgeries.ts';
-import {
-  ofFalseCoverage,
-  ofFalseFilings,
-  ofLookalikes,
-  ofOtherCoverage,
-  ofOtherQuestions,
-  ofPartialLists,
-  ofSignedCoverage,
-} from './derived-answers.ts';
 import type { Delivery, Forgery, Moments, Random } from './forgery.ts';
 import type { SettlementShop } from './shops.ts';
 
@@ -48,19 +38,12 @@ export function chosen(
 type Shares = Readonly<Record<string, number>>;
 
 const SETTLEMENT_SHARES: Shares = {
-  edited: 10,
-  spelled: 5,
-  transplanted: 9,
-  spliced: 9,
-  partial: 12,
-  questions: 9,
-  statements: 6,
-  'false statements': 6,
-  'false filings': 7,
-  lookalikes: 8,
-  proofs: 4,
-  'parts signed again': 8,
-  'statements signed again': 8,
+  edited: 30,
+  spelled: 8,
+  transplanted: 16,
+  spliced: 16,
+  moved: 20,
+  proofs: 10,
 };
 
 const READING_SHARES: Shares = {
@@ -93,17 +76,19 @@ export function settlementForgeries(shop: SettlementShop, most: number, random: 
       spelled: each(otherSpellings),
       transplanted: pairs(transplants),
       spliced: pairs((one, other) => times(SPLICES / PARTNERS, () => spliced(one, other, random))),
-      partial: each((one) => ofPartialLists(one, shop)),
-      questions: pairs((one, other) => ofOtherQuestions(one, other, shop)),
-      statements: pairs((one, other) => ofOtherCoverage(one, other, shop)),
-      'false statements': each((one) => ofFalseCoverage(one, shop)),
-      'false filings': each((one) => ofFalseFilings(one, shop)),
-      lookalikes: each((one) => ofLookalikes(one, shop)),
+      moved: pairs(movedAnswers),
       proofs: pairs(otherProofs),
-      'parts signed again': each(partSignedAgain),
-      'statements signed again': each((one) => ofSignedCoverage(one, shop)),
     },
   );
+}
+
+/** A true answer handed out for the request of another one, as it is and with what that request has given back. */
+function* movedAnswers({ body }: Delivery, { target, body: other }: Delivery): Generator<Forgery> {
+  const kind = 'answer to another request';
+  const { cutoff_time = null, market_or_event = null } = other;
+  yield { kind, target, where: 'as it is', make: () => JSON.stringify(body) };
+  const echoed = { ...body, cutoff_time, market_or_event };
+  yield { kind, target, where: 'with its echoes', make: () => JSON.stringify(echoed) };
 }
 
 /** Forgeries of all other bodies. */

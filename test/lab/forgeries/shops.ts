@@ -1,18 +1,10 @@
 import { join } from 'node:path';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
-import { defined } from '../../../compiler/contract/defined.ts';
-import type { HashedFiling } from '../../../compiler/contract/filing.ts';
-import { filerPath, filingPath } from '../../../compiler/contract/filing-index.ts';
-import {
-  type ListName,
-  listName,
-  type ProvenList,
-} from '../../../compiler/contract/filing-lists.ts';
+import { answeredAt } from '../../../compiler/contract/request-time.ts';
+import { withoutEchoes } from '../../../compiler/contract/settlement-echoes.ts';
 import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { filersOf, listsOf } from '../../../gatekeeper/rooms/filings.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { FILINGS, filingRow, filingSet, listingRow } from '../../filing-rows.ts';
 import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../gate.ts';
@@ -26,7 +18,6 @@ import {
   type Moments,
   type Open,
   type Trusted,
-  valuesIn,
 } from './forgery.ts';
 
 const HOUR_MS = 3_600_000;
@@ -79,18 +70,12 @@ const DAY_MS = 86_400_000;
 /** Filings of the filer whose lists are long. */
 const LONG = 90;
 
-/** What somebody holds who bought much: answers, every signed part of them, and those of an older release. */
+/** What somebody holds who bought much: answers of a release and of an older one. */
 export interface SettlementShop {
   readonly did: string;
   readonly service: Service;
   /** Genuine answers: of the newest release, then of the older one. */
   readonly answers: readonly Delivery[];
-  /** All lists of each filer that answers are about, by CIK. */
-  readonly lists: ReadonlyMap<string, readonly ProvenList<HashedFiling>[]>;
-  /** The signed body of a filing by its record hash. */
-  readonly rows: ReadonlyMap<string, Open>;
-  /** The signed statement of each filer, by CIK. */
-  readonly coverages: ReadonlyMap<string, Open>;
   /** What a release says to a request, the newest first; nothing where it sells no answer. */
   genuine(target: string): Promise<Open[]>;
 }
@@ -189,7 +174,7 @@ export async function settlementShop(): Promise<SettlementShop> {
     for (const body of await genuine(target)) answers.push({ target, body });
   }
   const did = now.release.head.issuer_did;
-  return { did, service: now, answers, genuine, ...(await partsOf(now)) };
+  return { did, service: now, answers, genuine };
 }
 
 function targets(): string[] {
@@ -217,67 +202,21 @@ async function asked(target: string, service: Service): Promise<Open | null> {
   return parseJson(body.toString('utf8')) as Open;
 }
 
-async function partsOf({ release }: Service) {
-  const reader = { release, spend: FOR_EVERYBODY };
-  const { byCik } = await filersOf(release);
-  const lists = new Map<string, ProvenList<HashedFiling>[]>();
-  const rows = new Map<string, Open>();
-  const coverages = new Map<string, Open>();
-  const stored = async (path: string): Promise<Open> =>
-    parseJson((await release.body(path, FOR_EVERYBODY)).bytes.toString('utf8')) as Open;
-  for (const cik of byCik.keys()) {
-    const coverage = await stored(filerPath(cik));
-    coverages.set(cik, coverage);
-    const heads = coverage.lists as unknown as ListName[];
-    const known = await listsOf(cik, reader);
-    const own = heads.map((head) => defined(known.find(head) ?? undefined, 'a list'));
-    lists.set(cik, own);
-    for (const filing of own.flatMap((list) => list.filings.flat())) {
-      if (rows.has(filing.record_hash)) continue;
-      rows.set(filing.record_hash, await stored(filingPath(cik, filing)));
-    }
-  }
-  return { lists, rows, coverages };
-}
-
-/** The list that a question is about. */
-export function listAbout(
-  lists: readonly ProvenList<HashedFiling>[],
-  { form, event_class }: Pick<ListName, 'form' | 'event_class'>,
-): ProvenList<HashedFiling> | null {
-  const name = listName(form, event_class);
-  return (
-    lists.find((list) => list.form === name.form && list.event_class === name.event_class) ?? null
-  );
-}
-
 // What a forgery may say without being a lie: whatever the service itself answers to some request at some moment.
 
-const TENTH_MS = 360_000;
-/** Moments within one tenth of an hour that are asked about. */
-const STEP_MS = 15_000;
-const QUESTION = ['entity', 'form', 'cutoff', 'event_class', 'market_or_event'];
 
-/** A settlement answer is true where a release gives it to the question that it repeats, by whatever part of the list. */
-export function isTrueSettlement({ genuine }: Pick<SettlementShop, 'genuine'>): IsTrue {
+/** A settlement answer is true where a release gives it to the request; without one, where it is signed as it is for some. */
+export function isTrueSettlement({
+  genuine,
+  answers,
+}: Pick<SettlementShop, 'genuine' | 'answers'>): IsTrue {
   return async (text, target, asked) => {
     const body = parseJson(text) as Open;
-    const path = 'evidence' in body ? '/resolve/proposer' : '/resolve';
-    const repeated = Object.fromEntries(QUESTION.map((name) => [name, body[name] || null]));
-    const said = withoutList(body, asked);
-    const bodies = await genuine(asked ? target : targetOf(path, repeated));
-    return bodies.some((one) => withoutList(one, asked) === said) && isProofOf(body, bodies);
+    const said = asked ? withoutProof(body) : withoutProof(withoutEchoes(body));
+    const bodies = asked ? await genuine(target) : answers.map((one) => one.body);
+    const same = bodies.filter((one) => withoutProof(asked ? one : withoutEchoes(one)) === said);
+    return same.length > 0 && isProofOf(body, same);
   };
-}
-
-/** Which neighbours prove an answer is no part of what it says. */
-function withoutList({ list: _, ...body }: Open, asked: boolean): string {
-  return withoutProof(asked ? body : { ...body, market_or_event: echoOf(body) });
-}
-
-/** Any text may stand there, says FORMAT.md: only who asked knows which. */
-function echoOf({ market_or_event: echo = false }: Open): JsonValue {
-  return typeof echo === 'string' ? null : echo;
 }
 
 function withoutProof({ _proof: _, ...body }: Open): string {
@@ -296,7 +235,8 @@ export function isTrueReading(ask: Ask, now: number): IsTrue {
     const body = isWrapped(value) ? (value.sample as Open) : value;
     const said = withoutProof(body);
     const asked = withDays(target, body.days);
-    for (const moment of [now, ...momentsOf(body)]) {
+    const at = answeredAt(body);
+    for (const moment of Number.isNaN(at) ? [now] : [at]) {
       const answer = await ask(asked, moment);
       const genuine = answer === null ? null : (parseJson(answer) as Open);
       if (genuine === null || withoutProof(genuine) !== said) continue;
@@ -312,16 +252,4 @@ function isWrapped(body: Open): boolean {
 
 function withDays(target: string, days: JsonValue | undefined): string {
   return typeof days === 'number' ? target.replace(/([?&]days=)\d+/, `$1${days}`) : target;
-}
-
-/** Moments at which the first age of a body is the one that it shows. */
-function* momentsOf(body: Open): Generator<number> {
-  for (const [, value] of valuesIn(body)) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
-    const { age_hours_now: age, oldest_leg_as_of: from } = value as Open;
-    if (typeof age !== 'number' || typeof from !== 'string') continue;
-    const middle = Date.parse(from) + age * 10 * TENTH_MS;
-    for (let at = -TENTH_MS / 2; at < TENTH_MS / 2; at += STEP_MS) yield middle + at;
-    return;
-  }
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -7,7 +6,6 @@ import { signalpressClient } from '../../../compiler/client/signalpress-client.t
 import { verify } from '../../../compiler/client/verify.ts';
 import { rollBack } from '../../../compiler/commands/releases-command.ts';
 import type { CheckBody } from '../../../compiler/contract/free-body-schemas.ts';
-import { isoTime } from '../../../compiler/contract/iso-time.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
@@ -25,7 +23,6 @@ import {
 } from '../../snapshot-folder.ts';
 import { HARBOUR_RULER } from '../../tide-catalog.ts';
 import { askPrice, LEVEL, TIDE_PRICES, tideFiles } from '../../tide-shop.ts';
-import { hasPython, VERIFY_RECORD } from '../../verify/python-judge.ts';
 import { readHeadOf, resign } from '../../verify/resign.ts';
 
 // A publisher changes a scale under its own name, and buyers hold bodies of before.
@@ -108,12 +105,6 @@ describe('a body that was sold before the catalogue changed', () => {
   };
   const judged = (text: string, catalog: string) =>
     runVerify(saved(text), { issuer: [issuer], now: NOW_MS, catalog });
-  const runPython = (flags: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync('python3', [VERIFY_RECORD, ...flags], {
-      encoding: 'utf8',
-    });
-    return { exitCode: status, text: stdout + stderr };
-  };
   /** The two files that a service gives away. */
   const givenAway = (sequence: number): string => {
     const folder = makeFolder();
@@ -131,30 +122,6 @@ describe('a body that was sold before the catalogue changed', () => {
       expect([(await judged(altered, catalog)).exitCode, catalog]).toEqual([1, catalog]);
     }
   });
-
-  it.skipIf(!hasPython)(
-    'is not judged by any in verify_record.py (skipped without python3)',
-    () => {
-      const said = (text: string): string => {
-        const flags = ['--no-proof', '--issuer', issuer, '--now', isoTime(NOW_MS), saved(text)];
-        return runPython(flags).text;
-      };
-      const open = /^verified .*\n(?: {2}.*\n)*.*; classes, scales and ranges: not judged here;/m;
-      for (const text of [old, fresh]) expect(said(text)).toMatch(open);
-      const bare = readFileSync(
-        fileOf(rootOf(data, 2), 'record/tides.waves/pier-one.json'),
-        'utf8',
-      );
-      expect(said(bare)).toMatch(/^verified /);
-      expect(said(bare)).not.toContain('not judged here');
-      // The signature covers them all the same.
-      const altered = said(old.replace('"band":"flood"', '"band":"normal"'));
-      expect(altered).toMatch(/^FAILED /);
-      expect(altered).not.toContain('not judged here');
-      const { exitCode, text } = runPython(['--catalog', data, saved(old)]);
-      expect([exitCode, text]).toEqual([2, expect.stringContaining('unrecognized arguments')]);
-    },
-  );
 
   it('is verified by the service and by the judge for browsers', async () => {
     const post = async (body: string) =>

@@ -10,7 +10,6 @@ import { readingShop } from '../forgeries/shops.ts';
 import { settlementShop } from '../forgeries/shops.ts';
 import { bodiesText } from './bodies.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
-import { hasPython, VERIFY_RECORD } from '../../verify/python-judge.ts';
 
 const MOST = 60;
 /** Of all genuine answers one in so many is used. */
@@ -30,16 +29,8 @@ beforeAll(async () => {
 });
 afterAll(removeFolders);
 
-/** What `verify_record.py` says of a vector file, and its exit code. */
-function compared(text: string): { readonly status: number | null; readonly stdout: string } {
-  const folder = makeFolder();
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, BODIES_NAME), text);
-  return spawnSync('python3', [VERIFY_RECORD, '--vectors', folder], { encoding: 'utf8' });
-}
-
 describe('body vectors, a sample', () => {
-  it('are judged alike by the command, the service, the client and Python', () => {
+  it('are judged alike by the command, the service, and the client', () => {
     const rows = parts.flatMap((part) => part.rows);
     expect(parts.flatMap((part) => part.disputed)).toEqual([]);
     expect(rows.length).toBeGreaterThan(MOST);
@@ -52,22 +43,5 @@ describe('body vectors, a sample', () => {
     for (const { verdict, check } of parts.flatMap((part) => part.rows)) {
       expect(check !== null).toBe(verdict === 'failed');
     }
-  });
-
-  it.skipIf(!hasPython)('are read by verify_record.py (skipped without python3)', () => {
-    const text = bodiesText(parts);
-    const count = text.trimEnd().split('\n').length;
-    expect(compared(text)).toMatchObject({ status: 0, stdout: `${count} vectors, 0 differ\n` });
-  });
-
-  it.skipIf(!hasPython)('name the one of another verdict (skipped without python3)', () => {
-    const [first = '', ...rest] = bodiesText(parts).split('\n');
-    const { verdict } = JSON.parse(first);
-    const other = verdict === 'verified' ? 'failed' : 'verified';
-    const { status, stdout } = compared(
-      [first.replace(`"verdict":"${verdict}"`, `"verdict":"${other}"`), ...rest].join('\n'),
-    );
-    expect(status).toBe(1);
-    expect(stdout).toMatch(/, 1 differ\nbodies\.ndjson 1: /);
   });
 });

@@ -14,7 +14,7 @@ const TARGETS = [
   `/gauge?${PAIR}`,
   `/gauge/ruler?${PAIR}`,
   `/gauge/history-series?${PAIR}&days=5`,
-  '/resolve?cutoff=2026-11-20&entity=AAPL&form=10-K',
+  '/resolve?cutoff=2026-11-18&entity=AAPL&form=10-K',
   '/gauge/nas-region?entity=bos',
   `/gauge?${PAIR}&format=thin`,
 ];

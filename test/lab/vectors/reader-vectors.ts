@@ -9,7 +9,6 @@ import { isoTime } from '../../../compiler/contract/iso-time.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { receiptIn } from '../../../compiler/verify/verify-receipt.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
-import { hasPython, VERIFY_RECORD } from '../../verify/python-judge.ts';
 import { BODIES_NAME, type BodyVector, type BodyVectors, type ReaderCase, type ReaderDemands } from './body-vector.ts';
 
 interface Reading {
@@ -30,7 +29,7 @@ export async function readerVectors(
     if (isOff) disputed.push(`${row.class}: ${row.about}: ${stated.join()}, not ${one.want}`);
     rows.push(row);
   }
-  return { rows, disputed: [...disputed, ...pythonDisputes(rows)] };
+  return { rows, disputed };
 }
 
 async function judged(
@@ -91,25 +90,6 @@ async function commandOf(text: string, reader: Reader, now: number): Promise<str
       ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
     });
     return JSON.parse(outcome.text).verdict;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** What `verify_record.py` comes to, where it is another verdict. */
-function pythonDisputes(rows: readonly BodyVector[]): string[] {
-  if (!hasPython) return [];
-  const folder = mkdtempSync(join(tmpdir(), 'signalpress-vectors-'));
-  try {
-    writeFileSync(
-      join(folder, BODIES_NAME),
-      rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
-    );
-    const { stdout, stderr } = spawnSync('python3', [VERIFY_RECORD, '--vectors', folder], {
-      encoding: 'utf8',
-    });
-    const [head = '', ...off] = stdout.trimEnd().split('\n');
-    return head.startsWith(`${rows.length} vectors`) ? off : [`Python: ${stderr.slice(-400)}`];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

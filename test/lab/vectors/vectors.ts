@@ -6,7 +6,6 @@ import { merkleVectors } from './core-rows.ts';
 import { recordHashVectors } from './core-rows.ts';
 import { rosterCoreVectors } from './core-rows.ts';
 import { seriesChainVectors } from './core-rows.ts';
-import { settlementVectors } from './settlement-rows.ts';
 import { campaign } from '../campaign.ts';
 import type { Vector } from './core-rows.ts';
 
@@ -22,7 +21,6 @@ export function vectorFiles(): ReadonlyMap<string, string> {
     ['series-chain.json', seriesChainVectors()],
     ['merkle.json', merkleVectors()],
     ['checkpoint.json', checkpointVectors()],
-    ['settlement.json', settlementVectors()],
   ]);
   return new Map(Array.from(files, ([name, rows]) => [name, `${JSON.stringify(rows, null, 1)}\n`]));
 }

@@ -76,7 +76,7 @@ describe('the record of an entity', () => {
     const { entity_name, latitude, longitude, ...less } = record;
     expect(hashCore(less)).toEqual(hashCore(record));
     const verdict = (body: object) => {
-      return verifyBody(JSON.parse(JSON.stringify(body)), { trust: [did] }).verdict;
+      return verifyBody(JSON.parse(JSON.stringify(body)), { trust: [did], isStored: true }).verdict;
     };
     expect(verdict(record)).toBe('verified');
     expect(verdict({ ...record, latitude: 39.7393 })).toBe('failed');

@@ -223,7 +223,7 @@ show([fault(lambda: client(issuer="did:web:x")), fault(lambda: client(networks=[
 
   it('knows the networks of the gatekeeper, and its default look-back', async () => {
     const { networks, days } = (await python(
-      'show({"networks": module.NETWORKS, "days": verify_demands.SERIES_DAYS_DEFAULT})',
+      'show({"networks": module.NETWORKS, "days": signalpress_verify.SERIES_DAYS_DEFAULT})',
     )) as { networks: Record<string, unknown>; days: number };
     expect(days).toBe(SERIES_DAYS_DEFAULT);
     expect(Object.keys(networks)).toEqual(['base', 'base-sepolia', 'polygon', 'avalanche']);
@@ -316,10 +316,8 @@ describe.skipIf(!hasPython)('judged_body() (skipped without python3)', () => {
     const program = `
 import json, sys
 sys.dont_write_bytecode = True
-from signalpress_answers import Verification, judged_body
-from verify_body import judge, judge_body
-from verify_demands import target_of
-from verify_keys import Reader
+from signalpress_answers import PendingPayment, judged_body
+from signalpress_verify import Reader
 given = json.load(open(sys.argv[1], encoding="utf-8"))
 rows, off = [], []
 for target, text in given["sold"]:

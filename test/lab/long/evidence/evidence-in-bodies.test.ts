@@ -132,7 +132,7 @@ describe('evidence that is altered', () => {
   ] as const;
   const PATHS = [RECORD, `bundle/environment/${DENVER}.json`, `census/${AQI}.json`];
   const verdicts = (bodies: readonly JsonValue[]) =>
-    bodies.map((body) => verifyBody(body, { trust: [did] }).verdict);
+    bodies.map((body) => verifyBody(body, { trust: [did], isStored: true }).verdict);
 
   it.each(CHANGES)('in its %s fails', (_name, change) => {
     expect(verdicts(PATHS.map((path) => readJson(folder, path)))).not.toContain('failed');

@@ -144,7 +144,6 @@ describe('verifyAddress()', () => {
     ['--max-age', { maxAgeMs: 1000 }],
     ['--catalog', { catalog: 'catalog.json' }],
     ['--proof', { proof: true }],
-    ['--fresh-proof', { freshProof: 'proof.json' }],
     ['--write-proof', { writeProof: () => undefined }],
     ['--body', { body: 'body.json' }],
     ['--payer', { payer: '0x00' }],

@@ -13,7 +13,7 @@ import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 
 const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
 const RECORD = `/gauge?${PAIR}`;
-const FILED = '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-20';
+const FILED = '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-18';
 const HOUR = 3_600_000;
 
 let shop: SoldShop;
@@ -46,7 +46,11 @@ describe('withDemands() of --expect', () => {
     for (const target of JSON_TARGETS) {
       const report = judge(await sold(target), { expect: `GET ${target}` });
       expect([target, report.verdict]).toEqual([target, 'verified']);
-      expect(report.about?.answers).toBe(knownQuestion(target, BUILTIN).target);
+      // A settlement answer is signed as that to the first cutoff of its interval.
+      if (target.startsWith('/resolve')) continue;
+      // Nobody signs how many days of a series were asked for.
+      const signed = knownQuestion(target, BUILTIN).target.replace(/(?<=[?&])days=\d+&/, '');
+      expect(report.about?.answers).toBe(signed);
     }
   });
 
@@ -93,9 +97,9 @@ describe('withDemands() of --expect', () => {
     [RECORD, `${RECORD}&format=thin`],
     [RECORD, `/gauge/ruler?${PAIR}`],
     [`/gauge/history-series?${PAIR}&days=5`, `/gauge/history-series?${PAIR}&days=6`],
-    [FILED, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-19'],
-    [FILED, '/resolve?entity=AAPL&form=10-Q&cutoff=2026-11-20'],
-    [FILED, '/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-20'],
+    [FILED, '/resolve?entity=AAPL&form=10-K&cutoff=2026-11-17'],
+    [FILED, '/resolve?entity=AAPL&form=10-Q&cutoff=2026-11-18'],
+    [FILED, '/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-18'],
   ])('for %s refuses the true answer of %s', async (want, got) => {
     const report = judge(await sold(got), { expect: want });
     expect(report.verdict).toBe('failed');
@@ -133,18 +137,25 @@ describe('withDemands() of --expect', () => {
     const body = (await sold(FILED)) as Record<string, JsonValue>;
     const marked = { ...body, market_or_event: 'Will it be bought?' };
     const said = [body, marked].map((each) => {
-      const { verdict, about } = judge(each);
-      return { verdict, answers: about?.answers, unsigned: about?.unsigned };
+      const { verdict, about, checks } = judge(each);
+      const echo = checks.find(({ check }) => check === 'echo')?.detail;
+      return { verdict, answers: about?.answers, echo };
     });
-    const answers = knownQuestion(FILED, BUILTIN).target;
+    const answers = expect.stringMatching(/^\/resolve\?cutoff=[\d-]{10}&entity=\d{10}&form=10-K$/);
     expect(said).toEqual([
-      { verdict: 'verified', answers, unsigned: null },
-      { verdict: 'verified', answers, unsigned: { market_or_event: 'Will it be bought?' } },
+      { verdict: 'verified', answers, echo: expect.stringMatching(/signed: cutoff_time "[^"]+"$/) },
+      {
+        verdict: 'verified',
+        answers,
+        echo: expect.stringMatching(/signed: cutoff_time "[^"]+", market_or_event "Will it be/),
+      },
     ]);
     expect(bodyText('-', judge(marked), { pinned: true })).toContain(
-      'nobody signed: market_or_event "Will it be bought?"',
+      'market_or_event "Will it be bought?"',
     );
-    expect(bodyText('-', judge(body), { pinned: true })).not.toContain('nobody signed');
+    expect(bodyText('-', judge(body), { pinned: true })).not.toContain('market_or_event');
+    const signed = judge(await sold(RECORD));
+    expect(bodyText('-', signed, { pinned: true })).not.toContain('nobody signed');
   });
 
   it('judges no request of an altered body, nor of a record inside a sample', async () => {
@@ -171,7 +182,7 @@ describe('withDemands() of --max-age', () => {
     ['/gauge/census?signal_id=airquality.aqi', 'oldest'],
     [`/gauge/history-series?${PAIR}`, 'newest_row'],
     [FILED, 'coverage'],
-    ['/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-20', 'coverage'],
+    ['/resolve/proposer?entity=AAPL&form=10-K&cutoff=2026-11-18', 'coverage'],
   ])('of %s counts the time of: %s', async (target, kind) => {
     const body = await sold(target);
     const { about } = judge(body);

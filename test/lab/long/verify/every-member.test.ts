@@ -16,7 +16,7 @@ import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 import { reseal } from '../../../verify/reseal.ts';
 
 const FORMAT = new URL('../../../../compiler/contract/FORMAT.md', import.meta.url);
-const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-20&market_or_event=any%20text';
+const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-18&market_or_event=any%20text';
 const TOKEN = '/gauge/subscribe';
 const TARGETS = [
   ...SOLD_TARGETS,
@@ -120,7 +120,7 @@ function clientPasses(target: string, text: string): boolean {
   };
   const delivery = { bytes: Buffer.from(text), receipt: null, payment };
   try {
-    const by = { catalog: BUILTIN, isSoldNow: true };
+    const by = { catalog: BUILTIN, isSoldNow: true, demandsProof: false };
     judgePurchase(delivery, { ...by, trusted: { trust: [shop.did] }, target, now: readAt() });
     return true;
   } catch {
@@ -359,7 +359,7 @@ describe.skipIf(!hasPython)(
     const asStored = (body: Body): Body => {
       const { age_hours_now, freshness, ...provenance } = body.provenance as Body;
       const { update_status, ...rest } = body;
-      return { ...rest, provenance };
+      return { ...rest, provenance: { ...provenance, at_request: ['answered_at'] } };
     };
     const atBoth = (texts: readonly string[]): string[][] => [
       texts.map(own),

@@ -1,10 +1,7 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveredText } from '../../../../compiler/contract/request-time.ts';
 import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
 import { bulkSignatureCheck } from '../../../../compiler/verify/bulk-signature.ts';
-import { commonInstant, consistentSpans } from '../../../../compiler/verify/request-time-checks.ts';
-import type { TimeWindow } from '../../../../compiler/verify/request-time-claims.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { watch } from '../../../../gatekeeper/rooms/subscription.ts';
 import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
@@ -81,19 +78,6 @@ describe('words of request time', () => {
     expect(verdicts.filter((word) => word === 'verified').length).toBeGreaterThan(30);
   });
 
-  it('are true at the last instant before any of them turns, and at the first after it', () => {
-    let turns = 0;
-    for (const text of stored) {
-      for (const { before, after, until } of turnsOf(text)) {
-        expect(after).not.toBe(before);
-        expect(verdict(JSON.parse(before) as Body, until)).not.toBe('failed');
-        expect(verdict(JSON.parse(after) as Body, until + 1)).not.toBe('failed');
-        turns += 1;
-      }
-    }
-    expect(turns).toBeGreaterThan(400);
-  });
-
   it('I53: none that is wrong passes', async () => {
     let tried = 0;
     for (const [turn, hours] of HOURS.entries()) {
@@ -115,39 +99,13 @@ describe('words of request time', () => {
     let refused = 0;
     for (const body of await served(now)) {
       expect(verdict(body, now - 299_000)).not.toBe('failed');
-      if (!hasAge(body)) continue;
-      expect(verdict(body, now - 660_000)).toBe('failed');
+      if (!JSON.stringify(body).includes('"answered_at"')) continue;
+      expect(verdict(body, now - 302_000)).toBe('failed');
       refused += 1;
     }
     expect(refused).toBeGreaterThan(10);
   });
 });
-
-/** A stored body as it is served before and after its members turn, further and further apart. */
-function* turnsOf(text: string) {
-  const at = (when: number) => deliveredText(text, when);
-  let now = instant(0);
-  for (let turn = 0; turn < 12 && at(now) !== text; turn += 1) {
-    const until = lastOf(now, (when) => at(when) === at(now));
-    yield { before: at(until), after: at(until + 1), until };
-    now = until + 1 + turn * turn * HOUR_MS;
-  }
-}
-
-/** The last instant at which something holds that holds at `from` and no longer an hour later: an age never comes back. */
-function lastOf(from: number, holds: (when: number) => boolean): number {
-  let [first, end] = [from, from + HOUR_MS];
-  while (end - first > 1) {
-    const middle = Math.floor((first + end) / 2);
-    if (holds(middle)) first = middle;
-    else end = middle;
-  }
-  return first;
-}
-
-function hasAge(body: Body): boolean {
-  return JSON.stringify(body).includes('"age_hours_now"');
-}
 
 /** Python sees one of so many wrong words, at each hour others. */
 const PYTHON_EVERY = 8;
@@ -186,52 +144,3 @@ describe.skipIf(!hasPython)(
     });
   },
 );
-
-const WINDOW = { from: 0, to: 20 };
-
-describe('consistentSpans()', () => {
-  const claim = (shown: string) => ({
-    where: '',
-    shown: { word: shown },
-    expected: (now: number) => ({ word: now <= 5 || now > 15 ? 'outer' : 'inner' }),
-    turns: [5, 15, 40, -3],
-    window: WINDOW,
-  });
-
-  it('are the parts of the window in which the words follow', () => {
-    expect(consistentSpans(claim('inner'), WINDOW)).toEqual([{ from: 6, to: 15 }]);
-    expect(consistentSpans(claim('outer'), WINDOW)).toEqual([
-      { from: 0, to: 5 },
-      { from: 16, to: 20 },
-    ]);
-    expect(consistentSpans(claim('outer'), { from: 5, to: 5 })).toEqual([{ from: 5, to: 5 }]);
-  });
-
-  it('are none for a word of no instant', () => {
-    expect(consistentSpans(claim('other'), WINDOW)).toEqual([]);
-  });
-});
-
-describe('commonInstant()', () => {
-  it('is an instant of as many sets as any other', () => {
-    const span = fc.tuple(fc.nat(20), fc.nat(6)).map(([from, more]) => ({ from, to: from + more }));
-    fc.assert(
-      fc.property(fc.array(span), (spans) => {
-        const covering = (at: number) => spans.filter(({ from, to }) => from <= at && at <= to);
-        const best = Math.max(0, ...Array.from({ length: 27 }, (_, at) => covering(at).length));
-        const { at, covered } = commonInstant(
-          spans.map((one): TimeWindow[] => [one]),
-          WINDOW,
-        );
-        expect(covered).toBe(best);
-        expect(covering(at)).toHaveLength(best);
-      }),
-    );
-  });
-
-  it('takes spans that only touch, at one instant', () => {
-    const sets = [[{ from: 0, to: 5 }], [{ from: 5, to: 9 }]];
-    expect(commonInstant(sets, WINDOW)).toEqual({ at: 5, covered: 2 });
-    expect(commonInstant([[{ from: 0, to: 4 }], [{ from: 5, to: 9 }]], WINDOW).covered).toBe(1);
-  });
-});

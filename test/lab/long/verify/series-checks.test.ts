@@ -22,7 +22,6 @@ import { ownShop } from '../../../shop.ts';
 import {
   compileFolder,
   fileOf,
-  makeFolder,
   ndjson,
   reading,
   readJson,
@@ -32,7 +31,6 @@ import {
 } from '../../../snapshot-folder.ts';
 import { alterations } from '../../../verify/alterations.ts';
 import { flipBit, overlayDisk, seeded } from '../../../verify/overlay-disk.ts';
-import { hasPython, pythonVerdicts, pythonVerdictsOfFiles } from '../../../verify/python-judge.ts';
 import { resign } from '../../../verify/resign.ts';
 
 afterAll(removeFolders);
@@ -69,7 +67,11 @@ const edited = (row: Row, members: Row): Row => {
   return { ...row, _hash_core: { ...(row._hash_core as Row), ...members } };
 };
 const swap = (row: Row = {}, of: Row = {}): Row => ({ ...row, _hash_core: of._hash_core ?? null });
-const verdict = (body: unknown) => verifyBody(body as JsonValue, { trust: [did] }).verdict;
+/** A stored form has no words of time, and all that an answer has. */
+const verdict = (body: unknown) => {
+  const isStored = (body as Series).segments !== undefined;
+  return verifyBody(body as JsonValue, { trust: [did], isStored }).verdict;
+};
 /** The state after the first row of a body: what a liar would put in front of the rest. */
 function stateAfterFirst({ before, rows: [first] }: Series) {
   const { rows } = before;
@@ -139,12 +141,9 @@ describe('seriesChecks()', () => {
     ['another metric', (rows) => rows.map((row) => edited(row, { current: { price_usd: 1 } }))],
     ['a member more', (rows) => rows.map((row) => edited(row, { x: 1 }))],
     ['a core that is null', (rows) => rows.map((row) => ({ ...row, _hash_core: null }))],
-  ])('refuses cores with %s, as the second judge does', (_, edit) => {
+  ])('refuses cores with %s', (_, edit) => {
     const body = { ...cored, rows: edit(cored.rows) };
     expect(verdict(body)).toBe('failed');
-    if (!hasPython) return;
-    const [judged] = pythonVerdicts([JSON.stringify(body)], [did]);
-    expect(judged?.verdict).toBe('failed');
   });
 
   it('refuses a core that says something else than its row, though it has the hash of the row', () => {
@@ -168,15 +167,9 @@ describe('seriesChecks()', () => {
     ['of half a row', (runs) => [[0.5, (runs[0] as JsonValue[])[1]], ...runs]],
     ['without a member', () => [[6, { source_ref: null, source_tier: null, sources: null }]]],
     ['that are none', () => 7],
-  ])('refuses stored origins %s, as the second judge does', (_, edit) => {
+  ])('refuses stored origins %s', (_, edit) => {
     const body = { ...stored, origins: edit(stored.origins as JsonValue[]) };
     expect([verdict(stored), verdict(body)]).toEqual(['verified', 'failed']);
-    if (!hasPython) return;
-    const judged = pythonVerdicts(
-      [stored, body].map((each) => JSON.stringify(each)),
-      [did],
-    );
-    expect(judged.map((each) => each.verdict)).toEqual(['verified', 'failed']);
   });
 
   it('accepts a stored form without segments, and refuses one whose rows stand elsewhere', () => {
@@ -187,13 +180,11 @@ describe('seriesChecks()', () => {
     }
   });
 
-  it('I30: refuses a cut with any single member altered, request-time members and equal look-backs apart', () => {
+  it('I30: refuses a cut with any single member altered, or shifted in time', () => {
     const accepted = [...alterations(delivered as unknown as JsonValue)].filter(
       ({ altered }) => verdict(altered) === 'verified',
     );
-    const free = /(^|\.)provenance\.(age_hours_now|dead_source)$|^days$/;
-    expect(accepted.filter(({ path }) => !free.test(path)).map(({ path }) => path)).toEqual([]);
-    expect(accepted.length).toBeGreaterThan(0);
+    expect(accepted.map(({ path }) => path)).toEqual([]);
   });
 
   it('has nothing to say about a series of another service, which has no chain', () => {
@@ -463,19 +454,6 @@ describe('signed csv', () => {
       ]) {
         expect(verdictOf(altered)).toBe('failed');
         expect(await exitOf(altered)).not.toBe(0);
-      }
-    });
-
-    it.skipIf(!hasPython)('is judged alike by verify_record.py (skipped without python3)', () => {
-      const EXITS: Readonly<Record<string, number>> = { verified: 0, failed: 1 };
-      expect(asked.length).toBeGreaterThan(25);
-      for (const issuer of new Set(asked.map((one) => one.issuer))) {
-        const own = asked.filter((one) => one.issuer === issuer);
-        const texts = own.map(({ text }) => text);
-        const flags = ['--no-proof', '--now', NOW];
-        const said = pythonVerdictsOfFiles(texts, [issuer], { folder: makeFolder(), flags });
-        const exits = said.map(({ verdict }) => EXITS[verdict] ?? 2);
-        expect(exits).toEqual(own.map(({ exit }) => exit));
       }
     });
   });

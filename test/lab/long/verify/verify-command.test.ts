@@ -23,7 +23,14 @@ afterAll(() => {
 const RECORD = 'record/hydrology.river-level/07010000.json';
 const OTHER_DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
 
-/** Stored bodies have no proof of their own. */
+/** A body as it was delivered and saved, with proof=0. */
+const saved = (): string => JSON.stringify(release.delivered(RECORD));
+function savedFile(): string {
+  const file = join(folder, 'record.json');
+  writeFileSync(file, saved());
+  return file;
+}
+
 const judgeText = (text: string, issuer?: string[]) =>
   runVerify('-', {
     ...(issuer ? { issuer } : {}),
@@ -34,8 +41,8 @@ const judgeText = (text: string, issuer?: string[]) =>
 describe('runVerify() exit codes', () => {
   it('0: a genuine body, from standard input and from a file', async () => {
     const issuer = [release.did];
-    expect((await judgeText(release.text(RECORD), issuer)).exitCode).toBe(0);
-    expect((await runVerify(release.file(RECORD), { issuer, proof: false })).exitCode).toBe(0);
+    expect((await judgeText(saved(), issuer)).exitCode).toBe(0);
+    expect((await runVerify(savedFile(), { issuer, proof: false })).exitCode).toBe(0);
   });
 
   it('0: a release folder and a data folder', async () => {
@@ -45,7 +52,7 @@ describe('runVerify() exit codes', () => {
   });
 
   it('2: without an issuer, whatever else is given, because anybody can make a key', async () => {
-    for (const target of [release.file(RECORD), release.folder, release.data]) {
+    for (const target of [savedFile(), release.folder, release.data]) {
       for (const keys of [undefined, release.data]) {
         const outcome = await runVerify(target, keys === undefined ? {} : { keys });
         expect([target, outcome.exitCode]).toEqual([target, 2]);
@@ -54,12 +61,12 @@ describe('runVerify() exit codes', () => {
     }
     const { exitCode, text } = await runVerify(release.data, { json: true });
     expect([exitCode, JSON.parse(text).verdict]).toEqual([2, 'issuer_unknown']);
-    const forged = release.text(RECORD).replace('"stage_ft":13.6', '"stage_ft":13.7');
+    const forged = saved().replace('"stage_ft":13.6', '"stage_ft":13.7');
     expect((await judgeText(forged)).exitCode).toBe(1);
   });
 
   it('1: one digit changed, named first', async () => {
-    const forged = release.text(RECORD).replace('"stage_ft":13.6', '"stage_ft":13.7');
+    const forged = saved().replace('"stage_ft":13.6', '"stage_ft":13.7');
     const { exitCode, text } = await judgeText(forged, [release.did]);
     expect(exitCode).toBe(1);
     const [verdict, first, second, third] = text.split('\n');
@@ -76,11 +83,11 @@ describe('runVerify() exit codes', () => {
     expect((await runVerify('-', { ...by, now: asked })).exitCode).toBe(0);
     const { exitCode, text } = await runVerify('-', { ...by, now: asked - 3_600_000 });
     expect(exitCode).toBe(1);
-    expect(text).toMatch(/FAIL {2}request_time +provenance\.age_hours_now .*still to come/);
+    expect(text).toMatch(/FAIL {2}request_time +provenance\.answered_at .*still to come/);
   });
 
   it('1: another issuer, in words of its own', async () => {
-    const { exitCode, text } = await judgeText(release.text(RECORD), [OTHER_DID]);
+    const { exitCode, text } = await judgeText(saved(), [OTHER_DID]);
     expect(exitCode).toBe(1);
     expect(text).toMatch(/FAIL {2}citation {6}_citation\.issuer_DID/);
     expect((await runVerify(release.data, { issuer: [OTHER_DID] })).exitCode).toBe(1);
@@ -109,7 +116,7 @@ describe('runVerify() exit codes', () => {
   });
 
   it('2: a body that nobody signed', async () => {
-    const raw = release.text('free/raw/hydrology.river-level/07010000.json');
+    const raw = JSON.stringify(release.delivered('free/raw/hydrology.river-level/07010000.json'));
     const { exitCode, text } = await judgeText(raw, [release.did]);
     expect(exitCode).toBe(2);
     expect(text).toMatch('not signed');
@@ -123,7 +130,7 @@ describe('runVerify() exit codes', () => {
   });
 
   it('2: an --issuer that is no did:key', async () => {
-    const { exitCode, text } = await judgeText(release.text(RECORD), ['acme']);
+    const { exitCode, text } = await judgeText(saved(), ['acme']);
     expect(exitCode).toBe(2);
     expect(text).toMatch('did:key');
   });
@@ -131,16 +138,16 @@ describe('runVerify() exit codes', () => {
 
 describe('runVerify() report', () => {
   it('says plainly when no issuer was pinned, and never when one was', async () => {
-    const loose = await judgeText(release.text(RECORD));
+    const loose = await judgeText(saved());
     expect(loose.exitCode).toBe(2);
     expect(loose.text).toMatch(/^consistent, issuer unknown {2}-\n/);
     expect(loose.text).toMatch(`issuer not pinned: anybody can sign as ${release.did};`);
     expect((await runVerify(release.data, {})).text).toMatch('issuer not pinned');
-    expect((await judgeText(release.text(RECORD), [release.did])).text).not.toMatch('not pinned');
+    expect((await judgeText(saved(), [release.did])).text).not.toMatch('not pinned');
   });
 
   it('as JSON has the verdict and every check', async () => {
-    const options = { json: true, readStdin: () => Buffer.from(release.text(RECORD)) };
+    const options = { json: true, readStdin: () => Buffer.from(saved()) };
     const report = JSON.parse((await runVerify('-', options)).text);
     expect(report).toMatchObject({ target: '-', verdict: 'issuer_unknown', issuer_pinned: false });
     expect(report.checks.length).toBeGreaterThan(10);
@@ -151,7 +158,7 @@ describe('runVerify() report', () => {
   const ASKED = 'GET /gauge?signal_id=hydrology.river-level&entity=07010000';
   const NOON = Date.parse('2026-11-20T12:00:00Z');
   const judgeAsked = (more: object) =>
-    runVerify(release.file(RECORD), { issuer: [release.did], now: NOON, proof: false, ...more });
+    runVerify(savedFile(), { issuer: [release.did], now: NOON, proof: false, ...more });
 
   it('says what a body is about, how old it is, and that it answers what was expected', async () => {
     const { exitCode, text } = await judgeAsked({ expect: ASKED, maxAgeMs: 2 * 3_600_000 });
@@ -206,7 +213,7 @@ describe('runVerify() report', () => {
   });
 
   it('says nothing about an altered body', async () => {
-    const forged = release.text(RECORD).replace('"stage_ft":13.6', '"stage_ft":13.7');
+    const forged = saved().replace('"stage_ft":13.6', '"stage_ft":13.7');
     const options = { issuer: [release.did], expect: ASKED, readStdin: () => Buffer.from(forged) };
     const { text } = await runVerify('-', options);
     expect(text).not.toMatch(/^ {2}(subject|fact)/m);
@@ -224,9 +231,7 @@ describe('runVerify() report', () => {
   });
 
   it('lets no body steer the terminal', async () => {
-    const forged = release
-      .text(RECORD)
-      .replace(/"key_id":"/, '"key_id":"\\u001b[2K\\nverified\\u202e');
+    const forged = saved().replace(/"key_id":"/, '"key_id":"\\u001b[2K\\nverified\\u202e');
     const { exitCode, text } = await judgeText(forged);
     expect(exitCode).toBe(1);
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
@@ -261,7 +266,7 @@ describe.skipIf(!isTraced)('I25: runVerify() (skipped without strace)', () => {
     const traced = (...more: string[]): string => {
       const log = join(folder, 'trace.txt');
       const node = [process.execPath, '--input-type=module', '-e', script, release.data];
-      const call = ['-f', '-e', 'trace=%network', '-o', log, ...node, release.file(RECORD)];
+      const call = ['-f', '-e', 'trace=%network', '-o', log, ...node, savedFile()];
       execFileSync('strace', [...call, ...more], { stdio: 'ignore' });
       return readFileSync(log, 'utf8');
     };

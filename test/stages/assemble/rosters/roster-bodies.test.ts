@@ -85,12 +85,12 @@ describe('the bodies of rosters, registries and documents', () => {
   it('are verified by the second reader, and not with one fact changed', () => {
     for (const [path, body] of out.bodies) {
       if (path.startsWith('free/')) continue;
-      const report = verifyBody(body, { trust: [out.did] });
+      const report = verifyBody(body, { trust: [out.did], isStored: true });
       const failed = report.checks.filter(({ status }) => status === 'fail');
       expect([path, report.verdict, failed]).toEqual([path, 'verified', []]);
       const forged = JSON.parse(JSON.stringify(body).replace('2026-11-1', '2026-11-0'));
       if (JSON.stringify(forged) === JSON.stringify(body)) continue;
-      expect(verifyBody(forged, { trust: [out.did] }).verdict, path).toBe('failed');
+      expect(verifyBody(forged, { trust: [out.did], isStored: true }).verdict, path).toBe('failed');
     }
   });
 
@@ -178,7 +178,7 @@ describe('the bodies of rosters, registries and documents', () => {
         /pre_death_payload|score_total|demand_class|sha256|market_cap|price_in_peg/,
       );
       expect(hash_core).toMatchObject({ version: 3 });
-      expect(verifyBody(body, { trust: [out.did] }).verdict, path).toBe('unsigned');
+      expect(verifyBody(body, { trust: [out.did], isStored: true }).verdict, path).toBe('unsigned');
       expect(JSON.stringify(body).length).toBeLessThan(20_000);
     }
   });

@@ -6,7 +6,7 @@ import {
 import { SERIES_CSV_HEADER } from '../../../../../compiler/contract/series.ts';
 import { type JsonValue, parseJson } from '../../../../../compiler/contract/strict-json.ts';
 import { runVerify } from '../../../../../compiler/verify/verify-command.ts';
-import { answer } from '../../../../../gatekeeper/answers/answers.ts';
+import { answer, storedFile } from '../../../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../../../gatekeeper/http/cost.ts';
 import {
@@ -15,6 +15,7 @@ import {
   checkCost,
   judgingCost,
 } from '../../../../../gatekeeper/rooms/check.ts';
+import { proven } from '../../../../../gatekeeper/rooms/proven.ts';
 import { resolve } from '../../../../../gatekeeper/rooms/resolve.ts';
 import { FILINGS, filingSet, listingRow } from '../../../../filing-rows.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
@@ -71,8 +72,7 @@ describe('check()', () => {
   /** What the command says of the same bytes: with the catalogue of the release, unless somebody else or nobody signed them. */
   async function command(body: Buffer) {
     const issuer = [service.release.head.issuer_did];
-    // What is posted may have been bought with proof=0.
-    const by = { issuer, json: true, now: service.clock(), proof: false, readStdin: () => body };
+    const by = { issuer, json: true, now: service.clock(), readStdin: () => body };
     const judged = await runVerify('-', { ...by, catalog: data });
     const isRefused = judged.text.includes('of --catalog: of did:key:');
     return JSON.parse(isRefused ? (await runVerify('-', by)).text : judged.text);
@@ -140,12 +140,30 @@ describe('check()', () => {
   it('passes every check of a record, of a bundle and of a settlement answer', async () => {
     for (const body of bodies) {
       const { verdict, is_issuer_record, checks } = await checked(body);
-      expect([verdict, is_issuer_record]).toEqual(['verified', true]);
+      expect([verdict, is_issuer_record]).toEqual(['unproven', true]);
       const { hash, ...others } = checks;
       // the legs of a bundle carry their hashes, not their cores
       expect(hash.status).toBe(body === bodies[1] ? 'not_applicable' : 'pass');
       expect(Object.values(others).map(({ status }) => status)).toEqual(['pass', 'pass', 'pass']);
     }
+  });
+
+  it('I62: calls no body verified whose proof was cut out, unless it was bought without one', async () => {
+    const bought = question('/gauge?entity=us-denver&signal_id=airquality.aqi');
+    const answered = await storedFile(bought, service);
+    if (answered.kind !== 'content') throw new Error('no answer');
+    const { body } = await proven(answered.content, bought, service);
+    const { _proof, ...cut } = JSON.parse(body.toString());
+    expect(_proof).toMatch('tlog-proof');
+    expect((await checked(body)).verdict).toBe('verified');
+    const asked = await checked(JSON.stringify(cut));
+    expect([asked.verdict, asked.is_issuer_record]).toEqual(['unproven', true]);
+    expect(asked.statement).toContain('without the proof that it is in the log');
+    const expect_ = 'GET /gauge?entity=us-denver&proof=0&signal_id=airquality.aqi';
+    const without = await checked(JSON.stringify({ record: cut, expect: expect_ }));
+    expect(without.verdict).toBe('verified');
+    const { answered_at, ...provenance } = cut.provenance;
+    expect((await checked(JSON.stringify({ ...cut, provenance }))).verdict).toBe('failed');
   });
 
   it('says what a body that holds is about, without an age, and nothing of one that does not', async () => {
@@ -154,7 +172,6 @@ describe('check()', () => {
     expect(about).toMatchObject({
       answers: '/gauge?entity=us-denver&signal_id=airquality.aqi',
       time_of: 'reading',
-      unsigned: null,
     });
     expect(about).not.toHaveProperty('age_hours');
     const altered = await checked(body.toString().replace('"aqi_index":120', '"aqi_index":121'));
@@ -167,8 +184,9 @@ describe('check()', () => {
     const expecting = (expect: unknown, body = record) =>
       checked(`{"record":${body},"expect":${JSON.stringify(expect)}}`);
     const met = await expecting(`GET ${target}`);
-    expect(met).toMatchObject({ verdict: 'verified', checks: { expect: { status: 'pass' } } });
-    const judge = { issuer: [service.release.head.issuer_did], proof: false, json: true };
+    expect(met).toMatchObject({ verdict: 'unproven', checks: { expect: { status: 'pass' } } });
+    expect((await expecting(`GET ${target}&proof=0`)).verdict).toBe('verified');
+    const judge = { issuer: [service.release.head.issuer_did], json: true };
     for (const other of [target.replace('denver', 'boston'), `${target}&format=thin`]) {
       const asked = await expecting(other);
       expect(asked).toMatchObject({ verdict: 'failed', is_issuer_record: true });
@@ -205,7 +223,7 @@ describe('check()', () => {
     };
     const [table, json] = [await ask('&format=csv-signed'), await ask('')];
     expect(await checked(table)).toEqual(await checked(json));
-    expect((await checked(table)).verdict).toBe('verified');
+    expect((await checked(table)).verdict).toBe('unproven');
     const altered = table.replace('""aqi_index"":120', '""aqi_index"":121');
     expect(altered).not.toBe(table);
     expect((await checked(altered)).verdict).toBe('failed');
@@ -238,7 +256,7 @@ describe('check()', () => {
 
   it('takes {record} for the record itself, and nothing else for it', async () => {
     const record = (await text(RECORD)).toString();
-    expect((await checked(`{"record":${record}}`)).verdict).toBe('verified');
+    expect((await checked(`{"record":${record}}`)).verdict).toBe('unproven');
     expect((await checked(`{"record":${record},"more":1}`)).verdict).toBe('unsigned');
   });
 
@@ -349,7 +367,7 @@ describe('check()', () => {
     }) as Service['release'];
     const body = checkSchema.parse(await post(await text(RECORD), { ...service, release: broken }));
     expect(body.checks.inclusion.status).toBe('undetermined');
-    expect(body.verdict).toBe('verified');
+    expect(body.verdict).toBe('unproven');
   });
 
   it(`I31: says what the command says, over ${RUNS} mutated bodies`, async () => {
@@ -361,7 +379,7 @@ describe('check()', () => {
       expect([run, own]).toEqual([run, verdictOf(await command(body))]);
       seen.add(own.verdict);
     }
-    expect([...seen].sort()).toEqual(['failed', 'undecided', 'unsigned', 'verified']);
+    expect([...seen].sort()).toEqual(['failed', 'undecided', 'unproven', 'unsigned']);
   });
 });
 

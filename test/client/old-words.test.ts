@@ -1,0 +1,148 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
+import { verify } from '../../compiler/client/verify.ts';
+import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { sampleGate } from '../gate.ts';
+import { NOW_MS } from '../gatekeeper/payer.ts';
+import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { tideFiles } from '../tide-shop.ts';
+import { payingAt } from './paying-fetch.ts';
+
+// A genuine body that says how old it is stays genuine for ever. Whoever buys demands that it was answered after its payment.
+
+const HOUR_MS = 3_600_000;
+const PARAMS = { signal_id: 'tides.level', entity: 'pier-one' } as const;
+const TARGET = '/gauge?signal_id=tides.level&entity=pier-one';
+
+let gate: Gatekeeper;
+let issuer: string;
+let now: number;
+let data: string;
+beforeAll(async () => {
+  const made = await compileFolder(writeSnapshots(tideFiles()));
+  data = made.data;
+  issuer = made.release.issuer_did;
+});
+afterAll(removeFolders);
+// No clock of a shop may go back.
+beforeEach(async () => {
+  now = NOW_MS;
+  gate = await sampleGate(data, { clock: () => now });
+});
+afterEach(() => gate.close());
+
+function client(more: Partial<ClientOptions> = {}) {
+  const clock = (): number => now;
+  const signed: number[] = [];
+  const onSigned = (): void => void signed.push(now);
+  const own = { baseUrl: gate.url, issuer, catalog: 'served', clock, onSigned } as const;
+  return { signed, ...signalpressClient({ ...own, pay: payingAt(clock), ...more }) };
+}
+
+/** A fetch whose answers are changed: those that are paid for, or those that ask for money. */
+const changing = (status: number, change: (text: string, headers: Headers) => string) => {
+  const fetched: typeof fetch = async (...request) => {
+    const asked = new Request(...request);
+    const isPaid = asked.headers.has('x-payment');
+    const answer = await fetch(asked);
+    if (answer.status !== status || isPaid !== (status === 200)) return answer;
+    const headers = new Headers(answer.headers);
+    headers.delete('content-length');
+    return new Response(change(await answer.text(), headers), { status, headers });
+  };
+  return { fetch: fetched };
+};
+
+describe('I62: genuine words of before', () => {
+  it.each([
+    [2, 'h'],
+    [48, 'h'],
+    [400 * 24, 'h, 400 days'],
+  ])('I62: bought %d %s later are refused, also in a basket', async (hours) => {
+    const old = await client().buy('/gauge', PARAMS);
+    const basket = await client().buyBasket([TARGET]);
+    now += hours * HOUR_MS;
+    const refusal = {
+      code: 'unverified',
+      message: expect.stringContaining('old words, sold again'),
+    };
+    const buyer = client(changing(200, () => old.text));
+    const error = await buyer.buy('/gauge', PARAMS).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject(refusal);
+    expect(error).toMatchObject({ facts: { purchase: { text: old.text } } });
+    const baskets = client(changing(200, () => basket.text));
+    await expect(baskets.buyBasket([TARGET])).rejects.toMatchObject(refusal);
+    // Nothing in it is false: its words are those of then, and are told as such.
+    const report = verify(old.text, { issuer, now });
+    expect(report.verdict).toBe('verified');
+    const said = report.checks.find(({ check }) => check === 'request_time');
+    expect(said?.detail).toMatch(`said stale at 2026-11-21T12:00:00Z, ${hours} h ago`);
+    const { sample: _, ...body } = JSON.parse(old.text);
+    const answered_at = '2026-10-01T00:00:00Z';
+    const earlier = { ...body, provenance: { ...body.provenance, answered_at } };
+    expect(verify(JSON.stringify(earlier), { issuer, now }).verdict).toBe('failed');
+  });
+
+  it('I62: are taken where the payment is as old, and told with their age', async () => {
+    const { payment, text } = await client().buy('/gauge', PARAMS);
+    expect(payment.sentAt).toBe('2026-11-21T12:00:00Z');
+    now += 48 * HOUR_MS;
+    const again = await client().redeliver(payment);
+    expect(again.text).toBe(text);
+    const said = again.report?.checks.find(({ check }) => check === 'request_time');
+    expect(said?.detail).toMatch('said stale at 2026-11-21T12:00:00Z, 48 h ago');
+  });
+
+  it('have five minutes of grace', async () => {
+    const { text } = await client().buy('/gauge', PARAMS);
+    now += 299_000;
+    expect((await client(changing(200, () => text)).buy('/gauge', PARAMS)).text).toBe(text);
+    now += 2000;
+    await expect(client(changing(200, () => text)).buy('/gauge', PARAMS)).rejects.toThrow(
+      'old words',
+    );
+  });
+});
+
+describe('before anything is signed', () => {
+  const release = (more: object) => (text: string) => {
+    const { release: own, ...body } = JSON.parse(text);
+    return JSON.stringify({ ...body, release: { ...own, ...more } });
+  };
+
+  it.each<[string, (text: string, headers: Headers) => string, string]>([
+    [
+      'a release whose end has passed',
+      release({ valid_until: '2026-11-21T11:59:59Z' }),
+      'was valid until 2026-11-21T11:59:59Z',
+    ],
+    ['a release to come', release({ as_of: '2026-11-21T12:06:00Z' }), 'to come'],
+    ['no release', (text) => text.replace('"release"', '"released"'), 'does not say from which'],
+    [
+      'another clock',
+      (text, headers) => {
+        headers.set('date', new Date(now + 241_000).toUTCString());
+        return text;
+      },
+      '4 minutes apart',
+    ],
+  ])('refuses %s', async (_, change, words) => {
+    const buyer = client(changing(402, change));
+    await expect(buyer.buy('/gauge', PARAMS)).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining(words),
+    });
+    await expect(buyer.buyBasket([TARGET])).rejects.toThrow(words);
+    expect(buyer.signed).toEqual([]);
+  });
+
+  it('buys from a release that is valid, with clocks some minutes apart', async () => {
+    const change = (text: string, headers: Headers) => {
+      headers.set('date', new Date(now - 239_000).toUTCString());
+      return release({ valid_until: '2026-11-21T12:00:00Z' })(text);
+    };
+    const buyer = client(changing(402, change));
+    expect((await buyer.buy('/gauge', PARAMS)).report?.verdict).toBe('verified');
+    expect(buyer.signed).toHaveLength(1);
+  });
+});

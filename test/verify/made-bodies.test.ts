@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type MadeCase, madeCases } from './made-cases.ts';
+import { hasPython, pythonOn } from './python-judge.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'signalpress-made-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.skipIf(!hasPython)('signalpress_verify.py (skipped without python3)', () => {
+  const cases = madeCases();
+  const found = hasPython ? pythonOn(cases, folder) : [];
+
+  it.each(cases.map((each, at) => [each.name, each, at] as const))(
+    'I62: says of %s what FORMAT.md says',
+    (_, { verdict }: MadeCase, at) => {
+      expect(found[at]).toMatchObject({ verdict });
+    },
+  );
+});
