@@ -85,6 +85,7 @@ export async function mirrorLog(source: LogSource): Promise<MirroredLog> {
   };
   try {
     const { note, signed } = await signedNote(source, get);
+    if (note === readNote(data)) return { files: 0, bytes: 0, faults: [] };
     const log = await grownLog(data, signed, get);
     for (const [path, bytes] of log.files) {
       const there = path.includes('/entries/') ? bytes : await get(path, TILE_WIDTH * HASH_BYTES);
