@@ -64,7 +64,7 @@ class LogFault extends Error {
   override readonly name = 'LogFault';
   readonly file: string;
 
-  constructor(file: string, detail: string, options?: ErrorOptions) {
+  constructor(detail: string, { file, ...options }: ErrorOptions & { readonly file: string }) {
     super(detail, options);
     this.file = file;
   }
@@ -85,11 +85,12 @@ export async function mirrorLog(source: LogSource): Promise<MirroredLog> {
   };
   try {
     const { note, signed } = await signedNote(source, get);
+    if (note === readNote(data)) return { files: 0, bytes: 0, faults: [] };
     const log = await grownLog(data, signed, get);
     for (const [path, bytes] of log.files) {
       const there = path.includes('/entries/') ? bytes : await get(path, TILE_WIDTH * HASH_BYTES);
       if (there === null || Buffer.compare(there, bytes) !== 0) {
-        throw new LogFault(path, 'it is not the tile of the entries');
+        throw new LogFault('it is not the tile of the entries', { file: path });
       }
     }
     writeLogFiles(data, log.files);
@@ -113,17 +114,18 @@ async function signedNote(
   get: Get,
 ): Promise<{ readonly note: string; readonly signed: Checkpoint }> {
   const bytes = await get(CHECKPOINT_PATH, 2 * NOTE_CHARS_MAX);
-  if (bytes === null) throw new LogFault(CHECKPOINT_PATH, `nothing is given at ${LOG_URL}`);
+  if (bytes === null)
+    throw new LogFault(`nothing is given at ${LOG_URL}`, { file: CHECKPOINT_PATH });
   const note = Buffer.from(bytes).toString('utf8');
   const { checkpoint: signed, fault } = judgeNote(note, issuers);
-  if (signed === null) throw new LogFault(CHECKPOINT_PATH, fault);
+  if (signed === null) throw new LogFault(fault, { file: CHECKPOINT_PATH });
   const held = heldCheckpoint(data);
   if (held === null || (held.origin === signed.origin && held.size <= signed.size)) {
     return { note, signed };
   }
   throw new LogFault(
-    CHECKPOINT_PATH,
     `rollback: ${signed.size} entries of "${signed.origin}", and ${held.size} of "${held.origin}" were mirrored before`,
+    { file: CHECKPOINT_PATH },
   );
 }
 
@@ -140,10 +142,10 @@ async function grownLog(data: string, signed: Checkpoint, get: Get) {
     await growTo(log, { size, all: signed.size }, get);
     if (hexOf(rootOf(log.edge)) === hexOf(root)) continue;
     throw new LogFault(
-      CHECKPOINT_PATH,
       size === signed.size
         ? 'its entries do not lead to the root that was signed, or not from the log that was mirrored before'
         : `fork: its first ${size} entries are not those that were mirrored before`,
+      { file: CHECKPOINT_PATH },
     );
   }
   const partial = new Set(edgeTiles(signed.size).map(tilePath));
@@ -181,16 +183,16 @@ async function growTo(
     const bytes =
       (await get(tilePath(partial), BUNDLE_BYTES_MAX)) ??
       (await get(tilePath(full), BUNDLE_BYTES_MAX));
-    if (bytes === null) throw new LogFault(tilePath(partial), 'it is not there');
+    if (bytes === null) throw new LogFault('it is not there', { file: tilePath(partial) });
     const bundle = entriesIn(tilePath(partial), bytes);
     const some = bundle.slice(edge.size - first, Math.min(size - first, partial.width));
     if (bundle.length < partial.width) {
-      throw new LogFault(tilePath(partial), `it has ${bundle.length} entries`);
+      throw new LogFault(`it has ${bundle.length} entries`, { file: tilePath(partial) });
     }
     for (const [path, made] of appendEntries(edge, some)) files.set(path, made);
     entries.push(...some.map(parseReleaseEntry));
     if (entries.length > ENTRIES_MAX) {
-      throw new LogFault(CHECKPOINT_PATH, `more than ${ENTRIES_MAX} entries are new`);
+      throw new LogFault(`more than ${ENTRIES_MAX} entries are new`, { file: CHECKPOINT_PATH });
     }
   }
 }
@@ -199,7 +201,7 @@ function entriesIn(path: string, bytes: Uint8Array): Uint8Array[] {
   try {
     return bundleEntries(bytes);
   } catch (cause) {
-    throw new LogFault(path, messageOf(cause), { cause });
+    throw new LogFault(messageOf(cause), { file: path, cause });
   }
 }
 
@@ -216,10 +218,11 @@ async function fetchTaken(
       const path = takenPath(entry.sequence);
       const size = entry.new.count * HASH_BYTES;
       if (statSync(join(data, path), { throwIfNoEntry: false })?.size === size) continue;
-      if (size > TAKEN_BYTES_MAX) throw new LogFault(path, `it has ${entry.new.count} hashes`);
+      if (size > TAKEN_BYTES_MAX)
+        throw new LogFault(`it has ${entry.new.count} hashes`, { file: path });
       const bytes = await get(path, size);
       if (bytes === null || takenRoot(bytes) !== entry.new.root) {
-        throw new LogFault(path, 'it is not what the entry states');
+        throw new LogFault('it is not what the entry states', { file: path });
       }
       writeLogFiles(data, new Map([[path, bytes]]));
     }

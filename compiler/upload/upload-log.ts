@@ -29,12 +29,12 @@ export interface OwnLog extends OpenLog {
 }
 
 /** The log that has a release; null for a release of the first format. Throws an UploadError for a log without the release. */
-export function ownLog(data: string, release: Release): OwnLog | null {
-  if (release.log_index !== undefined) return null;
+export function ownLog(data: string, release: Release, isFirst: boolean): OwnLog | null {
   try {
     const log = openLog(data);
+    if (log === null && isFirst) return null;
     if (log?.entryOf(release.sequence)?.head !== canonicalHash(release)) {
-      throw new RangeError('the current release is not in its log');
+      throw new RangeError('the current release is not in it');
     }
     return { ...log, data, checkpoint: localFile(data, CHECKPOINT_PATH) };
   } catch (cause) {

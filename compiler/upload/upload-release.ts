@@ -23,6 +23,7 @@ import {
   releaseName,
   releaseSchema,
 } from '../contract/release.ts';
+import { BLOCKS_PATH } from '../contract/statement-tree.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
@@ -171,7 +172,7 @@ function ownRelease(data: string) {
     release,
     head: { place: headPlace, bytes: readPlain(headPlace, HEAD_BYTES_MAX) },
     list: { place: listPlace, bytes: files.bytes },
-    log: ownLog(data, release),
+    log: ownLog(data, release, files.find(BLOCKS_PATH) === null),
   };
 }
 

@@ -55,12 +55,12 @@ export interface AskReport {
  * answer. One that has cosigned already is not asked again. Throws a RangeError where nobody can be asked at all.
  */
 export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): Promise<AskReport> {
+  const log = askedLog(data);
   if (policy.witnesses.length === 0) {
     throw new RangeError(
       'Cannot ask witnesses: the policy names none; add one with "signalpress witness add"',
     );
   }
-  const log = askedLog(data);
   const { origin, size } = log.signed;
   const replies = await Promise.all(
     policy.witnesses.map(async (witness) => {

@@ -6,7 +6,6 @@ import type { RootStatement } from '../../compiler/contract/root-statement.ts';
 import { MONITOR_EXIT, type MonitorSettings } from '../../compiler/monitor/monitor.ts';
 import { trustedBy } from '../../compiler/verify/key-trust.ts';
 import { removeFolders } from '../snapshot-folder.ts';
-import { hashes } from '../stages/anchor/memory-log.ts';
 import {
   BASE_URL,
   DID,
@@ -36,9 +35,9 @@ const [first, second] = publishHours(2);
 if (!first || !second) throw new Error('too few releases');
 /** The release of the next key, and what whoever holds the key before it makes in its place. */
 const as_of = '2026-11-20T13:20:00Z';
-const third = publish(second, { leaves: hashes(20, 10), as_of: '2026-11-20T14:00:00Z', seed: 9 });
-const other = publish(second, { leaves: hashes(600, 10), as_of });
-const longer = publish(other, { leaves: hashes(700, 10), as_of });
+const third = publish(second, { taken: 20, as_of: '2026-11-20T14:00:00Z', seed: 9 });
+const other = publish(second, { taken: 600, as_of });
+const longer = publish(other, { taken: 700, as_of });
 
 /** What an address shows of the honest release, some of it changed. */
 const showing = (change: Files, list = ENDED): Files =>
@@ -92,7 +91,7 @@ describe('whoever holds a key that has ended', () => {
   );
 
   it('I70: teaches a new monitor nothing, which then believes the key that is in use', async () => {
-    const head = signedHeadText({ as_of, log_index: 5 });
+    const head = signedHeadText({ as_of });
     const lie = (list: string) => showing(headOnly(head), list);
     for (const files of [lie(ENDED), showing(logOf(longer))]) {
       const watching = new Watching();
@@ -135,7 +134,7 @@ describe('whoever holds a key that has ended', () => {
 describe('what a monitor saw while a key was in use', () => {
   it('I70: contradicts what the next key signs, for good, though it proves that to nobody else', async () => {
     const watching = await rotated();
-    const next = publish(first, { leaves: hashes(800, 10), as_of: third.head.as_of, seed: 9 });
+    const next = publish(first, { taken: 800, as_of: third.head.as_of, seed: 9 });
     for (const [kind, lie] of [
       ['fork', showing(logOf(next))],
       ['release_fork', showing(headOnly(next.text))],
@@ -159,7 +158,7 @@ describe('what a monitor saw while a key was in use', () => {
 
 const ROOTS = [21, 22].map(didOfSeed);
 const UNDER_ROOT = formatKeyHistory(rooted(FIRST));
-const fork = publish(first, { leaves: hashes(700, 10), as_of: second.head.as_of });
+const fork = publish(first, { taken: 700, as_of: second.head.as_of });
 const watching = (settings: Partial<MonitorSettings> = {}) =>
   new Watching({ issuers: [], roots: ROOTS, ...settings });
 

@@ -9,7 +9,6 @@ import {
   type KeyHistory,
 } from '../../compiler/contract/key-history.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
-import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import {
   type Contradiction,
   checkEvidence,
@@ -22,7 +21,6 @@ import {
 } from '../../compiler/monitor/evidence.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { removeFolders } from '../snapshot-folder.ts';
-import { hashes } from '../stages/anchor/memory-log.ts';
 import { InventedWitness } from '../witness/invented-witness.ts';
 import {
   DID,
@@ -46,18 +44,19 @@ let bodies: [string, string];
 const [first, second, third, fourth] = publishHours(4);
 if (!first || !second || !third || !fourth) throw new Error('too few releases');
 const as_of = '2026-11-20T14:00:00Z';
-const leaves = hashes(500, 5);
-const fork = publish(publish(second, { leaves, as_of }), { leaves: hashes(600, 9), as_of });
+const taken = 500;
+const fork = publish(publish(second, { taken, as_of }), { taken: 600, as_of });
 
 beforeAll(async () => {
   bodies = await sampleBodies();
   const samples = bodies.map((body) => filesOf(second).set('/gauge/sample', body));
   const withKey = (to: number) => filesOf(second, formatKeyHistory(keysOf([rotation(7, to)])));
-  const [strange] = hashes(900, 1);
+  const strange = `sha256:${'9'.repeat(64)}`;
   const lies = [
     [filesOf(third), filesOf(fork)],
-    [filesOf(second), filesOf(publish(first, { leaves, as_of, head: { sequence: 2 } }))],
-    [filesOf(second), filesOf(publish(second, { leaves, as_of, leaf: strange ?? '' }))],
+    [filesOf(second), filesOf(publish(first, { taken, as_of, head: { sequence: 2 } }))],
+    [filesOf(second), filesOf(publish(second, { taken, as_of, entry: { head: strange } }))],
+    [filesOf(second), filesOf(publish(second, { as_of, head: { sequence: 4 } }))],
     [withKey(9), withKey(11)],
     samples,
   ];
@@ -79,7 +78,7 @@ function of<K extends Evidence['kind']>(kind: K): Extract<Evidence, { kind: K }>
   return found as Extract<Evidence, { kind: K }>;
 }
 
-const KINDS = ['fork', 'heads', 'keys', 'leaf', 'readings'] as const;
+const KINDS = ['entries', 'fork', 'heads', 'keys', 'leaf', 'readings'] as const;
 
 /** The same evidence with other contents. */
 function withParts(kind: Evidence['kind'], parts: Partial<Contradiction>): Evidence {
@@ -149,7 +148,7 @@ describe('checkEvidence()', () => {
   });
 
   it('I70: takes no key from a list that the list of the reader contradicts', () => {
-    const head = { as_of: '2026-11-20T13:30:00Z', log_index: 1 };
+    const head = { as_of: '2026-11-20T13:30:00Z' };
     const heads: [string, string] = [second.text, signedHeadText({ ...head, sequence: 2 }, 11)];
     const thief = formatKeyHistory(keysOf([rotation(7, 11)]));
     const forged = { ...withParts('heads', { heads }), keys: thief };
@@ -192,6 +191,8 @@ describe('checkEvidence()', () => {
       withParts('heads', { heads: [fourth.text, second.text] }),
       withParts('heads', { heads: [second.text, second.text] }),
       withParts('leaf', { head: fourth.text }),
+      withParts('entries', { entries: of('entries').entries.slice(1) }),
+      withParts('entries', { entries: [...of('entries').entries].reverse() }),
       withParts('keys', { lists: [before, after] }),
       withParts('keys', { lists: [after, after] }),
       withParts('readings', { bodies: [bodies[0], bodies[0]] }),
@@ -200,14 +201,13 @@ describe('checkEvidence()', () => {
   });
 
   it('takes two services of one issuer for no contradiction', () => {
-    const { proof, leaf } = of('leaf');
-    const elsewhere = signedHeadText({
-      base_url: 'https://elsewhere.example',
-      log_index: parseTlogProof(proof).index,
-    });
-    expect(verdict(withParts('leaf', { head: elsewhere, leaf }))).toBe('nothing');
-    const here = signedHeadText({ log_index: parseTlogProof(proof).index });
-    expect(verdict(withParts('leaf', { head: here, leaf }))).toBe('proven');
+    const base_url = 'https://elsewhere.example';
+    const sequence = 3;
+    const there = signedHeadText({ base_url, sequence });
+    expect(verdict(withParts('leaf', { head: there }))).toBe('nothing');
+    expect(verdict(withParts('leaf', { head: signedHeadText({ sequence }) }))).toBe('proven');
+    const elsewhere = signedHeadText({ base_url });
+    const here = signedHeadText({ files_count: 2 });
     expect(verdict(withParts('heads', { heads: [first.text, elsewhere] }))).toBe('nothing');
     expect(verdict(withParts('heads', { heads: [first.text, here] }))).toBe('proven');
   });

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { logOrigin } from '../../compiler/contract/checkpoint.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import {
   firstHistory,
@@ -8,11 +10,13 @@ import {
   type Rotation,
 } from '../../compiler/contract/key-history.ts';
 import { CONTRACT_VERSION, type Release } from '../../compiler/contract/release.ts';
+import { type ReleaseEntry, releaseEntryBytes } from '../../compiler/contract/release-entry.ts';
 import type { Fetch } from '../../compiler/monitor/log-client.ts';
+import { signCheckpoint } from '../../compiler/stages/anchor/checkpoint-note.ts';
+import { appendEntries, rootOf, type TreeEdge } from '../../compiler/stages/anchor/log-tree.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
-import { checkpointIn, hashes, type LogFiles, memoryLog } from '../stages/anchor/memory-log.ts';
 
 export const BASE_URL = 'https://shop.example';
 export const SEED = 7;
@@ -25,11 +29,36 @@ export function didOfSeed(seed: number): string {
 /** What an address answers at a path; null for nothing there. */
 export type Files = Map<string, Buffer | Uint8Array | string | null>;
 
-/** A service in memory that publishes releases, each with its leaf in the log. */
+/** A service in memory that publishes releases, each with its entry in the log. */
 export interface Published {
   readonly head: Release;
   readonly text: string;
-  readonly log: LogFiles;
+  /** Files of the log by their paths. */
+  readonly log: ReadonlyMap<string, Uint8Array | string>;
+  readonly edge: TreeEdge;
+}
+
+/** Distinct record hashes from a number on. */
+export function hashes(from: number, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => {
+    return `sha256:${hash('sha256', `record ${from + at}`, 'hex')}`;
+  });
+}
+
+/** The entry of a head. */
+export function entryOf(head: Release): ReleaseEntry {
+  const { as_of, sequence, valid_until = null } = head;
+  const tree = { count: 1, root: `sha256:${'1'.repeat(64)}` };
+  return { all: tree, as_of, head: canonicalHash(head), new: tree, sequence, valid_until };
+}
+
+/** The signed note of a log, by the key of a seed. */
+export function noteOf(edge: TreeEdge, seed: number): string {
+  const key = signingKey(new Uint8Array(32).fill(seed));
+  const did = issuerDid(key);
+  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: BASE_URL };
+  const signed = { origin: logOrigin(BASE_URL), size: edge.size, root: rootOf(edge) };
+  return signCheckpoint(signed, makeSealer(issuer, key));
 }
 
 /** A head with these members, signed with the key of a seed. */
@@ -103,38 +132,34 @@ export function keysOf(rotations: readonly Rotation[]): KeyHistory {
 }
 
 interface Publish {
-  /** Record hashes that come with it. */
-  readonly leaves: readonly string[];
   readonly as_of: string;
+  /** What the release took in: another number makes another history of the log. */
+  readonly taken?: number;
   readonly head?: Partial<Release>;
   readonly seed?: number;
-  /** Entry in place of the one of the head. */
-  readonly leaf?: string;
+  /** Members in place of those that the entry of the head has. */
+  readonly entry?: Partial<ReleaseEntry>;
+  /** An entry in place of that of the head. */
+  readonly bytes?: Uint8Array;
 }
 
 /** The release after another one, as an honest compile makes it, and with the lies that are asked for. */
 export function publish(
   before: Published | null,
-  { leaves, as_of, head = {}, seed = SEED, leaf }: Publish,
+  { as_of, taken = 0, head = {}, seed = SEED, entry = {}, bytes }: Publish,
 ): Published {
-  const options = { baseUrl: BASE_URL, seed };
-  const batch = as_of.slice(0, 10);
-  const last = before === null ? {} : { previous: before.log };
-  const grown = memoryLog({ [batch]: [...leaves] }, { ...options, ...last });
-  const text = signedHeadText(
-    {
-      sequence: (before?.head.sequence ?? 0) + 1,
-      as_of,
-      previous: before === null ? null : canonicalHash(before.head),
-      log_index: checkpointIn(grown).size,
-      ...head,
-    },
-    seed,
-  );
+  const previous = before === null ? null : canonicalHash(before.head);
+  const sequence = (before?.head.sequence ?? 0) + 1;
+  const text = signedHeadText({ sequence, as_of, previous, ...head }, seed);
   const parsed = JSON.parse(text) as Release;
-  const entry = leaf ?? canonicalHash(parsed);
-  const log = memoryLog({ [batch]: [entry] }, { ...options, previous: grown });
-  return { head: parsed, text, log };
+  const edge = structuredClone(before?.edge ?? { size: 0, rows: [], bundle: [] });
+  const [root = ''] = hashes(taken, 1);
+  const made = { ...entryOf(parsed), new: { count: 1, root }, ...entry };
+  const own = bytes ?? releaseEntryBytes(made);
+  const files = new Map<string, Uint8Array | string>(before?.log);
+  for (const [path, content] of appendEntries(edge, [own])) files.set(path, content);
+  files.set('log/checkpoint', noteOf(edge, seed));
+  return { head: parsed, text, log: files, edge };
 }
 
 /** Releases an hour apart, from a time on. */
@@ -144,7 +169,7 @@ export function publishHours(count: number, start = '2026-11-20T12:00:00Z'): Pub
     const as_of = new Date(Date.parse(start) + hour * 3_600_000)
       .toISOString()
       .replace('.000Z', 'Z');
-    releases.push(publish(releases.at(-1) ?? null, { leaves: hashes(hour * 10, 10), as_of }));
+    releases.push(publish(releases.at(-1) ?? null, { as_of }));
   }
   return releases;
 }

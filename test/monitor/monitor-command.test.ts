@@ -9,7 +9,6 @@ import { logClient } from '../../compiler/monitor/log-client.ts';
 import { defineMonitor } from '../../compiler/monitor/monitor-command.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
-import { hashes } from '../stages/anchor/memory-log.ts';
 import {
   BASE_URL,
   DID,
@@ -34,7 +33,7 @@ afterAll(() => {
 
 const [first, second] = publishHours(2);
 if (!first || !second) throw new Error('too few releases');
-const fork = publish(first, { leaves: hashes(700, 10), as_of: second.head.as_of });
+const fork = publish(first, { taken: 700, as_of: second.head.as_of });
 
 interface Ran {
   readonly code: number;
@@ -80,10 +79,10 @@ describe('signalpress monitor', () => {
     network.sites.set(BASE_URL, filesOf(second));
     expect(await run(words, network)).toMatchObject({
       code: 0,
-      text: expect.stringContaining('log shop.example/log of 22 entries'),
+      text: expect.stringContaining('log shop.example/log of 2 entries'),
     });
     expect(readFileSync(metrics, 'utf8')).toContain('signalpress_monitor_alarms 0\n');
-    expect(readFileSync(metrics, 'utf8')).toContain('signalpress_monitor_tree_size 22\n');
+    expect(readFileSync(metrics, 'utf8')).toContain('signalpress_monitor_tree_size 2\n');
     network.sites.set(BASE_URL, filesOf(fork));
     const lied = await run(words, network);
     expect(lied).toMatchObject({ code: 1, text: expect.stringContaining('ALARM fork') });
@@ -92,7 +91,7 @@ describe('signalpress monitor', () => {
     const file = join(state, 'evidence', name);
     expect(await run(['check', file, '--issuer', DID])).toMatchObject({
       code: 0,
-      text: expect.stringMatching(/^PROVEN .*two trees of 22 entries\n {2}signed by did:key:/s),
+      text: expect.stringMatching(/^PROVEN .*two trees of 2 entries\n {2}signed by did:key:/s),
     });
     expect((await run(['check', file])).code).toBe(2);
     expect(await run(['check', file, '--issuer', didOfSeed(13)])).toMatchObject({

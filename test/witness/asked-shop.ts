@@ -2,9 +2,7 @@ import { cpSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { defined } from '../../compiler/contract/defined.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
-import { currentRelease } from '../../compiler/stages/anchor/current-release.ts';
+import { CHECKPOINT_PATH, LOG_KEY_PATH } from '../../compiler/contract/tiles.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import type { AskBy } from '../../compiler/witness/ask-witnesses.ts';
@@ -63,20 +61,17 @@ export class AskedShop {
     return publish(this.folder, at, count);
   }
 
-  get proofPath(): string {
-    return join(this.data, 'current', RELEASE_PROOF_NAME);
+  get notePath(): string {
+    return join(this.data, CHECKPOINT_PATH);
   }
 
-  get proofText(): string {
-    return readFileSync(this.proofPath, 'utf8');
-  }
-
-  get release() {
-    return defined(currentRelease(this.data), 'the current release');
+  /** The published checkpoint. */
+  get noteText(): string {
+    return readFileSync(this.notePath, 'utf8');
   }
 
   get vkey(): string {
-    return defined(this.release.read('log/vkey'), 'the key of the log').toString().trim();
+    return readFileSync(join(this.data, LOG_KEY_PATH), 'utf8').trim();
   }
 
   /** A witness that serves on its own port; its line of a policy. */

@@ -7,7 +7,7 @@ import { memoryFile } from '../../../../compiler/commands/verify-cli.ts';
 import { storedPath } from '../../../../compiler/contract/path.ts';
 import type { Release } from '../../../../compiler/contract/release.ts';
 import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../../../compiler/contract/release.ts';
-import { RELEASE_PROOF_URL, RELEASE_URL } from '../../../../compiler/contract/static-files.ts';
+import { LOG_URL, RELEASE_URL } from '../../../../compiler/contract/static-files.ts';
 import { systemClock } from '../../../../compiler/fetch/clock.ts';
 import { type AddressOptions, verifyAddress } from '../../../../compiler/mirror/mirror-release.ts';
 import { nodeDisk } from '../../../../compiler/verify/disk.ts';
@@ -77,13 +77,21 @@ const DESCRIBED = [
   '/llms-full.txt',
   '/.well-known/api-catalog',
   '/.well-known/mcp/server-card.json',
-  '/log/vkey',
   '/manifest',
   '/manifest?all=1',
   '/manifest?platform=mcp',
   '/manifest?platform=a2a',
   '/.well-known/agent-card.json',
   '/.well-known/agent.json',
+];
+
+/** The log of one release. */
+const LOG = [
+  LOG_URL,
+  '/log/tile/entries/000.p/1',
+  '/log/tile/0/000.p/1',
+  '/log/new/1',
+  '/log/vkey',
 ];
 
 const fileAt = (path: string): string | undefined => parsePublicFileUrl(path)?.path;
@@ -100,16 +108,17 @@ describe('verifyAddress()', () => {
     expect(report.target).toBe(gate.url);
     expect(report.part).toMatchObject({ isPublic: true, held: entries.length });
     expect(report).toMatchObject({
-      fetched_files: entries.length,
-      fetched_bytes: entries.reduce((sum, { size }) => sum + size, 0),
+      fetched_files: entries.length + LOG.length,
       held_files: 0,
       resumed_files: 0,
       not_given: [],
     });
-    // The head, its proof and the list beside the files and the descriptions, each once.
+    expect(report.fetched_bytes).toBeGreaterThan(entries.reduce((sum, { size }) => sum + size, 0));
+    // The head, the list and the log beside the files and the descriptions, each once.
     const urls = asked.map(({ path, query }) => path + query);
     expect(new Set(urls).size).toBe(urls.length);
-    expect(urls.length).toBe(entries.length + 3 + DESCRIBED.length);
+    expect(urls.length).toBe(entries.length + 2 + LOG.length + DESCRIBED.length);
+    expect(urls).toEqual(expect.arrayContaining(LOG));
     expect(urls).toEqual(expect.arrayContaining(DESCRIBED));
     expect(report.compared_descriptions).toBe(DESCRIBED.length);
     const after = readdirSync(tmpdir()).filter((name) => name.startsWith('signalpress-mirror-'));
@@ -227,13 +236,34 @@ describe('a service that gives something else', () => {
     }
   });
 
-  it('a proof of the head that is gone is named', async () => {
+  it.each([
+    ['a checkpoint that is gone', LOG_URL, LOG_URL.slice(1)],
+    ['a tile that is gone', '/log/tile/0/000.p/1', 'log/tile/0/000.p/1'],
+    ['an entry that is gone', '/log/tile/entries/000.p/1', 'log/tile/entries/000.p/1'],
+    ['hashes that are gone', '/log/new/1', 'log/new/1'],
+  ])('%s is named', async (_, url, file) => {
     const { fetch } = meddling(({ path }) =>
-      path === RELEASE_PROOF_URL ? new Response('no', { status: 404 }) : undefined,
+      path === url ? new Response('no', { status: 404 }) : undefined,
     );
-    const { exitCode, faults } = await verified({ fetch });
-    expect([exitCode, faults]).toEqual([1, ['release.tlog-proof']]);
+    const mirror = freshFolder();
+    const { exitCode, faults } = await verified({ fetch, mirror });
+    expect(exitCode).toBe(1);
+    expect(faults).toContain(file);
+    expect(existsSync(join(mirror, LOG_URL.slice(1)))).toBe(false);
   });
+
+  it.each(['/log/tile/entries/000.p/1', '/log/tile/0/000.p/1', '/log/new/1'])(
+    'bytes of the log at %s that are others are named, and not kept',
+    async (url) => {
+      const { fetch } = meddling(async ({ path }, answer) =>
+        path === url ? withBytes(await answer(), (bytes) => flipBit(bytes, 40)) : undefined,
+      );
+      const mirror = freshFolder();
+      const { exitCode } = await verified({ fetch, mirror });
+      expect(exitCode).toBe(1);
+      expect(existsSync(join(mirror, LOG_URL.slice(1)))).toBe(false);
+    },
+  );
 
   it('a body without end is cut at its length, and named', async () => {
     const { path, size } = longest();
@@ -483,8 +513,8 @@ describe('a mirror', () => {
       expect([first.exitCode, second.exitCode, second.report.fetched_files]).toEqual([0, 0, 0]);
       expect(again.asked.map(({ path, query }) => path + query)).toEqual([
         RELEASE_URL,
-        RELEASE_PROOF_URL,
         PUBLIC_LIST_URL,
+        LOG_URL,
         ...DESCRIBED,
       ]);
       const before = new Set(publicEntries(own).map(({ sha256, path }) => sha256 + path));
@@ -492,7 +522,8 @@ describe('a mirror', () => {
       await served(shop, 2);
       const third = await verified({ mirror }, shop.url);
       const news = publicEntries(own).filter(({ sha256, path }) => !before.has(sha256 + path));
-      expect([third.exitCode, third.report.fetched_files]).toEqual([0, news.length]);
+      // Of the log the checkpoint, its key, and the tile and bundle of one more entry.
+      expect([third.exitCode, third.report.fetched_files]).toEqual([0, news.length + 4]);
       expect(news.length).toBeLessThan(before.size);
       expect(readdirSync(join(mirror, 'releases')).length).toBe(1);
       const { exitCode, text } = await runVerify(mirror, { issuer: [did], json: true });

@@ -12,7 +12,6 @@ import { trustedBy } from '../../../../compiler/verify/key-trust.ts';
 import { built } from '../../../built.ts';
 import { DID, type Files, filesOf, publish, publishHours } from '../../../monitor/lying-service.ts';
 import { makeFolder, removeFolders } from '../../../snapshot-folder.ts';
-import { hashes } from '../../../stages/anchor/memory-log.ts';
 import { killerOptions } from '../../../witness/killer.ts';
 
 /** More than the calls of the disk after the last answer: the last kills come never. */
@@ -83,7 +82,7 @@ it('I70: a fork that was seen before a kill is proven after it, by one file', as
   if (!first || !second) throw new Error('too few releases');
   shown = filesOf(second);
   expect(await look(before, UNKILLED)).not.toBeNull();
-  const fork = publish(first, { leaves: hashes(700, 10), as_of: second.head.as_of });
+  const fork = publish(first, { taken: 700, as_of: second.head.as_of });
   shown = filesOf(fork);
   const codes: (number | null)[] = [];
   for (let at = 0; at < PROOF_STEPS; at += 3) {

@@ -16,7 +16,6 @@ import {
 } from '../../../monitor/lying-service.ts';
 import { sampleBodies, Watching } from '../../../monitor/watching.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
-import { hashes, type LogFiles } from '../../../stages/anchor/memory-log.ts';
 import { InventedWitness } from '../../../witness/invented-witness.ts';
 
 const MIRROR = 'https://mirror.example';
@@ -30,8 +29,8 @@ beforeAll(() => {
   other = honest.slice(0, 2);
   for (const [index, { head }] of honest.entries()) {
     if (index < 2) continue;
-    const leaves = hashes(1000 + index * 10, 10);
-    other.push(publish(other.at(-1) ?? null, { leaves, as_of: head.as_of }));
+    const taken = 1000 + index * 10;
+    other.push(publish(other.at(-1) ?? null, { taken, as_of: head.as_of }));
   }
 });
 afterAll(removeFolders);
@@ -65,7 +64,7 @@ describe('Monitor.look()', () => {
     expect(watching.monitor.exitCode).toBe(MONITOR_EXIT.well);
     expect(watching.status()).toMatchObject({
       verdict: 'well',
-      tree_size: 77,
+      tree_size: 7,
       checkpoints_kept: 5,
       release: { sequence: 7 },
     });
@@ -112,24 +111,59 @@ describe('Monitor.look()', () => {
     const lies = [
       { sequence, files_sha256: `sha256:${'1'.repeat(64)}` },
       { sequence: sequence + 1, previous: `sha256:${'2'.repeat(64)}` },
-      { sequence: sequence + 2, log_index: 20 },
-      { sequence: sequence + 2, log_index: 90, as_of: '2026-11-20T13:30:00Z' },
+      { sequence: sequence + 2, as_of: '2026-11-20T13:30:00Z' },
     ];
     for (const head of lies) {
       const watching = await watchingFirst(3);
-      const lie = publish(nth(honest, 2), { leaves: hashes(500, 5), as_of, head });
+      const lie = publish(nth(honest, 2), { taken: 500, as_of, head });
       expect(await watching.sees(filesOf(lie))).toContain('release_fork');
       expect(watching.verdicts()).toContain('heads proven');
     }
   });
 
-  it('proves that a release is not in the log where it states to be', async () => {
+  it('proves that the entry of a release is of another head', async () => {
     const watching = await watchingFirst(2);
-    const [strange = ''] = hashes(900, 1);
+    const strange = `sha256:${'9'.repeat(64)}`;
     const as_of = '2026-11-20T14:00:00Z';
-    const lie = publish(nth(honest, 1), { leaves: hashes(500, 5), as_of, leaf: strange });
+    const lie = publish(nth(honest, 1), { taken: 500, as_of, entry: { head: strange } });
     expect(await watching.sees(filesOf(lie))).toEqual(['leaf_missing']);
     expect(watching.verdicts()).toEqual(['leaf proven']);
+  });
+
+  it('proves that a sequence is lost, and that an entry is of no release', async () => {
+    const as_of = '2026-11-20T14:00:00Z';
+    const lost = publish(nth(honest, 1), { as_of, head: { sequence: 4 } });
+    const strange = publish(nth(honest, 1), { as_of, bytes: Buffer.from('{"all":1}') });
+    for (const lie of [lost, strange]) {
+      const watching = await watchingFirst(2);
+      expect(await watching.sees(filesOf(lie))).toContain('log_order');
+      expect(watching.verdicts()).toContain('entries proven');
+    }
+  });
+
+  it('sees a log whose time falls, but for a clock that was set right', async () => {
+    const early = { as_of: '2026-11-20T12:30:00Z', head: { previous: null } };
+    const lie = publish(nth(honest, 1), early);
+    const first = publish(lie, { as_of: '2026-11-20T14:00:00Z' });
+    const watching = await watchingFirst(1);
+    expect(await watching.sees(filesOf(first), { looks: 2 })).toEqual(['log_order']);
+    expect(watching.verdicts()).toEqual([]);
+    const clock_corrected = { sequence: 3, latest: nth(honest, 1).head.as_of };
+    const set = publish(nth(honest, 1), { as_of: early.as_of, head: { clock_corrected } });
+    const right = await watchingFirst(2);
+    expect(await right.sees(filesOf(set), { looks: 2 })).toEqual([]);
+    expect(right.monitor.exitCode).toBe(MONITOR_EXIT.well);
+  });
+
+  it('takes a log that is one entry ahead for the moment of a switch, and no longer', async () => {
+    const watching = await watchingFirst(2);
+    const ahead = { ...nth(honest, 1), log: nth(honest, 2).log };
+    expect(await watching.sees(filesOf(ahead))).toEqual([]);
+    expect(watching.monitor.exitCode).toBe(MONITOR_EXIT.undecided);
+    expect(await watching.sees(filesOf(ahead))).toEqual(['frozen']);
+    expect(watching.verdicts()).toEqual([]);
+    expect(await watching.sees(filesOf(nth(honest, 2)))).toEqual([]);
+    expect(watching.monitor.exitCode).toBe(MONITOR_EXIT.well);
   });
 
   it('says that a release is not in the log yet, and proves nothing by that', async () => {
@@ -158,7 +192,7 @@ describe('Monitor.look()', () => {
   it('sees a freeze by the promise of the head, and none before it is due', async () => {
     const as_of = '2026-11-20T13:00:00Z';
     const head = { valid_until: '2026-11-20T15:00:00Z' };
-    const promised = publish(nth(honest, 0), { leaves: hashes(500, 5), as_of, head });
+    const promised = publish(nth(honest, 0), { taken: 500, as_of, head });
     const watching = new Watching();
     expect(await watching.sees(filesOf(promised), { looks: 10, minutes: 14 })).toEqual([]);
     expect(watching.monitor.exitCode).toBe(MONITOR_EXIT.well);
@@ -177,8 +211,8 @@ describe('Monitor.look()', () => {
 
   it('sees an unknown key, and takes one that the list of keys vouches for', async () => {
     const as_of = '2026-11-20T14:00:00Z';
-    const leaves = hashes(500, 5);
-    const next = publish(nth(honest, 1), { leaves, as_of, seed: 9 });
+    const taken = 500;
+    const next = publish(nth(honest, 1), { taken, as_of, seed: 9 });
     const watching = await watchingFirst(2);
     expect(await watching.sees(filesOf(next), { looks: 2 })).toEqual(['unknown_key']);
     expect(watching.verdicts()).toEqual([]);
@@ -200,7 +234,7 @@ describe('Monitor.look()', () => {
   });
 
   it('sees tiles that lead to no signed root, and takes no proof from them', async () => {
-    const damaged = new Map<string, Buffer>(nth(honest, 3).log as LogFiles);
+    const damaged = new Map(nth(honest, 3).log);
     for (const [path, bytes] of damaged) {
       if (path.startsWith('log/tile/0/')) damaged.set(path, Buffer.alloc(bytes.length, 3));
     }
@@ -227,7 +261,7 @@ describe('Monitor.look()', () => {
     strange.network.sites.set(BASE_URL, filesOf(nth(honest, 1)));
     const head = { base_url: 'https://elsewhere.example' };
     const as_of = '2026-11-20T14:00:00Z';
-    const lie = publish(nth(honest, 1), { leaves: hashes(500, 5), as_of, head });
+    const lie = publish(nth(honest, 1), { taken: 500, as_of, head });
     expect(await strange.sees(filesOf(lie), { looks: 2 })).toEqual(['other_log']);
   });
 
@@ -371,7 +405,7 @@ describe('a service that answers anything', () => {
     const watching = await watchingFirst(1);
     const head = { base_url: 'https://shop.example/a+b' };
     const as_of = '2026-11-20T14:00:00Z';
-    const odd = publish(nth(honest, 0), { leaves: hashes(500, 5), as_of, head });
+    const odd = publish(nth(honest, 0), { taken: 500, as_of, head });
     const fresh = new Watching();
     expect(await fresh.sees(filesOf(odd), { looks: 2 })).toEqual(['unreadable']);
     expect(await watching.sees(filesOf(odd), { looks: 2 })).toEqual([]);
@@ -384,7 +418,7 @@ describe('what a monitor remembers', () => {
     appendFileSync(join(watching.folder, 'checkpoints.txt'), '{"seen_at":"2026-11-2');
     watching.reopened();
     expect(await watching.sees(filesOf(nth(honest, 4)))).toEqual([]);
-    expect(watching.status()).toMatchObject({ tree_size: 55, checkpoints_kept: 4 });
+    expect(watching.status()).toMatchObject({ tree_size: 5, checkpoints_kept: 4 });
     // The checkpoint was kept, and the kill came before the state.
     const state = readFileSync(join(watching.folder, 'state.json'));
     await watching.sees(filesOf(nth(honest, 5)));
@@ -392,7 +426,7 @@ describe('what a monitor remembers', () => {
     watching.reopened();
     expect(await watching.sees(filesOf(nth(honest, 5)))).toEqual([]);
     expect(await watching.sees(filesOf(nth(honest, 6)))).toEqual([]);
-    expect(watching.status()).toMatchObject({ tree_size: 77, checkpoints_kept: 6 });
+    expect(watching.status()).toMatchObject({ tree_size: 7, checkpoints_kept: 6 });
     // The evidence was kept, and the kill came before the state: the same file is found again.
     const before = readFileSync(join(watching.folder, 'state.json'));
     await watching.sees(filesOf(nth(other, 6)));
@@ -418,7 +452,7 @@ describe('what a monitor remembers', () => {
     expect(await watching.sees(filesOf(nth(honest, 0)))).toEqual([]);
     expect(watching.lines[0]).toContain(`no --issuer was given: ${didOfSeed(7)}`);
     const as_of = '2026-11-20T14:00:00Z';
-    const next = publish(nth(honest, 0), { leaves: hashes(500, 5), as_of, seed: 9 });
+    const next = publish(nth(honest, 0), { taken: 500, as_of, seed: 9 });
     expect(await watching.sees(filesOf(next), { looks: 2 })).toEqual(['unknown_key']);
   });
 

@@ -34,7 +34,7 @@ describe('a monitor over years', () => {
     let ms = 0;
     for (let look = 0; look < LOOKS; look += 1) {
       clock.ms += HOUR_MS;
-      service.publish({ as_of: isoTime(clock.ms - 60_000), entries: 40 });
+      service.publish({ as_of: isoTime(clock.ms - 60_000) });
       const before = network.asked;
       const start = performance.now();
       await monitor.look();

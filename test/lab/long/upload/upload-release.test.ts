@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -15,7 +16,7 @@ import { basename, join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { errorText } from '../../../../compiler/commands/error-text.ts';
-import { RELEASE_PROOF_NAME } from '../../../../compiler/contract/release-leaf.ts';
+import { CHECKPOINT_PATH } from '../../../../compiler/contract/tiles.ts';
 import {
   type Destination,
   folderDestination,
@@ -28,7 +29,6 @@ import {
   UploadNotes,
   uploadRelease,
 } from '../../../../compiler/upload/upload-release.ts';
-import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import { FOR_EVERYBODY } from '../../../../gatekeeper/http/cost.ts';
 import { folderSource } from '../../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../../gatekeeper/release/open-release.ts';
@@ -500,7 +500,7 @@ describe('signalpress publish', () => {
   });
 });
 
-describe('upload proof', () => {
+describe('upload log', () => {
   const WITNESS = `\u2014 witness.example/w ${Buffer.alloc(76, 9).toString('base64')}\n`;
 
   let data: string;
@@ -515,11 +515,10 @@ describe('upload proof', () => {
   afterEach(closeSites);
   afterAll(removeFolders);
 
-  async function upload() {
-    const destination = folderDestination(to, data);
+  async function upload(destination = folderDestination(to, data), all = false) {
     const notes = new UploadNotes(data, destination.name);
     try {
-      const flags = { all: false, prune: false, progress: () => undefined };
+      const flags = { all, prune: false, progress: () => undefined };
       return await uploadRelease({ data, destination, notes, ...flags });
     } finally {
       notes.close();
@@ -527,27 +526,75 @@ describe('upload proof', () => {
     }
   }
 
-  const proofIn = (folder: string): string => join(folder, 'current', RELEASE_PROOF_NAME);
-  const faultsOf = async (folder: string) =>
-    (await verifyRelease(folder, { trust: 'any' })).faults.map(({ file }) => file);
+  const noteIn = (folder: string): string => join(folder, CHECKPOINT_PATH);
+  const hour = (at: number) => compileFolder(snapshots, { data, asOf: `2026-11-20T1${at}:00:00Z` });
+  const logOf = (folder: string) =>
+    filesIn(folder)
+      .filter((path) => path.startsWith('log/'))
+      .sort();
 
-  describe('uploadRelease() of a release with its proof', () => {
-    it('brings the proof along, and again once witnesses have signed it', async () => {
+  describe('uploadRelease() of a release with its log', () => {
+    it('brings the log along, and its checkpoint again once witnesses have signed it', async () => {
       expect((await upload()).files).toBeGreaterThan(10);
-      expect(await faultsOf(to)).toEqual([]);
-      appendFileSync(proofIn(data), WITNESS);
+      expect(logOf(to)).toEqual(logOf(data));
+      appendFileSync(noteIn(data), WITNESS);
       expect((await upload()).files).toBe(0);
-      expect(readFileSync(proofIn(to))).toEqual(readFileSync(proofIn(data)));
-      expect(await faultsOf(to)).toEqual([]);
-      rmSync(proofIn(to));
-      expect(await faultsOf(to)).toEqual([RELEASE_PROOF_NAME]);
+      expect(readFileSync(noteIn(to))).toEqual(readFileSync(noteIn(data)));
+      const [tile = ''] = logOf(to).filter((path) => path.includes('/tile/0/'));
+      writeFileSync(join(to, tile), 'damaged');
       await upload();
-      expect(await faultsOf(to)).toEqual([]);
+      expect(readFileSync(join(to, tile))).toEqual(readFileSync(join(data, tile)));
     });
 
-    it('publishes nothing without it', async () => {
-      rmSync(proofIn(data));
-      await expect(upload()).rejects.toThrow('gone or damaged');
+    it('writes the checkpoint after all else, and before the switch', async () => {
+      await upload();
+      await hour(3);
+      const written: string[] = [];
+      const inner = folderDestination(to, data);
+      const destination: Destination = {
+        ...inner,
+        write: (path, file) => {
+          written.push(path);
+          return inner.write(path, file);
+        },
+        switchTo: (name, head) => {
+          written.push('switch');
+          return inner.switchTo(name, head);
+        },
+      };
+      await upload(destination);
+      const [log, rest] = [logOf(data), written.slice(-4)];
+      expect(rest.map((path) => path.replace(/releases\/[^/]+/, 'R'))).toEqual([
+        'R/files.txt',
+        'R/release.json',
+        CHECKPOINT_PATH,
+        'switch',
+      ]);
+      expect(written).toContain(log.find((path) => path.endsWith('/000.p/2')));
+      expect(readFileSync(noteIn(to))).toEqual(readFileSync(noteIn(data)));
+    });
+
+    it('I62: never writes a checkpoint over a longer one, nor over that of another history', async () => {
+      const older = join(makeFolder(), 'older');
+      cpSync(data, older, { recursive: true, verbatimSymlinks: true });
+      await hour(3);
+      await upload();
+      const newest = readFileSync(noteIn(to));
+      const own = { data, snapshots };
+      data = older;
+      await expect(upload()).rejects.toThrow('release 2 is there');
+      await expect(upload(undefined, true)).rejects.toThrow('it has 2 entries there');
+      for (const at of [4, 5]) await hour(at);
+      await expect(upload()).rejects.toThrow('another history of it is there');
+      expect(readFileSync(noteIn(to))).toEqual(newest);
+      ({ data, snapshots } = own);
+      expect((await upload()).files).toBe(0);
+    });
+
+    it('publishes nothing without its log', async () => {
+      rmSync(noteIn(data));
+      await expect(upload()).rejects.toThrow('the current release is not in it');
+      expect(existsSync(to) ? filesIn(to) : []).toEqual([]);
     });
   });
 });
