@@ -1,4 +1,3 @@
-import type { Statement } from '../../contract/citation.ts';
 import { defined } from '../../contract/defined.ts';
 import {
   acceptedAt,
@@ -21,11 +20,7 @@ import { grouped } from '../../contract/lists.ts';
 import type { FilingRow } from '../../contract/resolve-bodies.ts';
 import { canonicalTarget } from '../../contract/route.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
-import {
-  askedForms,
-  filerAnswers,
-  type SettlementAnswer,
-} from '../../contract/settlement-answers.ts';
+import { askedForms, filerAnswers } from '../../contract/settlement-answers.ts';
 import { endOfLook } from '../../contract/settlement-intervals.ts';
 import {
   readCollection,
@@ -280,7 +275,9 @@ function writeFilers(filers: readonly Filer[], press: Press): void {
     writeFilings(filer, filings, press);
     const rows = filings.map(({ filing }) => filing);
     const { answers, indexes } = filerAnswers(line, rows, forms);
-    for (const { path, body, statement } of answers) put(press, path, body, statement);
+    for (const { path, body, statement } of answers) {
+      press.putSigned(path, body.entity, press.sealer.seal(body, statement));
+    }
     for (const [path, index] of indexes) press.file(path, JSON.stringify(index));
   }
   press.file(FILERS_PATH, lines.map(formatFilerLine).join(''));
@@ -324,18 +321,6 @@ function sealed({ row, batch }: KeptFiling): SealedFiling {
     _hash_core: core,
   };
   return { row, batch, filing };
-}
-
-/** A file that no operation spells: its citation is looked up like any other. */
-function put(press: Press, path: string, body: SettlementAnswer['body'], says: Statement): void {
-  const signed = press.sealer.seal(body, says);
-  press.file(path, JSON.stringify(signed));
-  press.lookUp({
-    record_hash: signed._citation.record_hash,
-    ...({ kind: 'citation', state: 'current', file: path, signal_id: null } as const),
-    entity: body.entity,
-    observed_at: body.observed_at,
-  });
 }
 
 const NATURE =

@@ -27,6 +27,8 @@ export interface Press {
   readonly asOf: string;
   /** Writes the body of an operation to the file of its row; its citation becomes a look-up entry. */
   put(path: EndpointPath, values: Values, body: object): void;
+  /** Writes a signed body that is about an entity to a path that no operation spells; its citation becomes a look-up entry too. */
+  putSigned(path: string, entity: string, body: { readonly _citation: Citation }): void;
   /** Writes a file whose path no operation spells: an index, a tile, a description. */
   file(path: string, content: string | Uint8Array): void;
   /** The same for a free file; one that is long is written under each coding too. */
@@ -77,6 +79,10 @@ export function makePress(parts: PressParts): CountedPress {
     shards.add(line);
     lookUps.push([entry.kind === 'citation' ? entry.file : '', line]);
   };
+  const cite = (place: string, entity: string, citation: Citation): void => {
+    citations.push([place, citation]);
+    lookUp(citationEntry(place, entity, citation));
+  };
   return {
     catalog,
     issuer,
@@ -88,6 +94,10 @@ export function makePress(parts: PressParts): CountedPress {
     file: write,
     pack,
     lookUp,
+    putSigned(path, entity, body) {
+      write(path, JSON.stringify(body));
+      cite(path, entity, body._citation);
+    },
     leaf: (leaf) => leaves.add(leaf),
     put(path, values, body) {
       const row = catalog.operationByPath.get(path);
@@ -97,8 +107,7 @@ export function makePress(parts: PressParts): CountedPress {
       (isForAll(row) ? pack : write)(place, JSON.stringify(body));
       const citation = citationOf(body);
       if (citation === undefined) return;
-      citations.push([place, citation]);
-      lookUp(citationEntry(place, subjectOf(row, values), citation));
+      cite(place, subjectOf(row, values), citation);
     },
   };
 }
