@@ -13,7 +13,6 @@ import {
 } from '../contract/tiles.ts';
 import { readAll } from './disk.ts';
 import { dataFolder, foundFiles, listedFiles, placeOfFile } from './file-list.ts';
-import type { Faults } from './release-fault.ts';
 import type { OpenRelease } from './release-head.ts';
 
 const LEAF = 0;

@@ -55,7 +55,8 @@ export interface ShareContext extends ReadCatalog {
   readonly root: string;
   readonly head: Release;
   readonly list: FileList;
-  readonly known: KnownHashes;
+  /** What was taken in; null where the log does not say so. */
+  readonly known: KnownHashes | null;
   readonly isSignature: SignatureCheck;
 }
 
@@ -225,13 +226,14 @@ class RecordShare {
   }
 
   #unlisted(body: JsonValue): BodyFault[] {
+    const { known } = this.#context;
     const faults: BodyFault[] = [];
-    for (const { path, value } of objectNodes(body)) {
+    for (const { path, value } of known === null ? [] : objectNodes(body)) {
       const { record_hash } = value;
       if (typeof record_hash !== 'string') continue;
       count(this.#tally, 'listed_hashes');
       const where = path === '' ? 'record_hash' : `${path}.record_hash`;
-      if (!this.#context.known.has(record_hash)) faults.push([where, 'was never taken in']);
+      if (known?.has(record_hash) === false) faults.push([where, 'was never taken in']);
     }
     return faults;
   }

@@ -13,7 +13,7 @@ import {
   STATEMENTS_FOLDER,
   statementLeaf,
 } from '../contract/statement-tree.ts';
-import { decodeUtf8, isObject, type JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { type LogSource, RecomputedTree } from './log-tiles-check.ts';
 
 /** The line of a body with a citation of its own: the target that it answers, a space, the statement; null for any other. */
@@ -96,7 +96,7 @@ export function checkBlocks(source: LogSource, all: ReleaseEntry['all']): void {
   const tree = new RecomputedTree();
   const stored = source.read(BLOCKS_PATH);
   if (stored === null) return;
-  const rows = decodeUtf8(stored).split('\n').slice(0, -1);
+  const rows = Buffer.from(stored).toString('latin1').split('\n').slice(0, -1);
   for (const [number, row] of rows.entries()) {
     const path = blockFilePath(number);
     const bytes = source.read(path);
@@ -104,6 +104,7 @@ export function checkBlocks(source: LogSource, all: ReleaseEntry['all']): void {
     try {
       const isLast = number === rows.length - 1;
       const width = isLast ? all.count - number * BLOCK_LEAVES : BLOCK_LEAVES;
+      if (width < 1 || width > BLOCK_LEAVES) throw new RangeError('the log states another count');
       const leaves = blockLevels(bytes, width)[0] ?? [];
       const own = new RecomputedTree();
       for (const leaf of leaves) {

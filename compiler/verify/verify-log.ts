@@ -3,11 +3,12 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Checkpoint, logOrigin, verifierKey } from '../contract/checkpoint.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { messageOf } from '../contract/errors.ts';
+import type { KeyHistory } from '../contract/key-history.ts';
 import { anchorProofPath, formatAnchorState, parseAnchorState } from '../contract/log-batch.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
 import { attestationsOf, parseProof } from '../contract/ots-proof.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
-import type { Release } from '../contract/release.ts';
+import { isNewestKey, type Release } from '../contract/release.ts';
 import { parseReleaseEntry, type ReleaseEntry, takenLeaf } from '../contract/release-entry.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH, LOG_FOLDER, LOG_KEY_PATH, takenPath } from '../contract/tiles.ts';
@@ -108,10 +109,15 @@ export function checkLog(
   const seen = seenCheckpoint(source, options.since, issuers);
   const { size } = newest.checkpoint;
   const tiles = new LogTilesCheck(source, size);
-  const entries = new EntriesCheck(source, options.kept);
+  const entries = new EntriesCheck(source, options);
   const rootAt = new Map([[0, tiles.rootHex()]]);
+  const stamped = new StampedRoots(source);
+  const take = (position: number, entry: Uint8Array): void => {
+    entries.take(position, entry);
+    stamped.meet(tiles);
+  };
   for (const at of [Math.min(seen?.checkpoint.size ?? 0, size), size]) {
-    if (!tiles.growTo(at, (position, entry) => entries.take(position, entry))) break;
+    if (!tiles.growTo(at, take)) break;
     rootAt.set(at, tiles.rootHex());
   }
   if (tiles.size === size) {
@@ -128,7 +134,7 @@ export function checkLog(
     checkpoint: newest.note,
     witnessed,
     evidence: seen === null ? [] : forkEvidence({ seen, newest, rootAt, source, options }),
-    anchors: checkAnchors(source),
+    anchors: checkAnchors(source, tiles.size === size ? stamped : null),
     strays: [...tiles.strays, ...entries.strays],
   };
 }
@@ -144,9 +150,14 @@ class EntriesCheck {
   /** Hashes of heads by their place in a log of the first format. */
   readonly #first: ReadonlyMap<number, Release>;
   readonly #taken = new Set<string>();
+  readonly #keys: KeyHistory | undefined;
 
-  constructor(source: LogSource, kept: readonly Release[]) {
+  constructor(
+    source: LogSource,
+    { kept, keys }: Pick<VerifyLogOptions, 'keys'> & { readonly kept: readonly Release[] },
+  ) {
     this.#source = source;
+    this.#keys = keys;
     this.#kept = new Map(kept.map((head) => [head.sequence, head]));
     this.#first = new Map(
       kept.flatMap((head) => (head.log_index === undefined ? [] : [[head.log_index, head]])),
@@ -216,6 +227,7 @@ class EntriesCheck {
     const { clock_corrected: corrected } = head;
     return (
       corrected === undefined ||
+      !isNewestKey(head.issuer_did, this.#keys) ||
       sequence > corrected.sequence ||
       Date.parse(last.as_of) > Date.parse(corrected.latest)
     );
@@ -274,19 +286,29 @@ function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed
   const { head, faults } = source;
   const bytes = source.read(CHECKPOINT_PATH);
   if (bytes === null) return null;
-  const note = decodeUtf8(bytes);
-  const { checkpoint, fault } = judgeNote(note, issuers);
+  const note = textOf(bytes);
+  const { checkpoint, fault, signers } = judgeNote(note, issuers);
   if (checkpoint === null) {
     faults.add(CHECKPOINT_PATH, '', fault);
     return null;
   }
   const origin = logOrigin(head.base_url);
   if (checkpoint.origin !== origin) faults.add(CHECKPOINT_PATH, 'origin', `not "${origin}"`);
-  const key = `${verifierKey(origin, parseDidKey(head.issuer_did), sha256)}\n`;
+  // A release of before is judged by a log that a later key signs.
+  const keys = signers.map((did) => `${verifierKey(origin, parseDidKey(did), sha256)}\n`);
   const given = source.read(LOG_KEY_PATH);
-  if (given !== null && decodeUtf8(given) !== key)
-    faults.add(LOG_KEY_PATH, '', 'not the key of the issuer');
+  if (given !== null && !keys.includes(textOf(given)))
+    faults.add(LOG_KEY_PATH, '', 'not a key that signed the checkpoint');
   return { checkpoint, note };
+}
+
+/** Nothing for bytes that are no text. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes);
+  } catch {
+    return '';
+  }
 }
 
 /** Roots in hex by the size that somebody signed. */
@@ -331,29 +353,43 @@ interface AnchorCounts {
   readonly confirmed: number;
 }
 
+/** Which roots with a timestamp the log had: a timestamp does not say of what size. */
+class StampedRoots {
+  readonly #left: Set<string>;
+
+  constructor({ logFiles }: LogSource) {
+    this.#left = new Set([...logFiles].flatMap((path) => STATE.exec(path)?.[1] ?? []));
+  }
+
+  meet(tiles: LogTilesCheck): void {
+    if (this.#left.size > 0) this.#left.delete(tiles.rootHex());
+  }
+
+  isMet(root: string): boolean {
+    return !this.#left.has(root);
+  }
+}
+
 /** Compares every timestamp state with its proof; headers of blocks are not at hand, so no block is vouched for. */
-function checkAnchors(source: LogSource): AnchorCounts {
+function checkAnchors(source: LogSource, stamped: StampedRoots | null): AnchorCounts {
   const counts = { pending: 0, confirmed: 0 };
   for (const path of source.logFiles) {
     if (!path.startsWith('log/anchor/')) continue;
     const root = STATE.exec(path)?.[1];
     if (root === undefined) {
-      checkOwned(path, source);
+      // A proof is written before its state.
+      if (!STATE.test(path.replace(/\.ots$/, '.json')))
+        source.faults.add(path, '', 'no timestamp of a root; remove it');
       continue;
     }
     try {
       counts[stateOf(path, root, source)] += 1;
+      if (stamped?.isMet(root) === false) throw new RangeError('the log never had this root');
     } catch (error) {
       source.faults.add(path, '', messageOf(error));
     }
   }
   return counts;
-}
-
-function checkOwned(path: string, { logFiles, faults }: LogSource): void {
-  const state = path.replace(/\.ots$/, '.json');
-  if (!STATE.test(state) || !logFiles.has(state))
-    faults.add(path, '', 'belongs to no timestamp state');
 }
 
 function stateOf(path: string, root: string, source: LogSource): 'pending' | 'confirmed' {

@@ -11,7 +11,7 @@ export interface WorkerShare {
   readonly root: string;
   readonly head: Release;
   readonly list: SharedArrayBuffer;
-  readonly known: SharedArrayBuffer;
+  readonly known: SharedArrayBuffer | null;
   readonly independent: boolean;
   readonly part: WorkShare;
 }

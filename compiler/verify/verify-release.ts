@@ -3,8 +3,9 @@
  *
  *  1. The head and the keys: what they do not vouch for is not looked at.
  *  2. The neighbours and the memory of the reader: a rollback, a fork, a rewritten log or a freeze shows here.
- *  3. The bodies, in one pass and in several threads: size and hash of each file, then `verifyBody()`.
- *  4. The files that nobody lists. The indexes: what is said twice has to agree. The log: every tile and every root.
+ *  3. The log: every entry, every tile, and the hashes that each release took in.
+ *  4. The bodies, in one pass and in several threads: size and hash of each file, then `verifyBody()`.
+ *  5. The files that nobody lists. The indexes and the tree of the statements: what is said twice has to agree.
  *
  * The steps are those of AUDIT.md, section 8. The order of the report does not depend on the threads. A damaged
  * file is named once; what refers to it is not judged.
@@ -34,7 +35,7 @@ import {
   sharedDigests,
   type TakenHashes,
 } from './known-hashes.ts';
-import { logSource } from './log-tiles-check.ts';
+import { type LogSource, logSource } from './log-tiles-check.ts';
 import { type PolicyTrust, pastRelease, type Witnessed } from './policy-check.ts';
 import { checkChain, checkSeen, keysSeenIn, type SeenRelease, seenOf } from './release-chain.ts';
 import {
@@ -195,7 +196,7 @@ export async function verifyRelease(
   };
 }
 
-/** One pass over the bodies, one over the indexes, one over the log; holds one record at a time. */
+/** One pass over the log, one over the bodies, one over the indexes; holds one record at a time. */
 async function lookInto(run: ReleaseRun): Promise<void> {
   const { disk, root, head, faults, shares, found, workers = 0, independent = false } = run;
   const heads = checkChain(run);
@@ -209,8 +210,8 @@ async function lookInto(run: ReleaseRun): Promise<void> {
   if (head.catalog_sha256 !== undefined && list.find(WHOLE_CATALOG_PATH) === null) {
     faults.add(WHOLE_CATALOG_PATH, '', 'signed by the head, but not listed');
   }
-  const taken = readTaken(run);
-  const known = sharedDigests(taken.values());
+  const log = logBeside(run, heads);
+  const known = log.taken === null ? null : sharedDigests(log.taken.values());
   const read = readReleaseCatalog(new StoredBodies(disk, root, list), head);
   found.ownTables = read.ownTables;
   const useful = Math.min(workers, Math.floor(list.chunks / CHUNKS_PER_WORKER));
@@ -223,15 +224,16 @@ async function lookInto(run: ReleaseRun): Promise<void> {
           root,
           head,
           list,
-          known: new KnownHashes(known),
+          known: known === null ? null : new KnownHashes(known),
           isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
         });
   try {
     await checkBodies(run, pool, held);
     checkStrays(run, list);
     // A damaged file is named once, not again by everything that refers to it.
-    if (shares.sums.damaged === 0) await compareIndexes(run, list, pool);
-    if (shares.sums.damaged === 0) compareLog(run, { isPublic, heads, taken });
+    if (shares.sums.damaged > 0) return;
+    await compareIndexes(run, list, pool);
+    if (!isPublic) compareLog(run, log);
   } finally {
     await pool.close();
   }
@@ -271,28 +273,36 @@ async function compareIndexes(run: ReleaseRun, list: FileList, pool: VerifyPool)
   }
 }
 
-/** The log beside the releases, and what the release lists of it. */
-function compareLog(
-  run: ReleaseRun,
-  { isPublic, heads, taken }: { isPublic: boolean; heads: readonly Release[]; taken: TakenHashes },
-): void {
-  const { seen, issuer, shares, found, isStaged = false } = run;
+interface LogBeside {
+  readonly source: LogSource;
+  /** What the log states of all statements; null for a release that it has no entry of. */
+  readonly all: ReleaseEntry['all'] | null;
+  /** Null where the log is damaged, which is named once. */
+  readonly taken: TakenHashes | null;
+}
+
+/** The log beside the releases. */
+function logBeside(run: ReleaseRun, kept: readonly Release[]): LogBeside {
+  const { seen, issuer, shares, found, faults, isStaged = false } = run;
   const source = logSource(run);
-  let all: ReleaseEntry['all'] | null = null;
-  if (!isStaged) {
-    const since = seen?.[issuer]?.checkpoint ?? undefined;
-    const log = checkLog(source, { ...run, kept: heads, since });
-    found.checkpoint = log.checkpoint;
-    found.witnessed = log.witnessed;
-    found.evidence = log.evidence;
-    found.strayCount += log.strays.length;
-    found.strays.push(...log.strays.slice(0, STRAYS_SHOWN_MAX));
-    count(shares.tally, 'log_entries', log.entries);
-    // A log without the release is named once.
-    if (log.entry === null) return;
-    all = log.entry.all;
-  }
-  if (isPublic) return;
+  if (isStaged) return { source, all: null, taken: readTaken(run) };
+  const before = faults.count;
+  const since = seen?.[issuer]?.checkpoint ?? undefined;
+  const log = checkLog(source, { ...run, kept, since });
+  found.checkpoint = log.checkpoint;
+  found.witnessed = log.witnessed;
+  found.evidence = log.evidence;
+  found.strayCount += log.strays.length;
+  found.strays.push(...log.strays.slice(0, STRAYS_SHOWN_MAX));
+  count(shares.tally, 'log_entries', log.entries);
+  const isSound = faults.count === before && log.entry !== null;
+  return { source, all: log.entry?.all ?? null, taken: isSound ? readTaken(run) : null };
+}
+
+/** What a release lists of the log. */
+function compareLog({ shares }: ReleaseRun, { source, all, taken }: LogBeside): void {
+  // A log that does not hold is named once.
+  if (taken === null) return;
   count(shares.tally, 'statements', checkStatements(source, shares.statements, all));
   count(shares.tally, 'logged_hashes', checkHashIndex(source, taken));
 }

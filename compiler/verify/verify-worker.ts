@@ -19,7 +19,7 @@ const context: ShareContext = {
   root,
   head,
   list: files,
-  known: new KnownHashes(known),
+  known: known === null ? null : new KnownHashes(known),
   isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
 };
 

@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNote } from '../../../../compiler/contract/checkpoint.ts';
 import { keyIdOf } from '../../../../compiler/contract/citation.ts';
 import { leafHash } from '../../../../compiler/contract/merkle.ts';
+import { formatProof, type Timestamp } from '../../../../compiler/contract/ots-proof.ts';
 import {
   parseReleaseEntry,
   type ReleaseEntry,
@@ -101,16 +102,19 @@ const spoil = (path: string): void => {
 
 const named = (data: string) => verifyLog(data, { trust: [did] }).faults.map(({ file }) => file);
 
-/** Signs the log once more with other entries, as only its issuer can. */
+/** Signs the log once more with other entries of releases, as only its issuer can. */
 function rewrite(data: string, change: (entries: ReleaseEntry[]) => ReleaseEntry[]): void {
+  rewriteBytes(data, (all) =>
+    change(all.flatMap((bytes) => parseReleaseEntry(bytes) ?? [])).map(releaseEntryBytes),
+  );
+}
+
+function rewriteBytes(data: string, change: (entries: Uint8Array[]) => Uint8Array[]): void {
   const at = (level: Tile['level'], width: number) =>
     join(data, tilePath({ level, index: 0, width }));
   const note = readFileSync(join(data, 'log/checkpoint'), 'utf8');
   const { origin, size } = openNote(note)?.checkpoint ?? { origin: '', size: 0 };
-  const entries = bundleEntries(readFileSync(at('entries', size))).flatMap(
-    (bytes) => parseReleaseEntry(bytes) ?? [],
-  );
-  const bytes = change(entries).map(releaseEntryBytes);
+  const bytes = change(bundleEntries(readFileSync(at('entries', size))));
   const leaves = bytes.map((entry) => leafHash(entry, sha256));
   rmSync(join(data, 'log/tile'), { recursive: true });
   put(at('entries', bytes.length), encodeBundle(bytes));
@@ -169,6 +173,11 @@ describe('verifyLog()', () => {
       'statements/blocks.txt',
       ([a, b]) => [a, { ...b, all: { ...b.all, root: a.head } }],
     ],
+    [
+      'more statements are current than anybody has',
+      'statements/000000.bin',
+      ([a, b]) => [a, { ...b, all: { ...b.all, count: 2 ** 40 } }],
+    ],
     ['the release is not in it', 'log/checkpoint', ([a]) => [a]],
   ] satisfies [string, string, (entries: [ReleaseEntry, ReleaseEntry]) => ReleaseEntry[]][])(
     'I27: names a log that its issuer signed where %s',
@@ -196,6 +205,63 @@ describe('verifyLog()', () => {
     expect(verifyLog(older, { trust: [did], since: last }).evidence).toHaveLength(2);
   });
 
+  it.each<[string, string[], (hash: Uint8Array, all: Uint8Array[]) => Uint8Array[]]>([
+    ['takes hashes of the first format in front', [], (hash, all) => [hash, hash, ...all]],
+    ['names one behind a release', ['log'], (hash, [a, ...all]) => [a as Uint8Array, hash, ...all]],
+    ['names what is no entry', ['log'], (hash, all) => [hash.subarray(1), ...all]],
+  ])('I27: %s', (_, want, change) => {
+    const data = copied();
+    rewriteBytes(data, (all) => change(Buffer.from(EMPTY), all));
+    expect(named(data)).toEqual(want);
+  });
+
+  it.each([
+    ['takes', '2026-11-21T00:00:00Z', []],
+    ['names', '2026-11-20T23:59:59Z', ['log']],
+  ])('I27: %s a clock that was set right and ran up to %s', (_, latest, want) => {
+    const data = copied();
+    rmSync(join(data, 'releases', nameOf(1)), { recursive: true });
+    rewrite(data, ([a, b]) => [
+      { ...(a as ReleaseEntry), as_of: '2026-11-21T00:00:00Z' },
+      b as ReleaseEntry,
+    ]);
+    resign(join(data, 'releases', nameOf(2)), { clock_corrected: { sequence: 2, latest } });
+    expect(named(data)).toEqual(want);
+  });
+
+  it('takes a timestamp of a root that the log had, and a proof whose state is not there yet', () => {
+    const data = copied();
+    const stamp = (note: string, of = note): void => {
+      const root = rootOf(note);
+      const anchor = join(data, 'log/anchor', rootOf(of));
+      const state = { root, ots_state: 'pending', bitcoin_height: null, bitcoin_block: null };
+      const proof = formatProof(pendingProof(root));
+      put(`${anchor}.ots`, proof);
+      put(
+        `${anchor}.json`,
+        `${JSON.stringify({ ...state, stamped_at: '2026-11-20T14:00:00Z' })}\n`,
+      );
+    };
+    const last = readFileSync(join(data, 'log/checkpoint'), 'utf8');
+    stamp(firstNote);
+    stamp(last);
+    const report = verifyLog(data, { trust: [did] });
+    expect([report.faults, report.anchors]).toEqual([[], { pending: 2, confirmed: 0 }]);
+    rmSync(join(data, 'log/anchor', `${rootOf(last)}.json`));
+    expect(named(data)).toEqual([]);
+    stamp(last, firstNote);
+    expect(named(data)).toEqual([`log/anchor/${rootOf(firstNote)}.json`]);
+    stamp(firstNote);
+    put(join(data, 'log/anchor/extra.txt'), '');
+    expect(named(data)).toEqual(['log/anchor/extra.txt']);
+    rmSync(join(data, 'log/anchor/extra.txt'));
+    rewrite(data, ([a, b]) => [
+      { ...(a as ReleaseEntry), valid_until: null, all: (b as ReleaseEntry).all },
+      b as ReleaseEntry,
+    ]);
+    expect(named(data)).toEqual([`log/anchor/${rootOf(firstNote)}.json`]);
+  });
+
   it('tells a log that is one release ahead, and refuses one that is two ahead', () => {
     const data = copied();
     const next = (e: ReleaseEntry, more: number): ReleaseEntry => ({
@@ -211,6 +277,17 @@ describe('verifyLog()', () => {
     expect(named(data)).toContain('log/checkpoint');
   });
 });
+
+/** A proof of a calendar's promise over a root. */
+function pendingProof(root: string): Timestamp {
+  const attestation = { kind: 'pending', uri: 'https://calendar.example' } as const;
+  return { message: Buffer.from(root, 'hex'), attestations: [attestation], steps: [] };
+}
+
+const rootOf = (note: string): string =>
+  Buffer.from(openNote(note)?.checkpoint.root ?? []).toString('hex');
+const nameOf = (sequence: number): string =>
+  readdirSync(join(shop, 'releases')).find((name) => name.startsWith(`00000${sequence}`)) ?? '';
 
 const EMPTY = `sha256:${Buffer.from(sha256(new Uint8Array(0))).toString('hex')}`;
 
@@ -240,6 +317,25 @@ describe('verifyRelease() with the log beside it', () => {
     expect(report.faults).toEqual([]);
     expect(report.checked).toMatchObject({ log_entries: 2 });
     expect(report.checked.statements).toBe(report.signatures);
+  });
+
+  it('names a damaged log alone, and not what refers to it', async () => {
+    const harms: [string, (path: string) => void][] = [
+      ['log/new/1', (path) => rmSync(path)],
+      ['log/new/1', spoil],
+      ['log/checkpoint', (path) => put(path, Buffer.from([0xff, ...readFileSync(path)]))],
+      ['log/vkey', (path) => put(path, Buffer.from([0xff]))],
+    ];
+    for (const [path, harm] of harms) {
+      const data = copied();
+      harm(join(data, path));
+      const { faults } = await verifyRelease(data, { trust: [did] });
+      expect(faults.map(({ file }) => file)).toEqual([path]);
+    }
+    const data = copied();
+    rmSync(join(data, 'log'), { recursive: true });
+    const { faults } = await verifyRelease(data, { trust: [did] });
+    expect(faults.map(({ file }) => file)).toEqual(['log/checkpoint']);
   });
 
   it.each([
