@@ -7,7 +7,9 @@ import {
   formatFiles,
   isPublicPath,
   parseFiles,
+  RELEASE_NAME,
 } from '../compiler/contract/release.ts';
+import { LOG_FOLDER } from '../compiler/contract/tiles.ts';
 
 /** The public lines of the list of the current release. */
 export function publicEntries(data: string): FileEntry[] {
@@ -28,13 +30,12 @@ export function namedAtOnce(entries: readonly FileEntry[]): FileEntry[][] {
   return groups;
 }
 
-/** Copies what anybody may have of the current release, in the layout of a data folder. */
+/** Copies what anybody may have of the current release and the log, in the layout of a data folder. */
 export function copyPublicPart(data: string, to: string): string {
   const root = readlinkSync(join(data, 'current'));
   mkdirSync(join(to, root), { recursive: true });
-  for (const name of ['release.json', 'release.tlog-proof']) {
-    cpSync(join(data, root, name), join(to, root, name));
-  }
+  cpSync(join(data, root, RELEASE_NAME), join(to, root, RELEASE_NAME));
+  cpSync(join(data, LOG_FOLDER), join(to, LOG_FOLDER), { recursive: true });
   const entries = publicEntries(data);
   writeFileSync(join(to, root, 'files.txt'), formatFiles(entries));
   for (const { path, sha256 } of entries) {

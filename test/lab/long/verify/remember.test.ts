@@ -43,6 +43,10 @@ const batch = (day: string, price: number) => spotPrices(`2026-11-${day}`, 1, pr
 
 /** Three releases after one another, each with one more reading, all kept. */
 let data = '';
+/** The log as it was with each of them. */
+let logs = '';
+const keepLog = (sequence: number): void =>
+  cpSync(join(data, 'log'), join(logs, `${sequence}`), { recursive: true });
 let did = '';
 /** What a reader of the first and of the second release remembers. */
 let first = '';
@@ -51,12 +55,16 @@ beforeAll(async () => {
   const snapshots = writeSnapshots(batch('20', 100));
   const made = await compileFolder(snapshots, { asOf: '2026-11-20T12:00:00Z' });
   [data, did] = [made.data, made.release.issuer_did];
+  logs = makeFolder();
+  keepLog(1);
   first = (await follow(data, null)).saved ?? '';
   writeSnapshots(batch('21', 101), snapshots);
   await compileFolder(snapshots, { data, asOf: '2026-11-21T12:00:00Z' });
+  keepLog(2);
   second = (await follow(data, first)).saved ?? '';
   writeSnapshots(batch('22', 102), snapshots);
   await compileFolder(snapshots, { data, asOf: '2026-11-22T12:00:00Z' });
+  keepLog(3);
 });
 
 interface Followed {
@@ -83,13 +91,15 @@ const nameOf = (root: string, sequence: number): string =>
 const rootOf = (folder: string, sequence: number): string =>
   join(folder, 'releases', nameOf(folder, sequence));
 
-/** A copy in which `current` is this release, with no newer one beside it. */
+/** A copy in which `current` is this release, with no newer one beside it and the log of then. */
 function serving(sequence: number): string {
   const copy = join(makeFolder(), 'data');
   cpSync(data, copy, { recursive: true, verbatimSymlinks: true });
   for (let newer = sequence + 1; newer <= 3; newer += 1) {
     rmSync(rootOf(copy, newer), { recursive: true, force: true });
   }
+  rmSync(join(copy, 'log'), { recursive: true });
+  cpSync(join(logs, `${sequence}`), join(copy, 'log'), { recursive: true });
   rmSync(join(copy, 'current'));
   symlinkSync(`releases/${nameOf(copy, sequence)}`, join(copy, 'current'));
   return copy;
@@ -214,9 +224,16 @@ describe('I26: verify --remember notices', () => {
     [
       'a log that shrank',
       () => serving(2),
-      () => remembering(first, { checkpoint: noteOf(data) }),
+      () => remembering(first, { checkpoint: noteOf(3) }),
       /--since {2}size/,
     ],
+    [
+      'a log that forked',
+      () => changed({ valid_until: '2026-11-26T00:00:00Z' }),
+      () => remembering(second, { checkpoint: noteOf(3) }),
+      /--since {2}root/,
+    ],
+    ['a release of before with the log of later ones', behind, () => first, /ends with release 3/],
     [
       'a log that is gone',
       () => serving(3),
@@ -380,7 +397,7 @@ describe('I26: verify --remember notices', () => {
       () => second,
       /release.json/,
     ],
-    ['time beyond a day', () => changed({ as_of: '2026-11-32T12:00:00Z' }), () => second, /as_of/],
+    ['time beyond a day', beyond, () => second, /as_of/],
   ])('I26: %s', async (...[, folder, memory, says]) => {
     const { exitCode, text, saved } = await follow(folder(), memory());
     expect(text).toMatch(says);
@@ -437,12 +454,25 @@ describe('I26: verify --remember notices', () => {
   });
 });
 
-/** The signed note of the newest log. */
-function noteOf(folder: string): string {
-  const root = rootOf(folder, 3);
-  const listed = parseFiles(readFileSync(join(root, 'files.txt'), 'utf8'));
-  const entry = listed.find(({ path }) => path === 'log/checkpoint');
-  return readFileSync(join(folder, storedPath('log/checkpoint', entry?.sha256 ?? '')), 'utf8');
+/** The signed note of the log with a release. */
+function noteOf(sequence: number): string {
+  return readFileSync(join(logs, `${sequence}`, 'checkpoint'), 'utf8');
+}
+
+/** The first release, served with the log of the third. */
+function behind(): string {
+  const copy = serving(1);
+  rmSync(join(copy, 'log'), { recursive: true });
+  cpSync(join(logs, '3'), join(copy, 'log'), { recursive: true });
+  return copy;
+}
+
+/** The third release, signed for a day that no month has; no log takes an entry of it. */
+function beyond(): string {
+  const copy = serving(3);
+  rmSync(join(copy, 'log'), { recursive: true });
+  resign(rootOf(copy, 3), { as_of: '2026-11-32T12:00:00Z' });
+  return copy;
 }
 
 /** The third release with one of its two own files taken from the second. */

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseLogLine } from '../../../../compiler/contract/log-runs.ts';
+import { HASH_COUNT_PATH, parseHashLine } from '../../../../compiler/contract/hash-index.ts';
 import { storedPath, verifyShardPath } from '../../../../compiler/contract/path.ts';
 import {
   type FileEntry,
@@ -46,8 +46,9 @@ const judge = (folder: string): Promise<ReleaseReport> =>
 const named = ({ faults }: ReleaseReport): string[] =>
   faults.map(({ file, where }) => `${file} ${where}`.trim());
 
-/** Files of the index of the log, and their lines. */
-const indexPaths = () => listed.filter((path) => path.startsWith('log/index/'));
+/** Files of the index of what was taken in, and their lines. */
+const indexPaths = () =>
+  listed.filter((path) => path.startsWith('index/hashes/') && path !== HASH_COUNT_PATH);
 const indexLines = () =>
   indexPaths().flatMap((path) => release.text(path).split('\n').slice(0, -1));
 
@@ -338,13 +339,13 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
 
   it('names the look-up line that calls a superseded reading current', async () => {
     const old = indexLines()
-      .map(parseLogLine)
+      .map(parseHashLine)
       .find(({ record_hash }) => {
         const path = verifyShardPath(record_hash);
         return listed.includes(path) && !release.text(path).includes(record_hash);
       });
-    if (old?.facts == null) throw new Error('nothing is superseded');
-    const { record_hash, facts } = old;
+    if (old === undefined) throw new Error('nothing is superseded');
+    const { record_hash, sequence: _, index: __, ...facts } = old;
     const line = formatVerifyEntry({
       ...facts,
       kind: 'reading',
@@ -363,14 +364,15 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
     expect(named(await judge(copy))).toEqual([expect.stringMatching(`${shard} line \\d+`)]);
   });
 
-  it('I24: names what in the index of the log is not as the entries give it', async () => {
+  it('I24: names what in the index is not as it was taken in', async () => {
     const path = indexPaths()[0] ?? '';
     const folder = dirname(path);
     const edits: readonly [(lines: string[]) => string[], readonly string[]][] = [
       [(lines) => lines.toSpliced(2, 1), [folder]],
       [([one = '', ...lines]) => [one, one, ...lines], [folder, `${path} line 2`]],
       [([one = '', two = '', ...lines]) => [two, one, ...lines], [`${path} line 2`]],
-      [([one = '', ...lines]) => [one.replace(/,\d+,/, ',100000,'), ...lines], [`${path} line 1`]],
+      [([one = '', ...lines]) => [one.replace(/,0,/, ',100000,'), ...lines], [`${path} line 1`]],
+      [([one = '', ...lines]) => [one.replace(/,1,/, ',2,'), ...lines], [`${path} line 1`]],
       [([one = '', ...lines]) => [one.replace('","', '", "'), ...lines], [`${path} line 1`]],
       [([one = '', ...lines]) => [one.replace('"reading"', '"file"'), ...lines], [folder, path]],
     ];
@@ -380,7 +382,9 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
           .map((line) => `${line}\n`)
           .join('');
       republish({ [path]: changed });
-      expect(named(await judge(copy)).filter((name) => name.startsWith('log/'))).toEqual(want);
+      expect(named(await judge(copy)).filter((name) => name.startsWith('index/hashes'))).toEqual(
+        want,
+      );
       republish({ [path]: () => release.text(path) });
     }
     expect(named(await judge(copy))).toEqual([]);
