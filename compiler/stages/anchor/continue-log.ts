@@ -9,6 +9,7 @@ import { CHECKPOINT_PATH, takenPath } from '../../contract/tiles.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import type { LogSwitch, Staging } from '../publish/release-store.ts';
+import { syncFolder } from '../publish/replace-file.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
 import { openCheckpoint, signCheckpoint } from './checkpoint-note.ts';
@@ -111,6 +112,7 @@ function keepTaken(from: string, to: string, count: number): void {
   if (count === 0) return;
   mkdirSync(dirname(to), { recursive: true });
   renameSync(from, to);
+  syncFolder(dirname(to));
 }
 
 /** Where the record hashes that a release takes in are written before it is appended. */
@@ -118,7 +120,7 @@ function takenFile({ scratch }: Pick<Staging, 'scratch'>): string {
   return join(scratch, 'taken-hashes');
 }
 
-/** Appends the entry of a release, signs the log, and writes what belongs to it except its checkpoint. */
+/** Appends the entry of a release and signs the log; nothing of it is written before the release is published. */
 export function appendRelease(
   { parts, edge, first }: ContinuedLog,
   release: Release,
@@ -135,13 +137,16 @@ export function appendRelease(
   const { as_of, sequence, valid_until = null } = release;
   const head = canonicalDigest(release);
   const entry = releaseEntryBytes({ all, as_of, head, new: taken, sequence, valid_until });
-  writeLogFiles(data, appendEntries(edge, [entry]));
-  keepTaken(takenFile(staging), join(data, takenPath(sequence)), taken.count);
+  const files = appendEntries(edge, [entry]);
   const origin = logOrigin(press.issuer.baseUrl);
   const note = signCheckpoint({ origin, size: edge.size, root: rootOf(edge) }, press.sealer);
   const key = `${verifierKey(origin, parseDidKey(press.issuer.did), sha256)}\n`;
   return {
-    publish: () => publishCheckpoint(data, { note, key }),
+    publish() {
+      writeLogFiles(data, files);
+      keepTaken(takenFile(staging), join(data, takenPath(sequence)), taken.count);
+      publishCheckpoint(data, { note, key });
+    },
     // Witnesses may have added their lines.
     isPublished: () => readNote(data)?.startsWith(note) === true,
     tidy() {

@@ -25,7 +25,7 @@ import {
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { LockedError, lockData } from '../publish/data-lock.ts';
-import { replaceFile } from '../publish/replace-file.ts';
+import { replaceFile, syncFolder } from '../publish/replace-file.ts';
 import {
   edgeTiles,
   foldedHash,
@@ -149,11 +149,13 @@ function readOrRefuse<T>(path: string, read: () => T): T {
   }
 }
 
-/** Writes files of the log. Beyond the size that the checkpoint states they mean nothing yet. */
+/** Writes files of the log, and waits for the disk. Beyond the size that the checkpoint states they mean nothing yet. */
 export function writeLogFiles(data: string, files: ReadonlyMap<string, Uint8Array>): void {
   for (const [path, bytes] of files) {
-    mkdirSync(dirname(join(data, path)), { recursive: true });
-    writeFileSync(join(data, path), bytes);
+    const folder = dirname(join(data, path));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(data, path), bytes, { flush: true });
+    syncFolder(folder);
   }
 }
 
