@@ -68,8 +68,8 @@ interface VerifyReleaseOptions extends KeyTrust, PolicyTrust {
   readonly progress?: (step: VerifyProgress) => void;
   /** What was verified of an issuer before, by its DID. */
   readonly seen?: Readonly<Record<string, SeenRelease>> | undefined;
-  /** A release that is about to be published: the log has no entry of it yet, and is not judged. */
-  readonly isStaged?: boolean;
+  /** What a release takes in that is about to be published, 32 bytes a hash: the log has no entry of it yet, and is not judged. */
+  readonly staged?: Buffer;
   /** What was found wrong where the release was fetched. */
   readonly found?: readonly ReleaseFault[];
 }
@@ -283,9 +283,12 @@ interface LogBeside {
 
 /** The log beside the releases. */
 function logBeside(run: ReleaseRun, kept: readonly Release[]): LogBeside {
-  const { seen, issuer, shares, found, faults, isStaged = false } = run;
+  const { seen, issuer, shares, found, faults, staged } = run;
   const source = logSource(run);
-  if (isStaged) return { source, all: null, taken: readTaken(run) };
+  if (staged !== undefined) {
+    const own = staged.length === 0 ? [] : [[run.head.sequence, staged] as const];
+    return { source, all: null, taken: new Map([...readTaken(run), ...own]) };
+  }
   const before = faults.count;
   const since = seen?.[issuer]?.checkpoint ?? undefined;
   const log = checkLog(source, { ...run, kept, since });

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
 import { parseDidKey } from '../../contract/did-key.ts';
@@ -113,6 +113,12 @@ function keepTaken(from: string, to: string, count: number): void {
   mkdirSync(dirname(to), { recursive: true });
   renameSync(from, to);
   syncFolder(dirname(to));
+}
+
+/** What a release takes in before it is published, 32 bytes a hash. */
+export function stagedHashes(staging: Pick<Staging, 'scratch'>): Buffer {
+  const path = takenFile(staging);
+  return existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
 }
 
 /** Where the record hashes that a release takes in are written before it is appended. */

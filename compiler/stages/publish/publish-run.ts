@@ -15,7 +15,7 @@ import {
 import type { ReleaseEntry } from '../../contract/release-entry.ts';
 import { BLOCKS_PATH } from '../../contract/statement-tree.ts';
 import { readPlain } from '../../verify/plain-file.ts';
-import { appendRelease, continuedLog, takeLeaves } from '../anchor/continue-log.ts';
+import { appendRelease, continuedLog, stagedHashes, takeLeaves } from '../anchor/continue-log.ts';
 import { type Assembly, LatestTable, type Material } from '../assemble/assembly.ts';
 import type { CollectionPart } from '../assemble/rosters/settle-rows.ts';
 import { type Description, describe } from '../describe/describe.ts';
@@ -232,7 +232,8 @@ async function switchTo(
 ): Promise<Published> {
   const { root, data } = staging;
   const { issuer_did: issuerDid, as_of: asOf } = release;
-  const written = { data, root, entries: list.added(), issuerDid, asOf, catalog };
+  const taken = stagedHashes(staging);
+  const written = { data, root, entries: list.added(), issuerDid, asOf, taken, catalog };
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);

@@ -26,6 +26,8 @@ interface Written {
   readonly issuerDid: string;
   /** The instant that it describes, ISO-8601 UTC. */
   readonly asOf: string;
+  /** What it takes in, 32 bytes a hash. */
+  readonly taken: Buffer;
   /** What it was compiled from. */
   readonly catalog: Catalog;
 }
@@ -37,8 +39,8 @@ export async function readBack(written: Written, how: ReadBack): Promise<void> {
   deliverSamples(written);
 }
 
-async function readAllBack({ data, root, issuerDid }: Written): Promise<void> {
-  const { verdict, faults } = await verifyRelease(root, { trust: [issuerDid], isStaged: true });
+async function readAllBack({ data, root, issuerDid, taken }: Written): Promise<void> {
+  const { verdict, faults } = await verifyRelease(root, { trust: [issuerDid], staged: taken });
   if (verdict === 'verified') return;
   const [first] = faults;
   throw refusal(data, `${first?.file}: ${first?.where} ${first?.detail}`);
