@@ -9,7 +9,7 @@ import type { Segment } from '../stages/assemble/series-segments.ts';
 import type { HeldHash } from '../stages/intake/timeline.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
 import { formatLeaf } from '../stages/publish/leaf-lines.ts';
-import { formatStatement } from '../stages/publish/statement-list.ts';
+import { formatStatement, statementOf } from '../stages/publish/statement-list.ts';
 import type { Grown } from '../stages/remember/grow-past.ts';
 import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
 import { citationOf } from '../stages/seal/sealer.ts';
@@ -103,7 +103,7 @@ export class ChunkBuilder {
     for (const { path, body } of files) {
       const citation = citationOf(body);
       if (citation === undefined) continue;
-      this.#memory.statements.add(formatStatement(citation, cited.has(path)));
+      this.#memory.statements.add(formatStatement(statementOf(citation), cited.has(path)));
     }
     for (const held of grown.fresh) this.#leaf(held, entity);
     const { looked_at, record_hash } = facts;

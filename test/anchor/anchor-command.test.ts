@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -12,24 +12,18 @@ import {
 } from '../../compiler/anchor/anchor-command.ts';
 import { blockHeader } from '../../compiler/anchor/block-header.ts';
 import { calendarClient } from '../../compiler/anchor/ots-calendar.ts';
-import { stampRoots } from '../../compiler/anchor/stamp.ts';
+import { type StampSummary, stampRoot } from '../../compiler/anchor/stamp.ts';
 import { upgradeRoots } from '../../compiler/anchor/upgrade.ts';
-import {
-  anchorProofPath,
-  anchorStatePath,
-  formatAnchorState,
-} from '../../compiler/contract/log-batch.ts';
 import { attestationsOf, parseProof } from '../../compiler/contract/ots-proof.ts';
 import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
+import { sha256Text } from '../sha256-text.ts';
 import {
   compileFolder,
-  filesBelow,
   ndjson,
   reading,
   removeFolders,
   writeSnapshots,
 } from '../snapshot-folder.ts';
-import { batchesIn, hashes, memoryLog, releaseOf } from '../stages/anchor/memory-log.ts';
 import {
   type LoopbackCalendar,
   loopbackCalendar,
@@ -39,12 +33,7 @@ import {
 
 afterAll(removeFolders);
 const NOW = '2026-11-20T12:00:00Z';
-const LOG = memoryLog({
-  '2026-11-18': hashes(0, 3),
-  '2026-11-19': hashes(3, 3),
-  '2026-11-20': hashes(6, 3),
-});
-const ROOTS = batchesIn(LOG).map(({ root }) => root);
+const ROOTS = ['a', 'b', 'c'].map((text) => sha256Text(text));
 
 let calendars: LoopbackCalendar[];
 let data: string;
@@ -58,12 +47,17 @@ afterEach(async () => {
 });
 
 const parts = () => ({
-  release: releaseOf(LOG),
   anchors: anchorStore(data),
   client,
   calendars: calendars.map(({ url }) => url),
 });
-const stamp = () => stampRoots({ ...parts(), now: NOW });
+const stampOne = (root = ROOTS[0] ?? '') => stampRoot({ ...parts(), root, now: NOW });
+/** As one compile an hour would: the root of each release in turn. */
+async function stamp() {
+  const summaries: StampSummary[] = [];
+  for (const root of ROOTS) summaries.push(await stampOne(root));
+  return summaries;
+}
 const upgrade = (headers: readonly Uint8Array[] = []) =>
   upgradeRoots({ ...parts(), headers: headers.map((header) => blockHeader(header, TEST_LIMIT)) });
 const stateOf = (root: string) => anchorStore(data).read(root)?.state;
@@ -92,32 +86,33 @@ const MISBEHAVIOURS: readonly (readonly [string, (response: ServerResponse) => v
   ],
 ];
 
-describe('stampRoots()', () => {
-  it('stamps every root with one submission to each calendar', async () => {
-    expect(await stamp()).toMatchObject({ stamped: 3, failed: [] });
-    for (const { asked } of calendars) expect(asked).toEqual(['POST /digest']);
+describe('stampRoot()', () => {
+  it('stamps a root with one submission to each calendar, and never again', async () => {
+    expect(await stamp()).toMatchObject(ROOTS.map(() => ({ stamped: true, failed: [] })));
+    for (const { asked } of calendars) expect(asked).toEqual(ROOTS.map(() => 'POST /digest'));
     for (const root of ROOTS) {
       expect(stateOf(root)).toMatchObject({ ots_state: 'pending', stamped_at: NOW });
       const proof = anchorStore(data).read(root)?.proof ?? new Uint8Array(0);
       const promises = [...attestationsOf(parseProof(new Uint8Array(proof), digest(root)))];
       expect(promises.map(({ attestation }) => attestation.kind)).toEqual(['pending', 'pending']);
     }
-    expect(await stamp()).toMatchObject({ stamped: 0, answered: [] });
+    expect(await stamp()).toMatchObject(ROOTS.map(() => ({ stamped: false, answered: [] })));
+    for (const { asked } of calendars) expect(asked).toHaveLength(ROOTS.length);
   });
 
   it('is content with one calendar, and says which did not answer', async () => {
     const [, down] = calendars;
     down?.misbehave((_, response) => response.writeHead(500).end('no'));
-    const summary = await stamp();
-    expect(summary).toMatchObject({ stamped: 3, failed: [{ reason: 'status 500' }] });
+    const summary = await stampOne();
+    expect(summary).toMatchObject({ stamped: true, failed: [{ reason: 'status 500' }] });
     expect(stampText(summary)).toContain('1 of 2 calendars: pending, which is a promise');
     expect(stampText(summary)).toContain(`no answer from ${down?.url}: status 500`);
   });
 
   it.each(MISBEHAVIOURS)('writes nothing when the only calendar %s', async (_, answer) => {
     for (const calendar of calendars) calendar.misbehave((_request, response) => answer(response));
-    const summary = await stamp();
-    expect(summary.stamped).toBe(0);
+    const summary = await stampOne();
+    expect(summary.stamped).toBe(false);
     expect(summary.failed).toHaveLength(2);
     expect(stampText(summary)).toContain('Nothing was stamped');
     expect(readdirSync(data)).toEqual([]);
@@ -180,7 +175,7 @@ describe('upgradeRoots()', () => {
     const only = { ...parts(), calendars: ['https://calendar.example'], headers: [] };
     const summary = await upgradeRoots(only);
     expect(summary.unknown.toSorted()).toEqual(calendars.map(({ url }) => url).sort());
-    expect(first?.asked).toEqual(['POST /digest']);
+    expect(first?.asked).toEqual(ROOTS.map(() => 'POST /digest'));
     expect(upgradeText(summary)).toContain('which is not one of your calendars');
   });
 
@@ -199,70 +194,34 @@ describe('anchorStore()', () => {
   it('refuses a state of another root and one that is no state', async () => {
     await stamp();
     const [one = '', two = ''] = ROOTS;
-    const path = join(data, 'anchors', `${one}.json`);
-    writeFileSync(path, readFileSync(join(data, 'anchors', `${two}.json`)));
+    const path = join(data, 'log', 'anchor', `${one}.json`);
+    writeFileSync(path, readFileSync(join(data, 'log', 'anchor', `${two}.json`)));
     expect(() => anchorStore(data).read(one)).toThrow('restore it');
     writeFileSync(path, '{}');
     expect(() => anchorStore(data).read(one)).toThrow('restore it');
     expect(anchorStore(data).read(two)).not.toBeNull();
   });
 
-  it('knows what was written since a time, by root, and nothing where nobody stamped', async () => {
-    expect(anchorStore(data).changedSince(0)).toEqual([]);
+  it('knows every root that has one, and none where nobody stamped', async () => {
+    expect(anchorStore(data).roots()).toEqual([]);
     await stamp();
-    expect(anchorStore(data).changedSince(Date.now() - 60_000)).toEqual([...ROOTS].sort());
-    expect(anchorStore(data).changedSince(Date.now() + 60_000)).toEqual([]);
+    expect(anchorStore(data).roots()).toEqual([...ROOTS].sort());
   });
 
-  it('knows from the release what the folder lost, and takes of two the one that is confirmed', async () => {
-    await stamp();
-    const [root = ''] = ROOTS;
-    const pending = publishedNow();
-    const before = anchorStore(data).read(root);
-    for (const calendar of calendars) calendar.mine();
-    await upgrade();
-    const confirmed = publishedNow();
-    expect(anchorStore(data, pending).read(root)?.state.ots_state).toBe('confirmed');
-    rmSync(join(data, 'anchors'), { recursive: true });
-    expect(anchorStore(data).read(root)).toBeNull();
-    expect(anchorStore(data, pending).read(root)).toEqual(before);
-    if (before !== null) anchorStore(data).write(before);
-    expect(anchorStore(data, confirmed).read(root)?.state.ots_state).toBe('confirmed');
-    expect(anchorStore(data, releaseOf(new Map())).read(root)).toEqual(before);
-  });
-
-  it('loses no published timestamp with the folder when the next release is compiled', async () => {
+  it('is beside the releases: a stamp needs no compile, and no compile takes it away', async () => {
     const row = ndjson([reading('btc', { price_usd: 1 })]);
     const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': row });
-    const first = await compileFolder(snapshots, { data });
+    await compileFolder(snapshots, { data });
     await runStamp({ data, calendar: calendars.map(({ url }) => url) }, NOW);
-    const stampsIn = (folder: string) =>
-      [...filesBelow(folder)].filter(([path]) => path.startsWith('log/anchor/'));
-    expect(stampsIn(first.folder)).toEqual([]);
-    const stamped = stampsIn((await compileFolder(snapshots, { data })).folder);
-    // Of the batch of the reading, of that of the bodies that join readings, and of the tree with the release in it.
-    const pair = ['.json', '.ots'];
-    expect(stamped.map(([path]) => extname(path))).toEqual([...pair, ...pair, ...pair]);
-    rmSync(join(data, 'anchors'), { recursive: true });
-    expect(stampsIn((await compileFolder(snapshots, { data })).folder)).toEqual(stamped);
-    const full = await compileFolder(snapshots, { data, full: true });
-    expect(stampsIn(full.folder)).toEqual(stamped);
+    const stamps = () => readdirSync(join(data, 'log', 'anchor')).sort();
+    const stamped = stamps();
+    // One root covers every entry before it.
+    expect(stamped.map((path) => extname(path))).toEqual(['.json', '.ots']);
+    await compileFolder(snapshots, { data });
+    await compileFolder(snapshots, { data, full: true });
+    expect(stamps()).toEqual(stamped);
   });
 });
-
-/** A release that publishes what the folder holds now. */
-function publishedNow() {
-  const files = ROOTS.flatMap((root): [string, Buffer][] => {
-    const anchor = anchorStore(data).read(root);
-    if (anchor === null) return [];
-    const state = Buffer.from(formatAnchorState(anchor.state));
-    return [
-      [anchorStatePath(root), state],
-      [anchorProofPath(root), Buffer.from(anchor.proof)],
-    ];
-  });
-  return releaseOf(new Map(files));
-}
 
 describe('runStamp() and runUpgrade()', () => {
   it('say what to do where there is no release', async () => {

@@ -274,11 +274,14 @@ function writeFilers(filers: readonly Filer[], press: Press): void {
   for (const { filer, filings, line } of stored) {
     writeFilings(filer, filings, press);
     const rows = filings.map(({ filing }) => filing);
-    const { answers, indexes } = filerAnswers(line, rows, forms);
-    for (const { path, body, statement } of answers) {
-      press.putSigned(path, body.entity, press.sealer.seal(body, statement));
-    }
-    for (const [path, index] of indexes) press.file(path, JSON.stringify(index));
+    // Whatever its answers follow from is in the line: a look that found nothing new signs nothing again.
+    press.group(`filer ${filer.cik}`, canonicalDigest({ line, forms }), () => {
+      const { answers, indexes } = filerAnswers(line, rows, forms);
+      for (const { path, body, statement } of answers) {
+        press.putSigned(path, body.entity, press.sealer.seal(body, statement));
+      }
+      for (const [path, index] of indexes) press.file(path, JSON.stringify(index));
+    });
   }
   press.file(FILERS_PATH, lines.map(formatFilerLine).join(''));
   writeFilingPreviews(lines, press);

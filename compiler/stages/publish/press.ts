@@ -16,6 +16,7 @@ import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { Leaf } from './leaf-lines.ts';
 import type { LeafStore } from './leaf-store.ts';
+import { type ListedStatement, statementOf } from './statement-list.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
 /** Where the stages after the signals put what they make; nothing else writes into a release. */
@@ -33,6 +34,11 @@ export interface Press {
   file(path: string, content: string | Uint8Array): void;
   /** The same for a free file; one that is long is written under each coding too. */
   pack(path: string, content: string | Uint8Array): void;
+  /**
+   * Writes files and look-ups that follow from what `digest` is of, and puts no leaf: those of the previous release stand
+   * where it had the same group of that digest.
+   */
+  group(name: string, digest: string, write: () => void): void;
   /** Says what a record hash stands for that the release carries now. */
   lookUp(entry: CurrentEntry): void;
   /** Puts a record hash into the log, unless it is there. */
@@ -41,10 +47,20 @@ export interface Press {
 
 export interface CountedPress extends Press {
   readonly files: readonly FileEntry[];
-  /** Citations of bodies, each with its file. */
-  readonly citations: readonly (readonly [file: string, citation: Citation])[];
+  /** Statements of bodies, each with its file. */
+  readonly statements: readonly (readonly [file: string, statement: ListedStatement])[];
   /** Look-up lines, each with the file whose citation it is about, '' for any other. */
   readonly lookUps: readonly (readonly [file: string, line: string])[];
+  /** What the next compile is to know of the groups. */
+  groups(): string;
+}
+
+/** What a digest stands for. */
+interface Group {
+  readonly digest: string;
+  readonly paths: readonly string[];
+  readonly lookUps: CountedPress['lookUps'];
+  readonly statements: CountedPress['statements'];
 }
 
 interface PressParts {
@@ -57,13 +73,15 @@ interface PressParts {
   readonly leaves: LeafStore;
   /** Files of the previous release, where this one goes on from it: what is packed there is not packed again. */
   readonly before?: (path: string) => FileEntry | null;
+  /** Its groups, as `groups()` gave them; only where this one goes on from it. */
+  readonly groupsBefore?: string;
 }
 
 export function makePress(parts: PressParts): CountedPress {
   const { catalog, issuer, sealer, asOf, writer, shards, leaves, before = () => null } = parts;
   const files: FileEntry[] = [];
-  const lookUps: [string, string][] = [];
-  const citations: [string, Citation][] = [];
+  const lookUps: (readonly [string, string])[] = [];
+  const statements: (readonly [string, ListedStatement])[] = [];
   const write = (path: string, content: string | Uint8Array): FileEntry => {
     const entry = writer.write(path, content);
     files.push(entry);
@@ -80,8 +98,15 @@ export function makePress(parts: PressParts): CountedPress {
     lookUps.push([entry.kind === 'citation' ? entry.file : '', line]);
   };
   const cite = (place: string, entity: string, citation: Citation): void => {
-    citations.push([place, citation]);
+    statements.push([place, statementOf(citation)]);
     lookUp(citationEntry(place, entity, citation));
+  };
+  const known = new Map<string, Group>(JSON.parse(parts.groupsBefore ?? '[]'));
+  const groups = new Map<string, Group>();
+  /** Files of a group that stand; null where one is not listed any more. */
+  const standing = ({ paths }: Group): FileEntry[] | null => {
+    const entries = paths.flatMap((path) => before(path) ?? []);
+    return entries.length === paths.length ? entries : null;
   };
   return {
     catalog,
@@ -90,7 +115,7 @@ export function makePress(parts: PressParts): CountedPress {
     asOf,
     files,
     lookUps,
-    citations,
+    statements,
     file: write,
     pack,
     lookUp,
@@ -98,7 +123,28 @@ export function makePress(parts: PressParts): CountedPress {
       write(path, JSON.stringify(body));
       cite(path, entity, body._citation);
     },
+    groups: () => JSON.stringify([...groups]),
     leaf: (leaf) => leaves.add(leaf),
+    group(name, digest, make) {
+      const group = known.get(name);
+      const entries = group?.digest === digest ? standing(group) : null;
+      if (group !== undefined && entries !== null) {
+        files.push(...entries);
+        for (const [, line] of group.lookUps) shards.add(line);
+        lookUps.push(...group.lookUps);
+        statements.push(...group.statements);
+        groups.set(name, group);
+        return;
+      }
+      const from = { files: files.length, lookUps: lookUps.length, statements: statements.length };
+      make();
+      groups.set(name, {
+        digest,
+        paths: files.slice(from.files).map(({ path }) => path),
+        lookUps: lookUps.slice(from.lookUps),
+        statements: statements.slice(from.statements),
+      });
+    },
     put(path, values, body) {
       const row = catalog.operationByPath.get(path);
       // What has no price is not offered, so nothing stands there.

@@ -49,7 +49,7 @@ import type { LogSwitch, PreviousFiles, Published, Staging } from './release-sto
 import {
   formatStatement,
   type StatementList,
-  targetOf,
+  statementOf,
   writeStatements,
 } from './statement-list.ts';
 import type { VerifyShards } from './verify-shards.ts';
@@ -57,6 +57,8 @@ import type { VerifyShards } from './verify-shards.ts';
 /** Look-up lines of the collections and of the descriptions, as the next compile remembers them, and targets of their statements. */
 const PARTS_LOOK_UPS = 'parts-look-ups';
 const PARTS_TARGETS = 'parts-targets';
+/** Groups of the collections, as a press gives them. */
+const PARTS_GROUPS = 'parts-groups';
 /** The statements of the whole release, as StatementList has them. */
 export const STATEMENTS_NOTE = 'statements';
 
@@ -160,6 +162,7 @@ export async function publishRun(
       sealer,
       asOf: options.asOf,
       before: (path) => before?.files()?.find(path) ?? null,
+      groupsBefore: memory?.has(PARTS_GROUPS) ? memory.read(PARTS_GROUPS).toString('utf8') : '[]',
     });
   list.remove(run.assembly.gone);
   forgetStatements(run);
@@ -273,8 +276,8 @@ function writeJoined(
   list.add(press.files);
   const text = memory?.read('joined').toString('utf8') ?? '';
   const lookUps = new Map(text.split('\n').slice(0, -1).map(splitAtTab));
-  for (const [file, citation] of press.citations) {
-    statements.add(formatStatement(citation, lookUps.has(file)));
+  for (const [file, statement] of press.statements) {
+    statements.add(formatStatement(statement, lookUps.has(file)));
   }
   for (const [file, line] of press.lookUps) {
     const before = lookUps.get(file);
@@ -305,9 +308,9 @@ function writeParts(
   const leaves = new PartLeaves(press, memory);
   for (const part of run.parts) part.write({ ...press, leaf: leaves.take }, isStored);
   notes.write('parts-leaves', leaves.text());
-  const citations = press.citations.map(([, citation]) => citation);
-  for (const citation of citations) statements.add(formatStatement(citation, false));
-  notes.write(PARTS_TARGETS, citations.map((citation) => `${targetOf(citation)}\n`).join(''));
+  notes.writeChanged(PARTS_GROUPS, press.groups());
+  for (const [, statement] of press.statements) statements.add(formatStatement(statement, false));
+  notes.write(PARTS_TARGETS, press.statements.map(([, { target }]) => `${target}\n`).join(''));
   list.add(press.files);
   press.pack(WHOLE_CATALOG_PATH, run.catalogText);
   // Descriptions come last: they show what is stored.
@@ -327,7 +330,7 @@ function forgetStatements({ assembly, statements, staging }: Run): void {
     const entry = before?.find(path);
     if (entry == null) throw new ForgottenError(`Cannot forget "${path}": not listed`);
     const body = JSON.parse(readRemembered(staging.data, entry).toString('utf8'));
-    statements.remove(targetOf(defined(citationOf(body), 'the citation')));
+    statements.remove(statementOf(defined(citationOf(body), 'the citation')).target);
   }
 }
 

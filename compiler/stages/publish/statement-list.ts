@@ -20,17 +20,24 @@ const SPACE = 0x20;
 const NEWLINE = 0x0a;
 const [NEW, REPLACED, GONE] = ['+', '~', '-'];
 
-/** A line about the statement of a body: `<target> <64 hex> <+ or ~>`. It is replaced where the release that this one goes on from has one of the same file. */
-export function formatStatement(citation: Citation, isReplaced: boolean): string {
-  const hex = citation.record_hash.slice('sha256:'.length);
-  return `${targetOf(citation)} ${hex} ${isReplaced ? REPLACED : NEW}\n`;
+/** The statement of a body, and the request that the body answers. */
+export interface ListedStatement {
+  readonly target: string;
+  /** Its record hash in hex. */
+  readonly hex: string;
 }
 
-/** The target of a citation of this service; a line has only what can be in a URL. */
-export function targetOf(citation: Citation): string {
+/** The statement of a citation of this service; a line has only what can be in a URL. */
+export function statementOf(citation: Citation): ListedStatement {
   const target = citedTarget(citation);
-  if (target !== null && /^[\x21-\x7e]+$/.test(target)) return target;
+  const hex = citation.record_hash.slice('sha256:'.length);
+  if (target !== null && /^[\x21-\x7e]+$/.test(target)) return { target, hex };
   throw new RangeError(`Cannot list the statement of "${citation.source.url}": no target of it`);
+}
+
+/** A line about a statement: `<target> <64 hex> <+ or ~>`. It is replaced where the release that this one goes on from has one of the same file. */
+export function formatStatement({ target, hex }: ListedStatement, isReplaced: boolean): string {
+  return `${target} ${hex} ${isReplaced ? REPLACED : NEW}\n`;
 }
 
 /** The statements of a release, a sorted line each: those of the release that it goes on from, with what differs. */

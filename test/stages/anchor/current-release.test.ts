@@ -22,30 +22,35 @@ beforeEach(async () => {
   ({ data } = await compileFolder(snapshots));
 });
 
-/** The stored bytes of the newest checkpoint. */
-function checkpointFile(): string {
-  const folder = join(data, 'files', 'log');
-  const name = readdirSync(folder).find((each) => each.startsWith('checkpoint'));
+/** Where the release keeps its list of blocks. */
+function blocksFile(): string {
+  const folder = join(data, 'files', 'statements');
+  const name = readdirSync(folder).find((each) => each.startsWith('blocks'));
   return join(folder, name ?? '');
 }
 
 describe('currentRelease()', () => {
   it('reads the files of the release that is served, and knows which it does not have', () => {
     const release = currentRelease(data);
-    expect(release?.read('log/checkpoint')?.toString('utf8')).toContain('example.org/log\n2\n');
-    expect(release?.leaf?.head.log_index).toBe(2);
-    expect(release?.read('log/none')).toBeNull();
+    expect(release?.read('statements/blocks.txt')?.toString('utf8')).toContain(' /gauge');
+    expect(release?.read('log/checkpoint')).toBeNull();
     expect(currentRelease(join(makeFolder(), 'none'))).toBeNull();
   });
 
-  it('I27: refuses to begin a log again when the one before is missing, torn or not listed as signed', async () => {
-    writeFileSync(checkpointFile(), 'torn');
-    expect(() => currentRelease(data)?.read('log/checkpoint')).toThrow(CompileError);
-    await expect(compileFolder(snapshots, { data })).rejects.toThrow('never restarted');
-    rmSync(checkpointFile());
-    rmSync(join(data, 'log-checkpoint'));
-    await expect(compileFolder(snapshots, { data })).rejects.toThrow('never restarted');
+  it('refuses a file that is torn or missing, and a list that is not the one signed', () => {
+    writeFileSync(blocksFile(), 'torn');
+    expect(() => currentRelease(data)?.read('statements/blocks.txt')).toThrow(CompileError);
+    rmSync(blocksFile());
+    expect(() => currentRelease(data)?.read('statements/blocks.txt')).toThrow('never restarted');
     appendFileSync(join(data, 'current', 'files.txt'), 'more\n');
     expect(() => currentRelease(data)).toThrow(CompileError);
+  });
+
+  it('I27: refuses to begin a log again when the one before is missing or torn', async () => {
+    const checkpoint = join(data, 'log', 'checkpoint');
+    writeFileSync(checkpoint, 'torn');
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow('never shrinks or forks');
+    rmSync(join(data, 'log'), { recursive: true });
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow('never shrinks or forks');
   });
 });

@@ -1,14 +1,11 @@
 import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
 import { keyIdOf } from '../../../../compiler/contract/citation.ts';
-import {
-  type Leaf,
-  parseVerifyEntry,
-  type VerifyEntry,
-} from '../../../../compiler/contract/release.ts';
+import { parseVerifyEntry, type VerifyEntry } from '../../../../compiler/contract/release.ts';
 import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
 import { COLLECTION_PARTS } from '../../../../compiler/stages/assemble/collection-parts.ts';
 import type { InputFault } from '../../../../compiler/stages/intake/compile-error.ts';
 import { listSnapshots } from '../../../../compiler/stages/intake/list-snapshots.ts';
+import type { Leaf } from '../../../../compiler/stages/publish/leaf-lines.ts';
 import { makePress } from '../../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
 import { rosterFiles } from '../../../roster-rows.ts';
@@ -64,7 +61,6 @@ export function printed(
     leaves: {
       add: (leaf) => leaves.push(leaf),
       addLines: () => undefined,
-      batches: () => [],
       startingWith: () => Buffer.alloc(0),
     },
   });
