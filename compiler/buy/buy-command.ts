@@ -175,6 +175,7 @@ const kept = z.strictObject({
     .regex(/^[A-Za-z0-9_-]{16,128}$/)
     .exactOptional(),
   sentAt: z.iso.datetime().exactOptional(),
+  release: z.strictObject({ sequence: z.int().min(1), as_of: z.iso.datetime() }).exactOptional(),
 });
 
 function readPayment(file: string): PendingPayment | null {

@@ -54,6 +54,8 @@ export interface PendingPayment {
   readonly identifier?: string;
   /** When it was first sent, by the clock of the buyer: what was answered long before is none of its answers. */
   readonly sentAt?: string;
+  /** The release that was offered with its price: an answer that does not say its time is of no older one. */
+  readonly release?: { readonly sequence: number; readonly as_of: string };
   /** What was sent with it: the requests of a basket. */
   readonly body?: string;
   /** What it was signed for of these, as the service quoted it. */

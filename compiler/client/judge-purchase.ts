@@ -6,6 +6,7 @@ import {
   isSoldPart,
   type QuotedPart,
 } from '../contract/basket.ts';
+import { parseProofExtra } from '../contract/body-proof.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { withoutProof } from '../contract/citation.ts';
 import { csvLine } from '../contract/csv-line.ts';
@@ -13,13 +14,16 @@ import { defined } from '../contract/defined.ts';
 import { bringsProof } from '../contract/endpoints.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
+import type { ReleaseEntry } from '../contract/release-entry.ts';
 import { answeredAt } from '../contract/request-time.ts';
 import type { Route } from '../contract/route.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS } from '../contract/series.ts';
 import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { parseTlogProof } from '../contract/tlog-proof.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
 import type { BodyReport } from '../verify/body-check.ts';
+import { isFormat2 } from '../verify/format-2.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import type { PolicyTrust } from '../verify/policy-check.ts';
 import { CLOCK_SKEW_MS } from '../verify/request-time.ts';
@@ -116,17 +120,48 @@ function bodyOf(sold: PaidText, question: Route | null, asked: AskedTarget) {
 }
 
 /**
- * Why a body is no answer to a payment: it was answered before that was sent. Genuine words of old would be sold for ever. An
- * answer that is fetched again later is of the time of its payment, and the report says when that was.
+ * Why a body is no answer to a payment: genuine words of before would be sold for ever. An answer that is fetched again later
+ * is of the time of its payment, and the report says when that was.
  */
-function oldFault(body: JsonValue, { sentAt }: PendingPayment): string | null {
+function oldFault(body: JsonValue, payment: PendingPayment): string | null {
   const answers = basketOf(body)?.parts.flatMap((part) => (isSoldPart(part) ? [part.answer] : []));
+  for (const answer of answers ?? [body]) {
+    const fault = oldAnswer(answer as JsonObject, payment);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function oldAnswer(answer: JsonObject, { sentAt, release }: PendingPayment): string | null {
+  if (sentAt !== undefined && isFormat2(answer)) {
+    return 'it is of format 2, in which nobody signs how old its words are: old words, sold again';
+  }
+  const at = answeredAt(answer);
   const from = sentAt === undefined ? Number.NaN : Date.parse(sentAt) - CLOCK_SKEW_MS;
-  const old = (answers ?? [body])
-    .map((one) => answeredAt(one as JsonObject))
-    .find((at) => at < from);
-  if (old === undefined) return null;
-  return `it was answered at ${isoTime(old)}, and paid for at ${sentAt}: old words, sold again`;
+  if (at < from) {
+    return `it was answered at ${isoTime(at)}, and paid for at ${sentAt}: old words, sold again`;
+  }
+  const entry = entryOf(answer);
+  if (entry === null) return null;
+  const { sequence, as_of, valid_until } = entry;
+  const isTimed = !Number.isNaN(at);
+  if (valid_until !== null && Date.parse(valid_until) < (isTimed ? at : from)) {
+    const when = isTimed ? `was answered at ${isoTime(at)}` : `was paid for at ${sentAt}`;
+    return `it ${when}, and its release was valid until ${valid_until}: old words, sold again`;
+  }
+  // A body that does not say when it was answered is as old as its release.
+  if (isTimed || release === undefined) return null;
+  const isOlder = sequence < release.sequence || Date.parse(as_of) < Date.parse(release.as_of);
+  return isOlder
+    ? `it is of release ${sequence} of ${as_of}, and release ${release.sequence} of ${release.as_of} was offered: old words, sold again`
+    : null;
+}
+
+/** The release that the proof of an answer leads to, which was judged before; null where it brought none. */
+function entryOf(answer: JsonObject): ReleaseEntry | null {
+  const { proof } = withoutProof(answer);
+  const extra = typeof proof === 'string' ? parseTlogProof(proof).extra : undefined;
+  return extra === undefined ? null : parseProofExtra(extra).entry;
 }
 
 /** By which catalogue the requests in the answer to a question are read, and whether it has to bring a proof. */

@@ -90,10 +90,16 @@ export class PaymentTrip {
     if (amount > this.maxAtomic) throw tooExpensive(amount, this.maxAtomic, this.challenge);
     const { networks } = this.#options;
     if (networks !== null && !networks.includes(network)) throw elsewhere(network, networks);
-    const quoted = this.challenge?.basket?.parts;
+    const { basket, release } = this.challenge ?? {};
     const sentAt = isoTime(wholeSecond(this.#options.clock()));
-    const own = { ...named(payment, this.#identifier), sentAt };
-    const pending = quoted === undefined ? own : { ...own, quoted };
+    const pending = {
+      ...named(payment, this.#identifier),
+      sentAt,
+      ...(release === undefined
+        ? {}
+        : { release: { sequence: release.sequence, as_of: release.as_of } }),
+      ...(basket === undefined ? {} : { quoted: basket.parts }),
+    };
     await this.#tell(pending);
     this.payment = pending;
     return deliver(pending, this.#options);
@@ -116,7 +122,11 @@ export const challengeSchema = z.looseObject({
   client_hint: z.looseObject({ how_to: z.string().optional() }).optional().catch(undefined),
   basket: basketQuoteSchema.optional().catch(undefined),
   release: z
-    .looseObject({ as_of: z.iso.datetime(), valid_until: z.iso.datetime().nullable() })
+    .looseObject({
+      sequence: z.int().min(1),
+      as_of: z.iso.datetime(),
+      valid_until: z.iso.datetime().nullable(),
+    })
     .optional()
     .catch(undefined),
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Endpoint } from './endpoints.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import { withoutEchoes } from './settlement-echoes.ts';
 import { isObject, JSON_DEPTH_MAX, type JsonObject, type JsonValue } from './strict-json.ts';
@@ -143,16 +142,6 @@ export function withoutProof(delivered: JsonValue): {
   }
   const { [PROOF_MEMBER]: proof, ...body } = holder;
   return { body: record === null ? body : { sample: body }, proof };
-}
-
-/** Files of one reading by its signal and entity, and of one row of a collection. */
-const OF_READING = /^[a-z]+\/\{signal_id\}\/\{entity\}\.json$/;
-const OF_ROW = /^(subject|document)\//;
-
-/** What the record hash at the top of an operation's bodies is that of: the one reading or row that they are about; null for bodies that join several. */
-export function hashedIn({ file = '' }: Pick<Endpoint, 'file'>): 'reading' | 'row' | null {
-  if (OF_READING.test(file)) return 'reading';
-  return OF_ROW.test(file) ? 'row' : null;
 }
 
 /** The record that is the only member of a free sample; null for any other body. */

@@ -7,7 +7,7 @@ import { RECORD_HASH } from './record-hash.ts';
 import * as WORDS from './words.ts';
 
 /** Version of everything in this folder; a gatekeeper serves only its own. */
-export const CONTRACT_VERSION = 4;
+export const CONTRACT_VERSION = 5;
 
 /** Longest head that is read: a head is some hundred bytes. */
 export const HEAD_BYTES_MAX = 65_536;

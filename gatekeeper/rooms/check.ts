@@ -32,12 +32,15 @@ import {
 import type { Answered, Question, Service } from '../answers/service.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { findTaken } from '../release/log-index.ts';
+import { logTip } from '../release/log-tip.ts';
 import { isLogged } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;
+/** Entries of the log that are looked up for the proofs in one body. */
+const PLACES_MAX = 64;
 const USAGE =
   'POST a record, a whole delivered body, or {"record": …} as JSON, with "expect": "GET /gauge?…" beside it where it must answer that request; or a series as CSV that was delivered with format=csv-signed';
 
@@ -68,6 +71,7 @@ export async function check({ body, spend }: Question, service: Service): Promis
     now,
     catalog: release.catalog,
     proof: 'noted',
+    ...(await logFor(read.value, reader)),
   } as const;
   const report = judged(read.value, trusted);
   const demanded = demandedReport(report, read, release.catalog);
@@ -76,6 +80,50 @@ export async function check({ body, spend }: Question, service: Service): Promis
   const { verdict, issuer } = report;
   const isOwn = verdict === 'verified' && issuer !== null && own.includes(issuer);
   return jsonContent(checkBody(expectingProof(demanded, read.expect), inclusion, isOwn), 0);
+}
+
+/**
+ * The newest log, which leads a proof of a key that has ended to its checkpoint; none where it cannot be read, so that such a
+ * body cannot be judged. Only the entries that the proofs name are looked up.
+ */
+async function logFor(
+  value: JsonValue,
+  { release, log }: Pick<Service, 'release' | 'log'>,
+): Promise<Pick<BodyTrust, 'log'>> {
+  const places = placesOf(value);
+  if (places.size === 0) return {};
+  try {
+    const { proof, tree } = await logTip(release);
+    const { entry: newest } = await tree.entry(tree.size - 1);
+    const leaves = new Map<number, Uint8Array>();
+    const held = [...places].filter((place) => place >= 0 && place < tree.size);
+    for (const index of held.slice(0, PLACES_MAX)) {
+      leaves.set(index, await tree.rangeHash({ start: index, end: index + 1 }));
+    }
+    const leafAt = (index: number): Uint8Array => {
+      const leaf = leaves.get(index);
+      if (leaf === undefined) throw new RangeError(`entry ${index} of the log was not looked up`);
+      return leaf;
+    };
+    return { log: { note: proof.checkpoint, newest, leafAt } };
+  } catch (error) {
+    if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
+    return {};
+  }
+}
+
+/** Entries that are named by the proofs in a body, and by an answer of the log. */
+function placesOf(value: JsonValue, found = new Set<number>()): Set<number> {
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [name, member] of Object.entries<JsonValue>(value as JsonObject)) {
+    if (name === PROOF_MEMBER && typeof member === 'string') {
+      const [, index] = /\nindex (\d{1,15})\n/.exec(member) ?? [];
+      if (index !== undefined) found.add(Number(index));
+    } else if (name === 'entry_index' && Number.isSafeInteger(member)) {
+      found.add(Number(member));
+    } else placesOf(member, found);
+  }
+  return found;
 }
 
 /** What the body is about, and whether it answers what is expected; a refusal of what nothing could answer. */

@@ -1,6 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { judgePurchase } from '../../compiler/client/judge-purchase.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { verify } from '../../compiler/client/verify.ts';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
@@ -18,15 +22,13 @@ let gate: Gatekeeper;
 let issuer: string;
 let now: number;
 let data: string;
-beforeAll(async () => {
-  const made = await compileFolder(writeSnapshots(tideFiles()));
-  data = made.data;
-  issuer = made.release.issuer_did;
-});
 afterAll(removeFolders);
 // No clock of a shop may go back.
 beforeEach(async () => {
   now = NOW_MS;
+  const made = await compileFolder(writeSnapshots(tideFiles()));
+  data = made.data;
+  issuer = made.release.issuer_did;
   gate = await sampleGate(data, { clock: () => now });
 });
 afterEach(() => gate.close());
@@ -104,12 +106,105 @@ describe('I62: genuine words of before', () => {
   });
 });
 
-describe('before anything is signed', () => {
-  const release = (more: object) => (text: string) => {
-    const { release: own, ...body } = JSON.parse(text);
-    return JSON.stringify({ ...body, release: { ...own, ...more } });
-  };
+/** A 402 whose release is described otherwise. */
+const release = (more: object) => (text: string) => {
+  const { release: own, ...body } = JSON.parse(text);
+  return JSON.stringify({ ...body, release: { ...own, ...more } });
+};
 
+describe('I62: a release that is over', () => {
+  const THIN = { ...PARAMS, format: 'thin' } as const;
+  const refusal = { code: 'unverified', message: expect.stringContaining('was valid until') };
+
+  /** The next release, and a gatekeeper of it alone. */
+  async function publish(more: { readonly validUntil?: string } = {}): Promise<void> {
+    now += 60_000;
+    const asOf = new Date(now).toISOString();
+    await compileFolder(writeSnapshots(tideFiles()), { data, asOf, ...more });
+    await gate.close();
+    gate = await sampleGate(data, { clock: () => now });
+  }
+
+  /** So much time passes between the price and the answer. */
+  const later = (ms: number): Partial<ClientOptions> => ({
+    fetch: async (...request) => {
+      const asked = new Request(...request);
+      if (asked.headers.has('x-payment')) now += ms;
+      return fetch(asked);
+    },
+  });
+
+  it('I62: answers nothing more that is taken', async () => {
+    await publish({ validUntil: new Date(now + 70_000).toISOString() });
+    expect((await client(later(9000)).buy('/gauge', PARAMS)).report?.verdict).toBe('verified');
+    await expect(client(later(2000)).buy('/gauge', PARAMS)).rejects.toMatchObject(refusal);
+    await publish({ validUntil: new Date(now + 70_000).toISOString() });
+    expect((await client().buyBasket([TARGET])).report?.verdict).toBe('verified');
+    await expect(client(later(11_000)).buyBasket([TARGET])).rejects.toMatchObject(refusal);
+  });
+
+  it('I62: has no body without an instant for a payment of later', async () => {
+    const end = now + 70_000;
+    await publish({ validUntil: new Date(end).toISOString() });
+    const { payment, text } = await client().buy('/gauge', THIN);
+    const sentAt = (ms: number) => ({ ...payment, sentAt: new Date(end + ms).toISOString() });
+    expect((await client().redeliver(sentAt(300_000))).text).toBe(text);
+    await expect(client().redeliver(sentAt(301_000))).rejects.toMatchObject(refusal);
+  });
+
+  it('I62: a thin body of it is not taken for one of the release that was offered', async () => {
+    const before = gate.url;
+    const old = await client().buy('/gauge', THIN);
+    const basket = await client().buyBasket([`${TARGET}&format=thin`]);
+    await publish();
+    const refusal = { code: 'unverified', message: expect.stringContaining('was offered') };
+    const selling = (text: string) => client(changing(200, () => text));
+    await expect(selling(old.text).buy('/gauge', THIN)).rejects.toMatchObject(refusal);
+    await expect(selling(basket.text).buyBasket([`${TARGET}&format=thin`])).rejects.toMatchObject(
+      refusal,
+    );
+    const fresh = await client().buy('/gauge', THIN);
+    expect(fresh.report?.release?.sequence).toBe(2);
+    expect(fresh.payment.release?.sequence).toBe(2);
+    // A payment for the release before gets what it bought.
+    const payment = { ...old.payment, url: old.payment.url.replace(before, gate.url) };
+    expect((await selling(old.text).redeliver(payment)).text).toBe(old.text);
+  });
+});
+
+describe('a body of format 2', () => {
+  const FOLDER = join(import.meta.dirname, '../fixtures/format-2');
+  const known = JSON.parse(readFileSync(join(FOLDER, 'expected.json'), 'utf8'));
+  const [[name = '', { request = '', signed_by = '' } = {}] = []] = Object.entries<{
+    readonly request: string;
+    readonly signed_by: string;
+  }>(known.bodies);
+  const url = `https://readings.example${request}`;
+  const payment = { url, header: 'x-payment', value: 'e30=' } as const;
+  const judged = (sentAt?: string) =>
+    judgePurchase(
+      {
+        bytes: readFileSync(join(FOLDER, name)),
+        receipt: null,
+        payment: sentAt === undefined ? payment : { ...payment, sentAt },
+      },
+      {
+        catalog: BUILTIN,
+        isSoldNow: false,
+        trusted: { trust: [signed_by] },
+        target: request,
+        now: Date.parse(known.now),
+        demandsProof: true,
+      },
+    );
+
+  it('I62: is never sold again, and delivered again to a payment of its time', () => {
+    expect(() => judged(known.now)).toThrow('format 2');
+    expect(judged().report?.verdict).toBe('verified');
+  });
+});
+
+describe('before anything is signed', () => {
   it.each<[string, (text: string, headers: Headers) => string, string]>([
     [
       'a release whose end has passed',
