@@ -104,7 +104,7 @@ describe('a proof', () => {
     expect(detail('logged', old, { now: Date.parse(noon(5)) })).toContain('still to come');
     const said = (answered_at: string) => ({
       ...old,
-      provenance: { answered_at },
+      provenance: { answered_at, at_request: ['answered_at'] },
     });
     expect(detail('logged', said(noon(5)), inTime)).toContain('before its release of');
     expect(detail('logged', said(noon(7)), inTime)).toContain('the answer to its request');
