@@ -202,7 +202,7 @@ function signedCases(): MadeCase[] {
       changed(whole, ['_citation', 'key_id'], `${STRANGER.did}#x`),
       'failed',
     ),
-    caseOf('a label as key_id', changed(whole, ['_citation', 'key_id'], 'label-1'), 'verified'),
+    caseOf('a label as key_id', changed(whole, ['_citation', 'key_id'], 'label-1'), 'failed'),
     caseOf('without its citation', bare, 'failed'),
     caseOf('without citation and proof', changed(bare as JsonObject, ['_proof']), 'unsigned'),
     caseOf('a list', [1], 'unsigned'),

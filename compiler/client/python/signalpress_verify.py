@@ -285,7 +285,7 @@ STATEMENT = ("schema_version", "statement_type", "not_advice", "claim", "fact", 
 CITED_SOURCE = ("issuer", "type", "url", "content_hash", "published_at")
 # Members that nobody signs, by the signed member beside them that they follow from.
 REQUEST_TIME = {"freshness_basis": ("age_hours_now", "freshness", "freshness_leg", "dead_source"),
-                "last_looked_at": ("update_status",)}
+                "last_looked_at": ("update_status",), "at_request": ("answered_at",)}
 SETTLEMENT_ECHOES = ("cutoff_time", "market_or_event")
 SERIES_CUT = ("days", "count", "before", "rows")
 
@@ -293,12 +293,15 @@ def is_series(body):
     return body.get("tier") == "history-series"
 
 def is_settlement(body):
-    return "valid_from" in body and "valid_until" in body
+    return all(name in body for name in ("basis", "valid_from", "valid_until", "valid_days"))
 
 def echoes_of(body):
     """The members that only repeat the request: nobody signs them."""
     names = SETTLEMENT_ECHOES if is_settlement(body) else ("days",) if is_series(body) else ()
     return {name: body[name] for name in names if name in body}
+
+def key_id_of(did):
+    return "%s#%s" % (did, did.split(":")[-1])
 
 def base_of(citation):
     """The address of the service that signed."""
@@ -319,7 +322,9 @@ def check_citation(body, citation):
         raise Refused("_citation.verify_url: not of this record hash")
     if url is not None and not url.startswith(base_of(citation) + "/"):
         raise Refused("_citation.verify_url: not at the address of source.url")
-    if citation["key_id"].startswith("did:") and not citation["key_id"].startswith(did + "#"):
+    # Another issuer may name its key as it likes, unless that is a DID URL.
+    is_of_issuer = citation["key_id"].startswith(did + "#") or not citation["key_id"].startswith("did:")
+    if citation["key_id"] != key_id_of(did) if "claim" in citation else not is_of_issuer:
         raise Refused("_citation.key_id: not a key of the issuer")
     if "claim" in citation and hash_of(content_of(body)) != citation["source"]["content_hash"]:
         raise Refused("_citation.source.content_hash: the body gives another hash")
@@ -347,10 +352,7 @@ def check_members(citation):
 def content_of(body):
     """What the content hash covers."""
     left_out = ("_citation", "_proof") + tuple(echoes_of(body)) + (SERIES_CUT if is_series(body) else ())
-    content = without_words({name: value for name, value in body.items() if name not in left_out})
-    if isinstance(content.get("provenance"), dict):
-        content["provenance"].pop("answered_at", None)
-    return content
+    return without_words({name: value for name, value in body.items() if name not in left_out})
 
 def without_words(value):
     if isinstance(value, list):
@@ -510,18 +512,25 @@ def answered_at(body):
     return at
 
 def check_words(body):
-    """Makes every word of time again from signed members and the instant of the answer, which it answers."""
-    at, owed = answered_at(body), {}
+    """Makes every word of time again from signed members and the instant of the answer that it stands in; returns those
+    instants. An answer is the body, or a row of a watchlist: what is inside of one has its instant.
+    """
+    instants, owed, start = [], {}, None
     for path, node in objects(body, CLOSED):
         provenance = node.get("provenance")
-        if isinstance(provenance, dict) and ("freshness_basis" in provenance or "at_request" in provenance):
-            listed = provenance.get("at_request")
-            if not isinstance(listed, list) or listed != [name for name in AT_REQUEST if name in listed]:
-                raise Refused("%s: missing, or not a sorted list of known words" % named(path, "provenance.at_request"))
-            if at is None or ("answered_at" in listed) == (path != ()):
-                raise Refused("provenance.answered_at: missing, or not listed in at_request")
-            owe(owed, path, node, listed, at)
-    if at is not None and () not in {path for path, _ in owed.values()}:
+        if not isinstance(provenance, dict) or not ("freshness_basis" in provenance or "at_request" in provenance):
+            continue
+        is_inside = start is not None and path[:len(start)] == start
+        if not is_inside:
+            start = path
+            instants.append(answered_at(node))
+        listed = provenance.get("at_request")
+        if not isinstance(listed, list) or listed != [name for name in AT_REQUEST if name in listed]:
+            raise Refused("%s: missing, or not a sorted list of known words" % named(path, "provenance.at_request"))
+        if instants[-1] is None or ("answered_at" in listed) == is_inside:
+            raise Refused("%s: missing, or not listed in at_request" % named(path, "provenance.answered_at"))
+        owe(owed, path, node, listed, instants[-1])
+    if not instants and answered_at(body) is not None:
         raise Refused("provenance.answered_at: there, and no list names it")
     for path, holder in objects(body):
         said = {name: holder[name] for basis, names in REQUEST_TIME.items() if basis in holder
@@ -531,13 +540,25 @@ def check_words(body):
             if name not in said or name not in right or not is_same(said[name], right[name]):
                 raise Refused("%s: %s" % (named(path, name), "missing" if name not in said else "not owed"
                                           if name not in right else "does not follow from answered_at"))
-    return at
+    return instants
+
+def is_listed(body):
+    """Whether some provenance says which words of time it owes."""
+    return any("at_request" in node["provenance"] for _, node in objects(body, CLOSED)
+               if isinstance(node.get("provenance"), dict))
+
+def is_format_2(body):
+    """Whether a body is of the format before: nobody can take the signed list of its words out of a newer one."""
+    provenance, proof = body.get("provenance"), body.get("_proof")
+    if isinstance(provenance, dict):
+        return "at_request" not in provenance
+    return isinstance(proof, str) and not re.match(r"[^\n]*\nextra ", proof)
 
 def owe(owed, path, node, listed, at):
     provenance, legs = node["provenance"], node.get("legs")
-    words = dict(provenance_words(node, provenance, at), **status_words(node, at))
+    words = dict(provenance_words(node, provenance, at), answered_at=iso(at), **status_words(node, at))
     made = {name: words[name] for name in listed if name in words}
-    lacking = set(listed) - set(words) - {"answered_at", "dead_source", "legs[].freshness"}
+    lacking = set(listed) - set(words) - {"dead_source", "legs[].freshness"}
     status = {name: made.pop(name) for name in ("update_status",) if name in made}
     owed[id(node)], owed[id(provenance)] = (path, status), (path, made)
     if "legs[].freshness" in listed:
@@ -549,11 +570,11 @@ def owe(owed, path, node, listed, at):
         raise Refused("%s: %s follows from nothing that is signed" % (
             named(path, "provenance", "at_request"), ", ".join(sorted(lacking))))
 
-def check_order(body, citation, entry, at, now):
+def check_order(body, collected, entry, at, now):
     """Collected and looked at, then released, then answered, then read, each with some grace for clocks."""
     looks = [(named(path, "last_looked_at"), node["last_looked_at"]) for path, node in objects(body, CLOSED)
              if "last_looked_at" in node]
-    early = [(name, instant(text, name)) for name, text in looks + [("retrieved_at", citation["retrieved_at"])]]
+    early = [(name, instant(text, name)) for name, text in looks + collected]
     later = [] if entry is None else [("as_of of the proof", instant(entry["as_of"], "as_of"))]
     later += [] if at is None else [("answered_at", at)]
     later += [("your clock", now)]
@@ -680,28 +701,30 @@ def checkpoint_signers(note, origin, did, reader):
     signers = []
     for known in reader.known(did):
         key = public_key(known)
-        for signature in note.under(origin, LOG_KEY, key):
-            if not is_signature(key, note.text.encode("utf-8"), signature):
-                raise Refused("checkpoint: the signature of %s does not hold" % known)
-            signers.append(known)
+        lines = note.under(origin, LOG_KEY, key)
+        # A key has one line: of several none counts, as none of another length does.
+        if len(lines) != 1 or len(lines[0]) != 64:
+            continue
+        if not is_signature(key, note.text.encode("utf-8"), lines[0]):
+            raise Refused("checkpoint: the signature of %s does not hold" % known)
+        signers.append(known)
     if not any(known in reader.trusted(did) for known in signers):
         raise Refused("checkpoint: not signed by a key that you trust")
-    return [known for known in dict.fromkeys(signers) if known in reader.trusted(did)]
+    return [known for known in signers if known in reader.trusted(did)]
 
 def cosignatures(note, as_of, did, reader):
     """When each witness of the reader cosigned, as far as that counts, and what is told of the others."""
     cosigned, notes, logs = {}, [], [public_key(each) for each in reader.known(did)]
     for name, key in reader.witnesses:
-        if key in logs:
-            notes.append("the witness %s is the log itself, and does not count" % name)
-            continue
         for data in note.under(name, WITNESS_KEY, key):
             seconds = int.from_bytes(data[:8], "big")
             signed = ("cosignature/v1\ntime %d\n" % seconds + note.text).encode("utf-8")
             if len(data) != 72 or not 1 <= seconds <= SECONDS_MAX or not is_signature(key, signed, data[8:]):
                 raise Refused("checkpoint: the cosignature of %s does not hold" % name)
-            if as_of - SKEW_MS <= seconds * 1000 <= reader.now + SKEW_MS:
-                cosigned[name] = min(seconds * 1000, cosigned.get(name, seconds * 1000))
+            if key in logs or note.under(note.text.split("\n")[0], LOG_KEY, key):
+                notes.append("the witness %s is the log itself, and does not count" % name)
+            elif as_of - SKEW_MS <= seconds * 1000 <= reader.now + SKEW_MS:
+                cosigned[name, key] = min(seconds * 1000, cosigned.get((name, key), seconds * 1000))
             else:
                 notes.append("the cosignature of %s at %s is of before the release or still to come, and does not count"
                              % (name, iso(seconds * 1000)))
@@ -875,7 +898,7 @@ def derived_keys(first, rotations, revocations):
     revoked = revoked_from(dids, revocations)
     starts = [None] + [rotation["valid_from"] for rotation in rotations]
     ends = [rotation["overlap_until"] for rotation in rotations] + [None]
-    return [{"did": did, "key_id": "%s#%s" % (did, did.split(":")[-1]), "valid_from": starts[at], "valid_until": ends[at],
+    return [{"did": did, "key_id": key_id_of(did), "valid_from": starts[at], "valid_until": ends[at],
              "revoked_from": revoked[at], "statement": ([None] + rotations)[at]} for at, did in enumerate(dids)]
 
 def revoked_from(dids, revocations):
@@ -940,9 +963,29 @@ class Reader(NamedTuple):
             start = min(start, milliseconds(before["revoked_from"]))
         return start, until, revoked
 
-    def is_valid(self, did, at):
+    def fault_at(self, did, at):
+        """Why a key was not valid at a time; None where it was, or where no list names it."""
         start, until, revoked = self.window(did)
-        return (start is None or at >= start) and (until is None or at <= until) and (revoked is None or at < revoked)
+        if revoked is not None and at >= revoked:
+            return "revoked from %s on" % iso(revoked)
+        if until is not None and at > until:
+            return "in use until %s only" % iso(until)
+        return None if start is None or at >= start else "in use from %s on only" % iso(start)
+
+    def end_of(self, did):
+        """When a key ended or was revoked; None while it is in use. A list may have been stated later than the clock says:
+        what it ends by then has ended. A key that is revoked from a time to come is in no use now.
+        """
+        _, until, revoked = self.window(did)
+        if revoked is not None or until is None:
+            return revoked
+        keys, others = self.keys["keys"], self.keys["revocations"] + self.keys.get("receipt_keys", [])
+        stated = [one["stated_at"] for one in [key["statement"] for key in keys[1:]] + others]
+        return until if until < max([self.now] + [milliseconds(text) for text in stated]) else None
+
+    def is_in_use(self, did):
+        start = self.window(did)[0]
+        return self.end_of(did) is None and (start is None or start <= self.now)
 
 
 # ---- the request: section 8 ---------------------------------------------------------------------------------------
@@ -1069,27 +1112,34 @@ def judge_body(value, reader):
     if "_citation" not in body:
         if "_proof" in body:
             raise Refused("_proof: no citation says of which log it has to be")
+        for at in check_words(body) if is_listed(body) else ():
+            check_order(body, [], None, at, reader.now)
         return Verdict("unsigned", said[0] + " recomputed; nobody signed all of it")
     citation = body["_citation"]
     check_citation(body, citation)
-    if citation["issuer_DID"] not in reader.trusted(citation["issuer_DID"]):
-        raise Refused("_citation.issuer_DID: %s is not trusted" % citation["issuer_DID"])
+    check_issuer(citation, reader)
     is_own, proof, at = "claim" in citation, None, None
+    if is_own and is_format_2(body):
+        raise Undecided("of format 2, whose words of time nobody signed; signalpress verify judges the rest of it")
     if is_own:
-        at = check_words(body)
+        at = next(iter(check_words(body)), None)
     if "_proof" in body:
         if not is_own:
             raise Refused("_proof: of a citation of another form")
         proof = check_proof(body, body["_proof"], reader)
     if is_own:
-        check_order(body, citation, proof and proof.entry, at, reader.now)
+        check_order(body, [("retrieved_at", citation["retrieved_at"])], proof and proof.entry, at, reader.now)
         said.append("content hash")
+    else:
+        said.append("the content is not recomputable: nobody signed it")
     said += ["citation hash and signature"] + told_words(body, proof, at, reader)
     if reader.expect is not None:
         check_expected(body, reader.expect)
         said.append("it answers the request that was expected")
     doubt = key_doubt(citation, proof, reader)
-    if is_own and proof is None and (reader.needs_proof or reader.witnesses):
+    if proof is None and reader.witnesses:
+        raise Refused("_proof: missing, so that no witness of yours saw it")
+    if is_own and proof is None and reader.needs_proof:
         doubt = "no proof shows that it was the current answer; buy it without proof=0, or take it with --no-proof"
     if doubt is not None:
         raise Undecided(doubt)
@@ -1098,12 +1148,22 @@ def judge_body(value, reader):
              "retrieved_at": citation["retrieved_at"], "answered_at": None if at is None else iso(at)}
     return Verdict(verdict, "; ".join(said), about)
 
+def check_issuer(citation, reader):
+    """The key is one that the reader trusts, and nothing was collected after it ended or was revoked."""
+    did = citation["issuer_DID"]
+    if did not in reader.trusted(did):
+        raise Refused("_citation.issuer_DID: %s is not trusted" % did)
+    at = milliseconds(citation["retrieved_at"])
+    _, until, revoked = reader.window(did)
+    if at is None or any(limit is not None and at > limit for limit in (until, revoked)) or at == revoked:
+        raise Refused("_citation.issuer_DID: %s was no longer in use at %s" % (did, citation["retrieved_at"]))
+
 def told_words(body, proof, at, reader):
     """What a body that holds says of its time, and what of it nobody signed."""
     said = []
     if proof is not None:
         said.append("the current answer at %s, by release %d in the log" % (proof.entry["as_of"], proof.entry["sequence"]))
-        said += ["witnessed by %s at %s" % (name, iso(seen)) for name, seen in proof.cosigned.items()] + proof.notes
+        said += ["witnessed by %s at %s" % (name, iso(seen)) for (name, _), seen in proof.cosigned.items()] + proof.notes
     if at is not None:
         age = "" if reader.now - at <= SKEW_MS else ", %.1f hours ago by your clock" % ((reader.now - at) / HOUR_MS)
         said.append("said %s at %s%s" % (body["provenance"].get("freshness", "so"), iso(at), age))
@@ -1113,18 +1173,19 @@ def told_words(body, proof, at, reader):
 def key_doubt(citation, proof, reader):
     """The one rule of keys: why what a key signed cannot be judged, or None; refuses what it may not have signed."""
     did = citation["issuer_DID"]
-    _, until, revoked = reader.window(did)
-    end = min((at for at in (until, revoked) if at is not None), default=None)
     if proof is None:
-        return None if reader.is_valid(did, reader.now) else "%s is a key of the past, and no proof came with it" % did
-    if not reader.is_valid(did, milliseconds(proof.entry["as_of"])):
-        raise Refused("_citation.issuer_DID: %s was not valid at %s" % (did, proof.entry["as_of"]))
-    lacking = [name for name, _ in reader.witnesses if name not in proof.cosigned]
+        return None if reader.end_of(did) is None else "%s is a key of the past, and no proof came with it" % did
+    fault = reader.fault_at(did, milliseconds(proof.entry["as_of"]))
+    if fault is not None:
+        raise Refused("_citation.issuer_DID: %s was %s, and its release is of %s" % (did, fault, proof.entry["as_of"]))
+    lacking = [name for name, key in reader.witnesses if (name, key) not in proof.cosigned]
     if lacking:
         raise Refused("_proof: not witnessed by %s" % ", ".join(lacking))
-    if any(reader.is_valid(signer, reader.now) for signer in proof.signers):
+    if any(reader.is_in_use(signer) for signer in proof.signers):
         return None
-    if any(end is None or seen < end for seen in proof.cosigned.values()):
+    # It is shown to be older than the end of a key that signed it where every witness saw it before.
+    ends = [end for end in map(reader.end_of, proof.signers) if end is not None]
+    if proof.cosigned and any(max(proof.cosigned.values()) < end for end in ends):
         return None
     return ("its proof bears keys of the past alone, and no witness of yours shows that it is older; "
             "signalpress verify with the log of the issuer can lead it to a newer checkpoint")

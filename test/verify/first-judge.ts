@@ -1,0 +1,79 @@
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { readKeyHistory } from '../../compiler/contract/key-history.ts';
+import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
+import { bodyOfText } from '../../compiler/contract/series-csv.ts';
+import { isObject, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
+import type { BodyCheck } from '../../compiler/verify/body-check.ts';
+import { expectingProof, withDemands } from '../../compiler/verify/demand-checks.ts';
+import { readPolicy } from '../../compiler/verify/policy-check.ts';
+import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
+import type { MadeReader, MadeVerdict } from './made-cases.ts';
+
+/** Checks of a whole body beyond the core of FORMAT.md, which the judge in Python leaves to this one. */
+const BEYOND_THE_CORE: readonly RegExp[] = [
+  // What follows from what inside of one body: AUDIT.md, section 4.
+  /^consistency (.*\.)?provenance\.(data_lineage|oldest_leg_as_of|data_age_hours|data_as_of)/,
+  /^consistency (.*\.)?(data_age_hours|snapshot_date|official_cadence|last_looked_at)$/,
+  /^consistency (.*\.)?_citation\.source\.published_at$/,
+  // The classes of a catalogue, and the legs of its lines.
+  /^consistency (.*\.)?(lit|legs_lit|legs\.[^.]+\.(lit|signal_id|position))$/,
+  // Whether an echo can be that of an answer: AUDIT.md, section 7. Nobody signs it.
+  /^(echo|expect|consistency) (.*\.)?(cutoff_time|market_or_event|valid_[a-z]+)$/,
+];
+
+/** What the judge of the program says, in the words of FORMAT.md, section 9. */
+export interface FirstVerdict {
+  readonly verdict: MadeVerdict;
+  readonly faults: readonly BodyCheck[];
+  /** Whether it fails by what is not of the core alone. */
+  readonly isBeyond: boolean;
+}
+
+export function firstVerdict(text: string, reader: MadeReader): FirstVerdict {
+  const none = { faults: [], isBeyond: false };
+  if (text.startsWith(SERIES_CSV_HEADER)) return { verdict: 'unsigned', ...none };
+  let body: JsonValue;
+  try {
+    body = bodyOfText(text);
+  } catch {
+    return { verdict: 'undecided', ...none };
+  }
+  const { issuers = [], keys, witnesses = [], expect, noProof } = reader;
+  const now = reader.now === undefined ? undefined : Date.parse(reader.now);
+  const trusted = {
+    trust: issuers.length === 0 ? ('any' as const) : issuers,
+    keys: keys === undefined ? undefined : readKeyHistory(parseJson(keys), isSignedBy),
+    now,
+    policy: witnesses.length === 0 ? undefined : readPolicy(Buffer.from(policyOf(witnesses))),
+    catalog: BUILTIN,
+    proof: 'noted' as const,
+  };
+  const judged = withDemands(verifyBody(body, trusted), body, {
+    ...(expect === undefined ? {} : { expect }),
+    now: now ?? Date.now(),
+    catalog: BUILTIN,
+  });
+  const { verdict, checks } = noProof === true ? judged : expectingProof(judged, expect);
+  const faults = checks.filter(({ status }) => status === 'fail');
+  const isBeyond =
+    faults.length > 0 &&
+    faults.every(({ check, where }) =>
+      BEYOND_THE_CORE.some((each) => each.test(`${check} ${where}`)),
+    );
+  const isOpen = verdict === 'unproven' || (verdict === 'unsigned' && isCited(body));
+  return { verdict: isOpen ? 'undecided' : (verdict as MadeVerdict), faults, isBeyond };
+}
+
+function isCited(body: JsonValue): boolean {
+  if (!isObject(body)) return false;
+  const { sample } = body;
+  return (isObject(sample) ? sample : body)._citation !== undefined;
+}
+
+/** All of these witnesses have to have cosigned. */
+function policyOf(witnesses: readonly string[]): string {
+  const names = witnesses.map((_, at) => `W${at}`);
+  const lines = witnesses.map((key, at) => `witness W${at} ${key}`);
+  return `${lines.join('\n')}\ngroup All all ${names.join(' ')}\nquorum All\n`;
+}
