@@ -18,7 +18,7 @@ import {
   anchorProofPath,
   anchorStatePath,
   formatAnchorState,
-} from '../../compiler/contract/log-batch.ts';
+} from '../../compiler/contract/anchor-state.ts';
 import { attestationsOf, parseProof } from '../../compiler/contract/ots-proof.ts';
 import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
 import {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { factsText } from '../../../compiler/contract/log-runs.ts';
+import { factsText } from '../../../compiler/contract/hash-index.ts';
 import type { Leaf } from '../../../compiler/contract/release.ts';
 import { formatLeaf, parseLeaf } from '../../../compiler/stages/publish/leaf-lines.ts';
 import { leafStore } from '../../../compiler/stages/publish/leaf-store.ts';
