@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { AnchorState } from '../contract/log-batch.ts';
+import type { AnchorState } from '../contract/anchor-state.ts';
 import { OtsError } from '../contract/ots-bytes.ts';
 import {
   attestationsOf,

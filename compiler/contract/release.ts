@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Catalog } from './catalog/catalog.ts';
 import type { KeyHistory } from './key-history.ts';
-import type { LeafFacts } from './log-runs.ts';
 import { placeTables } from './reading-text.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import * as WORDS from './words.ts';

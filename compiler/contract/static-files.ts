@@ -78,8 +78,6 @@ export const LOG_URL = '/log/checkpoint';
 /** Where the catalogue of the release is read, and the head that proves it. */
 export const CATALOG_URL = '/.well-known/catalog.json';
 export const RELEASE_URL = '/.well-known/release.json';
-/** Where the proof is read that the head is in the log. */
-export const RELEASE_PROOF_URL = '/.well-known/release.tlog-proof';
 
 /** Where the document that defines every hash and signature is read. */
 export const FORMAT_URL = '/format.md';

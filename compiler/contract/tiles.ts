@@ -91,7 +91,6 @@ export function tileOfSubtree(
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder('ascii');
 
 /** The bytes of an entry, the ASCII text of a record hash; throws a RangeError for any other text. */
 export function logEntry(recordHash: string): Uint8Array {
@@ -126,18 +125,4 @@ export function bundleEntries(bytes: Uint8Array): Uint8Array[] {
     at = end;
   }
   return entries;
-}
-
-/** The record hashes of a bundle of the first format; throws a RangeError for a bundle that encodeBundle never makes of them. */
-export function decodeBundle(bytes: Uint8Array): string[] {
-  const hashes: string[] = [];
-  for (let at = 0; at < bytes.length; at += 2 + ENTRY_BYTES) {
-    const length = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
-    const hash = decoder.decode(bytes.subarray(at + 2, at + 2 + ENTRY_BYTES));
-    if (length !== ENTRY_BYTES || !RECORD_HASH.test(hash)) {
-      throw new RangeError(`Cannot read a bundle: entry ${hashes.length} is not a record hash`);
-    }
-    hashes.push(hash);
-  }
-  return hashes;
 }

@@ -1,10 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { anchorProofPath, formatAnchorState, parseAnchorState } from '../contract/anchor-state.ts';
 import { type Checkpoint, logOrigin, verifierKey } from '../contract/checkpoint.ts';
 import { parseDidKey } from '../contract/did-key.ts';
 import { messageOf } from '../contract/errors.ts';
 import type { KeyHistory } from '../contract/key-history.ts';
-import { anchorProofPath, formatAnchorState, parseAnchorState } from '../contract/log-batch.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
 import { attestationsOf, parseProof } from '../contract/ots-proof.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';

@@ -1,11 +1,11 @@
-import { messageOf } from '../../compiler/contract/errors.ts';
-import type { HashLine } from '../../compiler/contract/hash-index.ts';
 import {
   type AnchorState,
   anchorProofPath,
   anchorStatePath,
   parseAnchorState,
-} from '../../compiler/contract/log-batch.ts';
+} from '../../compiler/contract/anchor-state.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
+import type { HashLine } from '../../compiler/contract/hash-index.ts';
 import { releaseName } from '../../compiler/contract/release.ts';
 import type { ReleaseEntry } from '../../compiler/contract/release-entry.ts';
 import { FILE_COST } from '../http/cost.ts';

@@ -28,7 +28,6 @@ import {
   tables,
   unpackedPath,
 } from '../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { STATIC_FILES } from '../../compiler/contract/static-files.ts';
 import { placeOf } from '../../compiler/verify/release-place.ts';
 import { type CompiledSample, compiledSample } from '../shop.ts';
@@ -244,7 +243,7 @@ beforeAll(async () => {
 });
 
 /** Beside the list, so in none. */
-const UNLISTED = [RELEASE_NAME, FILES_NAME, RELEASE_PROOF_NAME];
+const UNLISTED = [RELEASE_NAME, FILES_NAME];
 
 const costs = ({ priceUsd, token }: Endpoint): boolean => priceUsd !== null || token;
 

@@ -1,9 +1,6 @@
 import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { formatNote, parseNote } from '../../compiler/contract/checkpoint.ts';
 import { cosignedBytes } from '../../compiler/contract/cosignature.ts';
-import { RELEASE_PROOF_NAME } from '../../compiler/contract/release-leaf.ts';
 import { formatTlogProof, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { formatVerifierKey, NOTE_KEY } from '../../compiler/contract/verifier-key.ts';
 import { signingKey } from '../../compiler/stages/seal/sealer.ts';
@@ -60,10 +57,4 @@ export class InventedWitness {
 export function withNote(proof: string, change: (note: string) => string): string {
   const { index, hashes, checkpoint } = parseTlogProof(proof);
   return formatTlogProof({ index, hashes, checkpoint: change(checkpoint) });
-}
-
-/** Changes the note beside the head of a release. */
-export function changeProof(folder: string, change: (note: string) => string): void {
-  const path = join(folder, RELEASE_PROOF_NAME);
-  writeFileSync(path, withNote(readFileSync(path, 'utf8'), change));
 }

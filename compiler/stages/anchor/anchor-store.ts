@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { messageOf } from '../../contract/errors.ts';
 import {
   type AnchorState,
   anchorProofPath,
   anchorStatePath,
   formatAnchorState,
   parseAnchorState,
-} from '../../contract/log-batch.ts';
+} from '../../contract/anchor-state.ts';
+import { messageOf } from '../../contract/errors.ts';
 import { PROOF_BYTES_MAX } from '../../contract/ots-proof.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { replaceFile } from '../publish/replace-file.ts';

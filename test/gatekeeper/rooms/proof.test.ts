@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { openNote } from '../../../compiler/contract/checkpoint.ts';
-import { anchorStatePath, formatAnchorState } from '../../../compiler/contract/log-batch.ts';
+import { anchorStatePath, formatAnchorState } from '../../../compiler/contract/anchor-state.ts';
 import { leafHash, verifyInclusion } from '../../../compiler/contract/merkle.ts';
 import { CORE_FIELDS } from '../../../compiler/contract/record-hash.ts';
 import {

@@ -7,7 +7,6 @@ import {
   parseFiles,
   RELEASE_NAME,
 } from '../../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
 import { type Disk, nodeDisk } from '../../../compiler/verify/disk.ts';
 import { FAULTS_MAX } from '../../../compiler/verify/release-fault.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
@@ -56,7 +55,6 @@ export async function runFlips(release: FlipRelease, options: FlipOptions): Prom
     ['head', RELEASE_NAME, RELEASE_NAME],
     // The head holds the hash of the list.
     ['list', FILES_NAME, RELEASE_NAME],
-    ['proof', RELEASE_PROOF_NAME, RELEASE_PROOF_NAME],
   ] as const) {
     wrong.push(...(await ownFlips(release, { file, named }, options)));
     byClass[kind] = options.own;

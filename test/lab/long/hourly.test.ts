@@ -2,7 +2,11 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { LOG_INDEX_FOLDER, parseLogLine } from '../../../compiler/contract/log-runs.ts';
+import {
+  HASH_COUNT_PATH,
+  HASH_INDEX_FOLDER,
+  parseHashLine,
+} from '../../../compiler/contract/hash-index.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
 import { SERIES_TAIL } from '../../../compiler/contract/series.ts';
@@ -56,14 +60,14 @@ const sum = (sizes: readonly { readonly size: number }[]) =>
 function readingsOf(data: string): readonly object[] {
   const listed = parseFiles(readFileSync(join(data, 'current', FILES_NAME), 'utf8'));
   return listed
-    .filter(({ path }) => path.startsWith(`${LOG_INDEX_FOLDER}/`))
+    .filter(({ path }) => path.startsWith(`${HASH_INDEX_FOLDER}/`) && path !== HASH_COUNT_PATH)
     .flatMap(({ path, sha256 }) => {
       const text = readFileSync(join(data, storedPath(path, sha256)), 'utf8');
-      return text.split('\n').slice(0, -1).map(parseLogLine);
+      return text.split('\n').slice(0, -1).map(parseHashLine);
     })
-    .sort((one, other) => one.position - other.position)
-    .filter(({ facts }) => facts?.kind === 'reading')
-    .map(({ position, ...line }) => line);
+    .sort((one, other) => (one.record_hash < other.record_hash ? -1 : 1))
+    .filter(({ kind }) => kind === 'reading')
+    .map(({ sequence, index, ...line }) => line);
 }
 
 /** What one more hour writes: files of the release that are new, its list, and what is remembered again. */

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { summaryText } from '../../../compiler/commands/progress.ts';
 import { RELEASE_NAME } from '../../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import {
@@ -48,7 +47,6 @@ async function published(files: SnapshotFiles, maxRejectsPpm = 0) {
   const { folder, release } = await compileFolder(writeSnapshots(files), { maxRejectsPpm });
   const below = filesBelow(folder);
   below.delete(RELEASE_NAME);
-  below.delete(RELEASE_PROOF_NAME);
   return { below, counts: release.counts };
 }
 

@@ -1,13 +1,14 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signalpressClient } from '../../../../compiler/client/signalpress-client.ts';
 import { verify } from '../../../../compiler/client/verify.ts';
 import { rollBack } from '../../../../compiler/commands/releases-command.ts';
+import { verifierKey } from '../../../../compiler/contract/checkpoint.ts';
 import { keyIdOf } from '../../../../compiler/contract/citation.ts';
+import { parseDidKey } from '../../../../compiler/contract/did-key.ts';
 import { firstHistory, formatKeyHistory } from '../../../../compiler/contract/key-history.ts';
 import { hashCore } from '../../../../compiler/contract/record-hash.ts';
-import { RELEASE_PROOF_NAME } from '../../../../compiler/contract/release-leaf.ts';
 import type { JsonObject } from '../../../../compiler/contract/strict-json.ts';
 import { revokeKey, rotateKey } from '../../../../compiler/keys/key-command.ts';
 import { canonicalHash } from '../../../../compiler/verify/body-check.ts';
@@ -31,7 +32,7 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../../../snapshot-folder.ts';
-import { Log, signedBody } from '../../../verify/invented-issuer.ts';
+import { Log, sha256, signedBody } from '../../../verify/invented-issuer.ts';
 import { provenStored } from '../../../verify/proven-stored.ts';
 import { reseal } from '../../../verify/reseal.ts';
 import { resign } from '../../../verify/resign.ts';
@@ -174,7 +175,7 @@ describe('I28: rotation', () => {
     expect((await runVerify(data, { issuer: [STRANGER] })).exitCode).toBe(1);
     expect(verifyLog(data, { trust: [K1] })).toMatchObject({
       verdict: 'verified',
-      checkpoints: 11,
+      entries: 4,
     });
     expect(verifyLog(data, { trust: [STRANGER] }).verdict).toBe('failed');
   });
@@ -192,10 +193,9 @@ describe('I28: rotation', () => {
       asOf: noon(21),
       seed: S2,
     });
-    const own = ['release.json', RELEASE_PROOF_NAME, '../../log-checkpoint'];
-    const before = own.map(
-      (name) => [join(folder, name), readFileSync(join(folder, name))] as const,
-    );
+    const own = [join(folder, 'release.json'), join(data, 'log')];
+    const kept = makeFolder();
+    for (const [at, path] of own.entries()) cpSync(path, join(kept, `${at}`), { recursive: true });
     for (const [seed, as_of] of [
       [S1, noon(21)],
       [S2, noon(9)],
@@ -203,7 +203,8 @@ describe('I28: rotation', () => {
       resign(folder, { as_of }, seed);
       const { text, exitCode } = await runVerify(data, { issuer: [K1] });
       expect([exitCode, /FAIL {2}release.json {2}issuer_did/.test(text)]).toEqual([1, true]);
-      for (const [path, bytes] of before) writeFileSync(path, bytes);
+      for (const [at, path] of own.entries())
+        cpSync(join(kept, `${at}`), path, { recursive: true });
     }
   });
 });
@@ -217,6 +218,15 @@ describe('what is remembered, and what is rolled back', () => {
     await compileFolder(here.snapshots, { data: here.data, asOf: noon(7), seed: S2 });
     return { ...here, one };
   }
+
+  it('I28: a release of the first key verifies beside the log that the next one signs', async () => {
+    const { data, one } = await rotatedOnce();
+    expect((await runVerify(one.folder, { issuer: [K1] })).text).toMatch(/^verified/);
+    const other = verifierKey('example.org/log', parseDidKey(STRANGER), sha256);
+    writeFileSync(join(data, 'log/vkey'), `${other}\n`);
+    const { text, exitCode } = await runVerify(one.folder, { issuer: [K1] });
+    expect([exitCode, /FAIL {2}log\/vkey/.test(text)]).toEqual([1, true]);
+  });
 
   it('I26: an issuer is remembered by the first key, so a rotation hides no rollback', async () => {
     const { data, one } = await rotatedOnce();

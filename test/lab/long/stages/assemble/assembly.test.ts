@@ -24,7 +24,6 @@ import {
   parseVerifyEntry,
   RELEASE_NAME,
 } from '../../../../../compiler/contract/release.ts';
-import { RELEASE_PROOF_NAME } from '../../../../../compiler/contract/release-leaf.ts';
 import { deliveredText } from '../../../../../compiler/contract/request-time.ts';
 import { seriesHead } from '../../../../../compiler/contract/series.ts';
 import { isVerified, verifyCitation } from '../../../../../compiler/verify/verify-citation.ts';
@@ -89,7 +88,7 @@ describe('a compiled release', () => {
 
   it('lists exactly its files, each with its size and digest', () => {
     const listed = parseFiles(texts.get(FILES_NAME) ?? '');
-    const unlisted = [FILES_NAME, RELEASE_NAME, RELEASE_PROOF_NAME];
+    const unlisted = [FILES_NAME, RELEASE_NAME];
     const written = [...texts.keys()].filter((path) => !unlisted.includes(path));
     expect(listed.map(({ path }) => path)).toEqual(written);
     for (const { path, size, sha256 } of listed) {

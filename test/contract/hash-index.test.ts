@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LOG_SIZE_MAX } from '../../compiler/contract/log-batch.ts';
 import {
   factsText,
+  hashCountText,
+  hashLineText,
   isWithin,
   leadOf,
-  logLineText,
-  NO_FACTS_TEXT,
-  parseLogLine,
+  parseHashCount,
+  parseHashLine,
   runPath,
   runPaths,
   runsOf,
   shardOfLead,
-} from '../../compiler/contract/log-runs.ts';
+} from '../../compiler/contract/hash-index.ts';
 
 const RUN_UNIT = 1024;
+const HASHES_MAX = 2 ** 32 - 1;
 
 const sizes = fc.integer({ min: 0, max: 30_000 * RUN_UNIT });
 const HEX = 'ab'.repeat(32);
@@ -31,12 +32,12 @@ describe('runsOf()', () => {
       ['0-4096 in 4', '4096-1024 in 1', '5120-1024 in 1', '6144-1024 in 1', '7168-5 in 1'],
     ],
     [4096 * 1024 * 2 + 1, ['0-4194304 in 4096', '4194304-4194304 in 4096', '8388608-1 in 1']],
-  ])('%i entries', (size, want) => {
+  ])('%i hashes', (size, want) => {
     const runs = runsOf(size).map(({ start, count, shards }) => `${start}-${count} in ${shards}`);
     expect(runs).toEqual(want);
   });
 
-  it('covers every entry once, with few runs', () => {
+  it('covers every hash once, with few runs', () => {
     fc.assert(
       fc.property(sizes, (size) => {
         const runs = runsOf(size);
@@ -52,7 +53,7 @@ describe('runsOf()', () => {
     );
   });
 
-  it('grows by merging: a run of a shorter log is within one run of the longer', () => {
+  it('grows by merging: a run of a smaller index is within one run of the larger', () => {
     fc.assert(
       fc.property(sizes, sizes, (one, other) => {
         const [short, long] = [Math.min(one, other), Math.max(one, other)];
@@ -63,9 +64,9 @@ describe('runsOf()', () => {
     );
   });
 
-  it.each([LOG_SIZE_MAX + 1, Number.POSITIVE_INFINITY, Number.NaN])('refuses %d', (size) => {
+  it.each([HASHES_MAX + 1, Number.POSITIVE_INFINITY, Number.NaN])('refuses %d', (size) => {
     expect(() => runsOf(size)).toThrow(RangeError);
-    expect(runsOf(LOG_SIZE_MAX).length).toBeLessThan(1100);
+    expect(runsOf(HASHES_MAX).length).toBeLessThan(1100);
   });
 });
 
@@ -73,14 +74,14 @@ describe('runPath()', () => {
   it('numbers the files of a run in hex of one width, in the order of the hashes', () => {
     const [large, small] = runsOf(64 * 1024 + 1);
     if (large === undefined || small === undefined) throw new Error('no runs');
-    expect(runPath(large, shardOfLead(large, leadOf(HEX)))).toBe('log/index/0-65536/2a.txt');
-    expect(runPaths(small)).toEqual(['log/index/65536-1/0.txt']);
+    expect(runPath(large, shardOfLead(large, leadOf(HEX)))).toBe('index/hashes/0-65536/2a.txt');
+    expect(runPaths(small)).toEqual(['index/hashes/65536-1/0.txt']);
     expect(runPaths(large)).toHaveLength(64);
     expect(runPaths(large)).toEqual([...runPaths(large)].sort());
   });
 });
 
-describe('logLineText(), parseLogLine()', () => {
+describe('hashLineText(), parseHashLine()', () => {
   const facts = fc.record({
     kind: fc.constantFrom('reading' as const, 'row' as const),
     signal_id: fc.option(fc.string()),
@@ -88,28 +89,38 @@ describe('logLineText(), parseLogLine()', () => {
     observed_at: fc.string(),
   });
 
-  it('undo each other for any text, and where nothing is known', () => {
+  it('undo each other for any text', () => {
     fc.assert(
-      fc.property(fc.option(facts), fc.nat(), (value, position) => {
-        const text = logLineText(HEX, position, factsText(value));
+      fc.property(facts, fc.integer({ min: 1 }), fc.nat(), (value, sequence, index) => {
+        const text = hashLineText(HEX, { sequence, index }, factsText(value));
         expect(text.indexOf('\n')).toBe(text.length - 1);
-        const line = { record_hash: `sha256:${HEX}`, position, facts: value };
-        expect(parseLogLine(text.slice(0, -1))).toEqual(line);
+        const line = { record_hash: `sha256:${HEX}`, sequence, index, ...value };
+        expect(parseHashLine(text.slice(0, -1))).toEqual(line);
       }),
     );
-    expect(factsText(null)).toBe(NO_FACTS_TEXT);
   });
 
   it.each([
     '',
     '[]',
-    `["sha256:${HEX}",1]`,
-    `["sha256:${HEX}",-1,null,null,null,null]`,
-    `["sha256:${HEX}",1,"file",null,"a","b"]`,
-    `["sha256:${HEX}",1,"reading",null,null,null]`,
-    `["sha256:${HEX}",1,null,null,"a",null]`,
-    `["${HEX}",1,null,null,null,null]`,
+    `["sha256:${HEX}",1,0]`,
+    `["sha256:${HEX}",0,0,"row",null,"a","b"]`,
+    `["sha256:${HEX}",1,-1,"row",null,"a","b"]`,
+    `["sha256:${HEX}",1,0,"citation",null,"a","b"]`,
+    `["sha256:${HEX}",1,0,"reading",null,null,null]`,
+    `["sha256:${HEX}",1,0,null,null,null,null]`,
+    `["${HEX}",1,0,"row",null,"a","b"]`,
   ])('refuse %j', (text) => {
-    expect(() => parseLogLine(text)).toThrow();
+    expect(() => parseHashLine(text)).toThrow();
+  });
+});
+
+describe('hashCountText(), parseHashCount()', () => {
+  it('undo each other, and refuse any other spelling', () => {
+    for (const total of [0, 7, HASHES_MAX])
+      expect(parseHashCount(hashCountText(total))).toBe(total);
+    for (const text of ['', '7', '07\n', '-1\n', '1.5\n', ' 7\n', '7\n\n', `${HASHES_MAX + 1}\n`]) {
+      expect(() => parseHashCount(text)).toThrow(RangeError);
+    }
   });
 });
