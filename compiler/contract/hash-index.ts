@@ -139,6 +139,7 @@ export function hashCountText(total: number): string {
 /** The inverse of hashCountText; throws a RangeError for any other text. */
 export function parseHashCount(text: string): number {
   const total = Number(text.slice(0, -1));
-  if (total <= HASHES_MAX && hashCountText(total) === text) return total;
+  const isCount = Number.isSafeInteger(total) && total >= 0 && total <= HASHES_MAX;
+  if (isCount && hashCountText(total) === text) return total;
   throw new RangeError(`Cannot read "${HASH_COUNT_PATH}": not a number of hashes`);
 }

@@ -9,6 +9,7 @@ import { keyIdOf } from '../../../../compiler/contract/citation.ts';
 import { parseDidKey } from '../../../../compiler/contract/did-key.ts';
 import { firstHistory, formatKeyHistory } from '../../../../compiler/contract/key-history.ts';
 import { hashCore } from '../../../../compiler/contract/record-hash.ts';
+import { deliveredText } from '../../../../compiler/contract/request-time.ts';
 import type { JsonObject } from '../../../../compiler/contract/strict-json.ts';
 import { revokeKey, rotateKey } from '../../../../compiler/keys/key-command.ts';
 import { canonicalHash } from '../../../../compiler/verify/body-check.ts';
@@ -62,12 +63,14 @@ interface World {
   readonly data: string;
 }
 
-/** Bodies of a release that are sold, as a buyer saved them, with their proofs. */
-const bodiesIn = (folder: string): string[] =>
-  [...filesBelow(folder)]
-    .filter(([path]) => /^(record|series)\/.*\.json$/.test(path))
-    .map(([path]) => JSON.parse(readFileSync(fileOf(folder, path), 'utf8')))
-    .map((body) => JSON.stringify(provenStored(folder, body)));
+/** Bodies of a release that are sold, as a buyer of its hour saved them, with their proofs. */
+const bodiesIn = (folder: string): string[] => {
+  const made = Date.parse(readJson(folder, 'release.json').as_of);
+  return [...filesBelow(folder)]
+    .filter(([path]) => /^(thin\/)?record\/.*\.json$/.test(path))
+    .map(([path]) => deliveredText(readFileSync(fileOf(folder, path), 'utf8'), made))
+    .map((text) => JSON.stringify(provenStored(folder, JSON.parse(text))));
+};
 
 /** Those that are stored or forged have no proof of their own. */
 const stored = (body: string) => ({ proof: false, readStdin: () => Buffer.from(body) });
@@ -221,10 +224,15 @@ describe('what is remembered, and what is rolled back', () => {
 
   it('I28: a release of the first key verifies beside the log that the next one signs', async () => {
     const { data, one } = await rotatedOnce();
-    expect((await runVerify(one.folder, { issuer: [K1] })).text).toMatch(/^verified/);
+    const judged = () =>
+      runVerify(one.folder, {
+        issuer: [K1],
+        keys: fileOf(join(data, 'current'), 'well-known/keys.json'),
+      });
+    expect((await judged()).text).toMatch(/^verified/);
     const other = verifierKey('example.org/log', parseDidKey(STRANGER), sha256);
     writeFileSync(join(data, 'log/vkey'), `${other}\n`);
-    const { text, exitCode } = await runVerify(one.folder, { issuer: [K1] });
+    const { text, exitCode } = await judged();
     expect([exitCode, /FAIL {2}log\/vkey/.test(text)]).toEqual([1, true]);
   });
 
