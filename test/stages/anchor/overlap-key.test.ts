@@ -4,9 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileOptions } from '../../../compiler/commands/compile-options.ts';
 import { noteKeyHash, parseNote } from '../../../compiler/contract/checkpoint.ts';
 import { parseDidKey } from '../../../compiler/contract/did-key.ts';
-import { parseLogBatches } from '../../../compiler/contract/log-batch.ts';
-import { RELEASE_PROOF_NAME } from '../../../compiler/contract/release-leaf.ts';
-import { parseTlogProof } from '../../../compiler/contract/tlog-proof.ts';
+import { CHECKPOINT_PATH } from '../../../compiler/contract/tiles.ts';
 import { rotateKey } from '../../../compiler/keys/key-command.ts';
 import { sha256 } from '../../../compiler/stages/anchor/log-tree.ts';
 import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
@@ -15,7 +13,6 @@ import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../../compiler/verify/verify-log.ts';
 import {
   compileFolder,
-  fileOf,
   makeFolder,
   ndjson,
   reading,
@@ -61,16 +58,10 @@ function opened(note: string, dids: readonly string[]): readonly string[] | null
   return signers.length === 0 ? null : signers;
 }
 
-/** Every checkpoint that a release publishes. */
-function checkpointsOf(folder: string): string[] {
-  const text = (path: string) => readFileSync(fileOf(folder, path), 'utf8');
-  const proof = readFileSync(join(folder, RELEASE_PROOF_NAME), 'utf8');
-  const rows = parseLogBatches(text('log/batches/000000.txt')).map(({ checkpoint }) => checkpoint);
-  return [text('log/checkpoint'), parseTlogProof(proof).checkpoint, ...rows];
-}
+/** Where the log has its newest checkpoint. */
+const CHECKPOINT = join(data, CHECKPOINT_PATH);
 
 let [K1, K2] = ['', ''];
-let folder = '';
 let summary: Awaited<ReturnType<typeof compileAt>>;
 beforeAll(async () => {
   [K1, K2] = [didOf(seeds.one), didOf(seeds.two)];
@@ -78,21 +69,16 @@ beforeAll(async () => {
   const rotation = { from: at(21), now: at(21), overlapDays: 3 };
   rotateKey({ data, old: seeds.one, next: seeds.two, ...rotation });
   summary = await compileAt(22, seeds.two, seeds.one);
-  folder = summary.folder;
 });
 
 describe('the log in an overlap', () => {
   it('I28: checkpoints carry both signatures, and each of them opens the note alone', () => {
-    const [log = '', proof = '', ...rows] = checkpointsOf(folder);
-    const released = rows.at(-1) ?? '';
-    for (const note of [log, proof]) {
-      expect(opened(note, [K1, K2])).toEqual([K2, K1]);
-      expect(opened(note, [K1])).toEqual([K1]);
-      expect(opened(note, [K2])).toEqual([K2]);
-      expect(opened(note, [didOf(seeds.three)])).toBeNull();
-      expect(opened(note.replace(/^\d+$/m, '99'), [K1])).toBeNull();
-    }
-    expect(opened(released, [K1, K2])).toEqual([K1]);
+    const note = readFileSync(CHECKPOINT, 'utf8');
+    expect(opened(note, [K1, K2])).toEqual([K2, K1]);
+    expect(opened(note, [K1])).toEqual([K1]);
+    expect(opened(note, [K2])).toEqual([K2]);
+    expect(opened(note, [didOf(seeds.three)])).toBeNull();
+    expect(opened(note.replace(/^\d+$/m, '99'), [K1])).toBeNull();
     expect(summary.overlapSigned).toBe(true);
   });
 
@@ -104,7 +90,7 @@ describe('the log in an overlap', () => {
   });
 
   it('I28: a false second line fails, a missing one does not', async () => {
-    const path = join(folder, RELEASE_PROOF_NAME);
+    const path = CHECKPOINT;
     const whole = readFileSync(path, 'utf8');
     const lines = whole.trimEnd().split('\n');
     writeFileSync(path, `${lines.slice(0, -1).join('\n')}\n`);
@@ -153,10 +139,9 @@ describe('the overlap key', () => {
   });
 
   it('I28: signs nothing once it has ended, and the release goes on', async () => {
-    const { overlapSigned, folder: later } = await compileAt(25, seeds.two, seeds.one);
+    const { overlapSigned } = await compileAt(25, seeds.two, seeds.one);
     expect(overlapSigned).toBe(false);
-    const [log = ''] = checkpointsOf(later);
-    expect(opened(log, [K1, K2])).toEqual([K2]);
+    expect(opened(readFileSync(CHECKPOINT, 'utf8'), [K1, K2])).toEqual([K2]);
     expect((await compileAt(26, seeds.two)).overlapSigned).toBeNull();
     expect((await runVerify(data, { issuer: [K1] })).exitCode).toBe(0);
   });
