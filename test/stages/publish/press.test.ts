@@ -13,7 +13,7 @@ const PATH = 'well-known/openapi.json';
 const PACKED = [packedPath(PATH, 'br'), packedPath(PATH, 'gzip')];
 
 /** What a press lists and writes, after a release with these files. */
-function pressed(listed: readonly FileEntry[] = []) {
+function pressed(listed: readonly FileEntry[] = [], groupsBefore = '[]') {
   const written: string[] = [];
   const press = makePress({
     catalog: BUILTIN,
@@ -29,6 +29,7 @@ function pressed(listed: readonly FileEntry[] = []) {
     },
     shards: { add: () => undefined, remove: () => undefined, write: () => [], emptied: [] },
     leaves: { add: () => undefined } as never,
+    groupsBefore,
     before: (path) => listed.find((each) => each.path === path) ?? null,
   });
   return { press, written };
@@ -58,6 +59,39 @@ describe('makePress().pack()', () => {
     const older = pressed(first.press.files.filter(({ path }) => !path.endsWith('.br')));
     older.press.pack(PATH, LONG);
     expect(older.written).toEqual([PATH, PACKED[0]]);
+  });
+});
+
+describe('makePress().group()', () => {
+  const LOOK_UP = {
+    ...{ record_hash: `sha256:${'0a'.repeat(32)}`, kind: 'row', state: 'current', file: 'a.json' },
+    ...{ signal_id: null, entity: 'x', observed_at: '2026-11-20T10:00:00Z' },
+  } as const;
+  const grouped = (digest: string, { press }: ReturnType<typeof pressed>) =>
+    press.group('x', digest, () => {
+      press.file('a.json', digest);
+      press.lookUp(LOOK_UP);
+    });
+
+  it('lets a group of the same digest stand, with its look-ups, for as long as it stays so', () => {
+    const first = pressed();
+    grouped('1', first);
+    const second = pressed(first.press.files, first.press.groups());
+    grouped('1', second);
+    expect(second.written).toEqual([]);
+    expect(second.press.files).toEqual(first.press.files);
+    expect(second.press.lookUps).toEqual(first.press.lookUps);
+    expect(second.press.groups()).toBe(first.press.groups());
+  });
+
+  it('writes a group of another digest, and one of which a file is not listed any more', () => {
+    const first = pressed();
+    grouped('1', first);
+    const other = pressed(first.press.files, first.press.groups());
+    grouped('2', other);
+    const lost = pressed([], first.press.groups());
+    grouped('1', lost);
+    expect([other.written, lost.written]).toEqual([['a.json'], ['a.json']]);
   });
 });
 
