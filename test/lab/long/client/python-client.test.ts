@@ -166,7 +166,7 @@ show([words(http), words(http, dict(PAIR, proof=0)), words(bare), words(forged)]
     const [whole, without, bare, forged] = made as string[];
     expect([whole, without]).toEqual(['verified', 'verified']);
     expect(bare).toContain('proof');
-    expect(forged).toContain('is not in a tree of');
+    expect(forged).toContain('the entry is not in the log');
   });
 
   it('watches: each reading once, again when its hash changes, through four failures', async () => {
@@ -415,8 +415,8 @@ show([[fault(lambda: buy(lie)) for lie in lies], fault(lambda: buy(bare)), fault
         ];
         expect(lies.map(([code]) => code)).toEqual(Array(8).fill('unverified'));
         const words = lies.map(([, text]) => text);
-        expect(words[0]).toContain('part 1 is not what request 1 asked for');
-        expect(words[1]).toContain('1 parts for 2 requests');
+        expect(words[0]).toContain('part 1 is not what was quoted for request 1');
+        expect(words[1]).toContain('not the basket that was asked for');
         expect(words[2]).toContain('part 2 is not what was quoted for request 2');
         expect(words[3]).toContain('part 1 is not what was quoted for request 1');
         expect(words[4]).toContain('total_usd: not the sum of the prices');

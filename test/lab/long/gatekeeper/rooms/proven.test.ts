@@ -2,9 +2,12 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { defined } from '../../../../../compiler/contract/defined.ts';
+import { verifyInclusion } from '../../../../../compiler/contract/merkle.ts';
 import { storedPath } from '../../../../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../../../../compiler/contract/release.ts';
+import { type ReleaseEntry, takenLeaf } from '../../../../../compiler/contract/release-entry.ts';
 import { bodyOfText } from '../../../../../compiler/contract/series-csv.ts';
 import { BLOCKS_PATH } from '../../../../../compiler/contract/statement-tree.ts';
 import { CHECKPOINT_PATH, tilePath } from '../../../../../compiler/contract/tiles.ts';
@@ -12,10 +15,12 @@ import { readPlain } from '../../../../../compiler/verify/plain-file.ts';
 import { answer } from '../../../../../gatekeeper/answers/answers.ts';
 import type { Content, Service } from '../../../../../gatekeeper/answers/service.ts';
 import { headHash } from '../../../../../gatekeeper/release/open-release.ts';
+import { sha256 } from '../../../../../gatekeeper/release/read-body.ts';
+import { proof } from '../../../../../gatekeeper/rooms/proof.ts';
 import { proven } from '../../../../../gatekeeper/rooms/proven.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../../../../gate.ts';
 import { openedProof } from '../../../../gatekeeper/proven-body.ts';
-import { compiledService, question } from '../../../../gatekeeper/tiny-service.ts';
+import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
 
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const SIGNED_CSV = `/gauge/history-series?entity=us-denver&format=csv-signed&signal_id=airquality.aqi`;
@@ -30,6 +35,22 @@ async function sold(target: string, service: Service = shop.service): Promise<Bu
   const answered = await answer(asked, service);
   if (answered.kind !== 'content') throw new Error(`Cannot sell "${target}": no answer`);
   return (await proven(answered.content, asked, service)).body;
+}
+
+const placeSchema = z.looseObject({
+  found: z.boolean(),
+  inclusion: z
+    .looseObject({
+      index: z.number(),
+      inclusion_proof: z.array(z.string()),
+      entry: z.custom<ReleaseEntry>(),
+    })
+    .nullable(),
+});
+
+/** What `/proof` says of a hash. */
+async function place(hash: string) {
+  return placeSchema.parse(jsonOf(await proof(question(`/proof/${hash}`), shop.service)));
 }
 
 describe('what is sold', () => {
@@ -77,6 +98,32 @@ describe('what is sold', () => {
       );
       expect(openedProof(JSON.stringify(forged)).isProven).toBe(false);
     }
+  });
+
+  it('I72: names no reading or row that has no place in the log, as far back as a series goes', async () => {
+    const [, wrong] = await Promise.all([sold(RECORD), place(`sha256:${'0'.repeat(64)}`)]);
+    expect(wrong).toMatchObject({ found: false, inclusion: null });
+    const told = targets.filter((target) => /^\/gauge\/history/.test(target));
+    const hashes = new Set<string>();
+    for (const target of told.filter((one) => !one.includes('format=csv'))) {
+      const { _citation, ...body } = JSON.parse(String(await shop.ask(target)));
+      for (const [, hash] of JSON.stringify(body).matchAll(
+        /"record_hash":"(sha256:[0-9a-f]{64})"/g,
+      ))
+        hashes.add(String(hash));
+    }
+    const missing: string[] = [];
+    for (const hash of hashes) {
+      const { inclusion } = await place(hash);
+      const entry = inclusion?.entry;
+      const root = Buffer.from(String(entry?.new.root).slice('sha256:'.length), 'hex');
+      const path = (inclusion?.inclusion_proof ?? []).map((hex) => Buffer.from(hex, 'hex'));
+      const at = { index: inclusion?.index ?? 0, size: entry?.new.count ?? 0 };
+      if (!verifyInclusion({ ...at, leaf: takenLeaf(hash, sha256), root, proof: path }, sha256))
+        missing.push(hash);
+    }
+    expect(missing).toEqual([]);
+    expect(hashes.size).toBeGreaterThan(6);
   });
 
   it('is short', async () => {
