@@ -15,7 +15,13 @@ import { leafHash } from '../contract/merkle.ts';
 import type { ReleaseEntry } from '../contract/release-entry.ts';
 import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
-import { type BodyCheck, checkAt, memberPath, type ObjectNode } from './body-check.ts';
+import {
+  type BodyCheck,
+  checkAt,
+  memberPath,
+  type ObjectNode,
+  objectNodes,
+} from './body-check.ts';
 import { type Backing, endOfKey, judgeKey, type KeyVerdict } from './key-rule.ts';
 import { believedDids, judgeSigner, type KeyTrust } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';
@@ -182,6 +188,11 @@ function timeFault(
   const at = Date.parse(as_of);
   if (!(utcTime(retrieved_at) <= at + CLOCK_SKEW_MS)) {
     return `it was retrieved at ${retrieved_at}, after its release of ${as_of}`;
+  }
+  for (const { value } of objectNodes(body)) {
+    const { last_looked_at: looked } = value;
+    if (looked === undefined || utcTime(String(looked)) <= at + CLOCK_SKEW_MS) continue;
+    return `it was looked at at ${String(looked)}, after its release of ${as_of}`;
   }
   const provenance = isObject(body) ? body.provenance : undefined;
   const answered = isObject(provenance) ? provenance.answered_at : undefined;

@@ -63,8 +63,10 @@ describe('withDemands() of --expect', () => {
       const second = pythonVerdicts(texts, [shop.did], now);
       expect(second.map(({ about }) => about)).toEqual(
         texts.map((text) => {
-          const { subject, fact, observed_at, retrieved_at } = { ...judge(parseJson(text)).about };
-          return { subject, fact, observed_at, retrieved_at };
+          const body = parseJson(text) as { provenance?: { answered_at?: string } };
+          const { subject, fact, observed_at, retrieved_at } = { ...judge(body).about };
+          const answered_at = body.provenance?.answered_at ?? null;
+          return { subject, fact, observed_at, retrieved_at, answered_at };
         }),
       );
       const altered = texts.map((text) => text.replace('"fact":"', '"fact":"x'));
