@@ -382,7 +382,8 @@ describe('root keys', () => {
     adoptRoot(data, change, [seed(81), seed(82), seed(ISSUER)]);
     const { folder } = await compileFolder(snapshots, { data, seed: seed(ISSUER), asOf: LATER });
     list = kept('keys.json', readFileSync(fileOf(folder, 'well-known/keys.json')));
-    body = JSON.parse(readFileSync(fileOf(folder, 'census/crypto.spot.json'), 'utf8'));
+    const census = readFileSync(fileOf(folder, 'census/crypto.spot.json'), 'utf8');
+    body = JSON.parse(deliveredText(census, Date.parse(readJson(folder, 'release.json').as_of)));
   });
 
   function kept(name: string, bytes: Uint8Array | string): string {
