@@ -15,13 +15,7 @@ import { leafHash } from '../contract/merkle.ts';
 import type { ReleaseEntry } from '../contract/release-entry.ts';
 import { isObject, type JsonValue } from '../contract/strict-json.ts';
 import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
-import {
-  type BodyCheck,
-  checkAt,
-  memberPath,
-  type ObjectNode,
-  objectNodes,
-} from './body-check.ts';
+import { type BodyCheck, checkAt, memberPath, type ObjectNode, objectNodes } from './body-check.ts';
 import { type Backing, endOfKey, judgeKey, type KeyVerdict } from './key-rule.ts';
 import { believedDids, judgeSigner, type KeyTrust } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { anchorStatePath, formatAnchorState } from '../../../compiler/contract/anchor-state.ts';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { openNote } from '../../../compiler/contract/checkpoint.ts';
-import { anchorStatePath, formatAnchorState } from '../../../compiler/contract/anchor-state.ts';
 import { leafHash, verifyInclusion } from '../../../compiler/contract/merkle.ts';
 import { CORE_FIELDS } from '../../../compiler/contract/record-hash.ts';
 import {

@@ -11,14 +11,7 @@ import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../gate.ts';
 import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import { sharedFolder } from '../../shared-folder.ts';
 import { compileFolder, writeSnapshots } from '../../snapshot-folder.ts';
-import {
-  type Ask,
-  type Delivery,
-  type IsTrue,
-  type Moments,
-  type Open,
-  type Trusted,
-} from './forgery.ts';
+import type { Ask, Delivery, IsTrue, Moments, Open, Trusted } from './forgery.ts';
 
 const HOUR_MS = 3_600_000;
 /** Hours after the release was published: all is fresh; much is late, stale or unknown; every source is dead. */
@@ -203,7 +196,6 @@ async function asked(target: string, service: Service): Promise<Open | null> {
 }
 
 // What a forgery may say without being a lie: whatever the service itself answers to some request at some moment.
-
 
 /** A settlement answer is true where a release gives it to the request; without one, where it is signed as it is for some. */
 export function isTrueSettlement({

@@ -1,7 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { type FileEntry, packedPath } from '../../../compiler/contract/release.ts';
+import {
+  type CurrentEntry,
+  type FileEntry,
+  packedPath,
+} from '../../../compiler/contract/release.ts';
 import { fileEntry } from '../../../compiler/stages/publish/file-writer.ts';
 import { makePress, packedBytes } from '../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
@@ -63,10 +67,15 @@ describe('makePress().pack()', () => {
 });
 
 describe('makePress().group()', () => {
-  const LOOK_UP = {
-    ...{ record_hash: `sha256:${'0a'.repeat(32)}`, kind: 'row', state: 'current', file: 'a.json' },
-    ...{ signal_id: null, entity: 'x', observed_at: '2026-11-20T10:00:00Z' },
-  } as const;
+  const LOOK_UP: CurrentEntry = {
+    record_hash: `sha256:${'0a'.repeat(32)}`,
+    kind: 'row',
+    state: 'current',
+    file: 'a.json',
+    signal_id: null,
+    entity: 'x',
+    observed_at: '2026-11-20T10:00:00Z',
+  };
   const grouped = (digest: string, { press }: ReturnType<typeof pressed>) =>
     press.group('x', digest, () => {
       press.file('a.json', digest);

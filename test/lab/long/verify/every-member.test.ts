@@ -76,8 +76,7 @@ const LISTED: readonly { readonly member: string; readonly paths: readonly strin
 function isListed({ target, path }: Pick<Change, 'target' | 'path'>): boolean {
   const [operation = ''] = target.split('?', 1);
   return LISTED.some(
-    ({ member, paths }) =>
-      `.${path}`.endsWith(`.${member}`) && (paths.includes(operation)),
+    ({ member, paths }) => `.${path}`.endsWith(`.${member}`) && paths.includes(operation),
   );
 }
 
