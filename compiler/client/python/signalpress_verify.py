@@ -1037,6 +1037,11 @@ def answer_fault(path, values, body):
     if "claim" not in body.get("_citation", ()):
         return "nobody signed what the body answers"
     cited_path, cited = target_of(cited_target(body["_citation"]))
+    if path in SETTLEMENTS:
+        name = next((one for one in ("entity", "issuer") if one in values), "entity")
+        spelled = values.get(name, "").upper()
+        if spelled in body["tickers"] or spelled.zfill(10) == body["entity"]:
+            values = {**values, name: body["entity"]}
     if signed_question(cited_path, cited) != signed_question(path, values):
         return "the body answers %r, not %r" % (cited_target(body["_citation"]), (path, values))
     if path == SERIES:
