@@ -1040,7 +1040,7 @@ def answer_fault(path, values, body):
     if path in SETTLEMENTS:
         name = next((one for one in ("entity", "issuer") if one in values), "entity")
         spelled = values.get(name, "").upper()
-        if spelled in body["tickers"] or spelled.zfill(10) == body["entity"]:
+        if spelled in body.get("tickers", ()) or spelled.zfill(10) == body["entity"]:
             values = {**values, name: body["entity"]}
     if signed_question(cited_path, cited) != signed_question(path, values):
         return "the body answers %r, not %r" % (cited_target(body["_citation"]), (path, values))
