@@ -19,7 +19,10 @@ import { noCharge } from '../offer/no-charge.ts';
 import { findFiler, settlementIndex } from './filings.ts';
 import { jsonContent } from './json-content.ts';
 
-/** `/resolve` and `/resolve/proposer`: the signed answer whose interval holds the cutoff, with what nobody signs of the request. */
+/**
+ * `/resolve` and `/resolve/proposer`: the signed answer whose interval holds the cutoff, with what nobody signs of the request.
+ * Computed, because the cutoff picks the file.
+ */
 export async function resolve(question: Question, service: Service): Promise<Answered> {
   const { route, spend } = question;
   const { release } = service;

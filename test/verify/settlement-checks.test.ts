@@ -179,7 +179,6 @@ describe.each(['/resolve', '/resolve/proposer'])('an answer of %s', (path) => {
       subject:
         'filing record of form 8-K with item 2.02 by Example Corp, cutoffs from 2026-06-01 on, before 2026-11-20',
       fact: expect.stringContaining('form 8-K with item 2.02'),
-      unsigned: { cutoff_time: '2026-07-03T03:59:59Z', market_or_event: null },
       time_of: 'coverage',
     });
     const later = ask('form=8-K&event_class=2.02&cutoff=2026-11-20', path);
@@ -195,19 +194,5 @@ describe('an answer of the other operation', () => {
     const proposed = await sold(ask(about, '/resolve/proposer'));
     expect(faultOf(ask(about), proposed)).toMatch(/is not an answer of "\/resolve"/);
     expect(faultOf(ask(about, '/resolve/proposer'), proposed)).toBeNull();
-  });
-});
-
-describe('an answer of the first format', () => {
-  it('is left to the last program of that format, in one sentence', async () => {
-    const { _citation = null, ...body } = await sold(ask('form=10-K&cutoff=2026-03-31'));
-    const { valid_from, valid_until, basis, valid_days, ...rest } = body as JsonObject;
-    const old = { ...rest, list: null, coverage: { _citation }, _citation } as JsonObject;
-    const { verdict, checks } = judged(old);
-    expect([verdict, checks.map(({ detail }) => detail)]).toEqual([
-      'unsigned',
-      [expect.stringMatching(/^an answer of the first format: judge it with the last signalpress/)],
-    ]);
-    expect(judged({ ...body, _citation }).verdict).toBe('verified');
   });
 });
