@@ -172,6 +172,7 @@ const KINDS = new Map<string, string>([
   ['free', 'samples and previews'],
   ['verify', 'look-ups'],
   ['log', 'log'],
+  ['statements', 'proofs'],
   ['index', 'indexes'],
   ['well-known', 'descriptions'],
   ['site', 'page for people'],
