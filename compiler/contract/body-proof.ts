@@ -1,4 +1,4 @@
-// What a `_proof` says beside its tlog-proof (FORMAT.md, section 8): the entry of the release that an answer came from, and the
+// What a `_proof` says beside its tlog-proof (FORMAT.md, section 5): the entry of the release that an answer came from, and the
 // path from the statement of the body to the root over all statements of that release.
 
 import { hexToBytes } from '@noble/hashes/utils.js';

@@ -1,4 +1,4 @@
-// The entry of a release in the log (FORMAT.md, section 8): the only kind of entry that is written. It states the root over all
+// The entry of a release in the log (FORMAT.md, section 5): the only kind of entry that is written. It states the root over all
 // statements that are current in the release, and the root over the record hashes that the release took in.
 
 import { bytesToHex } from '@noble/hashes/utils.js';

@@ -10,7 +10,7 @@ import {
 import { isoTime, utcTime } from './iso-time.ts';
 import { isObject, type JsonObject, type JsonValue } from './strict-json.ts';
 
-// A stored body lacks the members that depend on the moment of the request (FORMAT.md, section 5). They follow from signed
+// A stored body lacks the members that depend on the moment of the request (FORMAT.md, section 4). They follow from signed
 // members of the same object and from an instant; whoever delivers the body sets them on the parsed value and prints it.
 // What is parsed was written by JSON.stringify, so nothing else changes. The signed `at_request` of a provenance lists which
 // of them its body owes, so that nobody can leave one out.

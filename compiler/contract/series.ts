@@ -145,7 +145,7 @@ export function stateBefore([date, rows, chain]: SeriesCut, known: readonly stri
   return { rows, snapshot_date, chain };
 }
 
-// The rows of a series stand in files of two kinds (FORMAT.md, section 8): its own, which every release writes again, and
+// The rows of a series stand in files of two kinds (AUDIT.md, section 3): its own, which every release writes again, and
 // segments, which never change. How the rows are shared out follows from their number alone.
 
 /** Newest rows of a series, which may still be revised; all rows before them are settled. */
@@ -222,7 +222,7 @@ export function parseSegmentPath(
 }
 
 // What the hash core of a row has and the row does not. Rows of one source mostly share it, so it is stored once for all
-// rows in a sequence that have the same (FORMAT.md, section 8).
+// rows in a sequence that have the same (AUDIT.md, section 3).
 
 /** Members of a core that a row lacks; each source reduced to what is hashed. */
 export type RowOrigin = Readonly<

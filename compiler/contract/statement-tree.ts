@@ -1,4 +1,4 @@
-// The tree over all statements that are current in a release (FORMAT.md, section 8). Its leaves are sorted by target, each target
+// The tree over all statements that are current in a release (FORMAT.md, section 5). Its leaves are sorted by target, each target
 // once. It is stored in blocks of 256 leaves with the hashes above them, so that one read and the roots of all blocks give the
 // path of any leaf. RFC 6962 splits a tree of blocks where it splits their leaves.
 

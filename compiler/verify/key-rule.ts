@@ -1,4 +1,4 @@
-// The one rule for every key (FORMAT.md, section 10): a citation counts if its key was valid at the `as_of` of the release that
+// The one rule for every key (FORMAT.md, section 7): a citation counts if its key was valid at the `as_of` of the release that
 // its proof leads to. That time is the word of whoever signed the checkpoint. It counts if one of those keys is still valid, or
 // if it is shown that the checkpoint is older than the end of one: whoever has a key after its end can sign any date.
 

@@ -147,6 +147,7 @@ function inclusionChecks(hash: string, { proved, entry, entryBytes, member }: Pl
   };
   const logged = {
     index: entry_index,
+    // The tree of what is no checkpoint is empty, and nothing is in it.
     size: openNote(checkpoint)?.checkpoint.size ?? 0,
     leaf: leafHash(entryBytes, sha256),
     root: hexToBytes(log_root),

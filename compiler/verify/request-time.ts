@@ -10,7 +10,7 @@ import { isObject, type JsonObject, type JsonValue } from '../contract/strict-js
 import { type BodyCheck, checkAt, memberPath, type ObjectNode } from './body-check.ts';
 import { isSame } from './relation.ts';
 
-// What a body says of the moment it was asked for is outside every hash and signature (FORMAT.md, section 5). The body says
+// What a body says of the moment it was asked for is outside every hash and signature (FORMAT.md, section 4). The body says
 // which moment that was, and signs which words it owes. They are made again here by the function that wrote them: none may
 // be missing, none may be there beside them, and none may differ.
 

@@ -63,7 +63,7 @@ import {
  *  5. The proof that came with it, outside of all hashes: that it is the answer of a release in the log of its issuer, at
  *     whose time the key of each citation was valid.
  *
- * The steps are those of contract/FORMAT.md, section 11. No socket is opened, and the clock is given.
+ * The steps are those of contract/FORMAT.md. No socket is opened, and the clock is given.
  *
  * Known limits: a key that the body names proves nothing, so without a chosen issuer the best verdict is
  * `issuer_unknown`. A signature tells who said something, not whether the source was right. That a body was delivered at the

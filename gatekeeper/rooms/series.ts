@@ -121,7 +121,7 @@ function signedHead(layout: SeriesLayout, { before }: Cut, asked: Asked): string
   return signedCsvHead(answer.toString('utf8').replaceAll('\n', ''));
 }
 
-// Where the lines of a stored series stand (FORMAT.md, section 8). Answers are cut out of these bytes.
+// Where the lines of a stored series stand (AUDIT.md, section 3). Answers are cut out of these bytes.
 
 const ROWS = ',"rows":[';
 

@@ -79,7 +79,9 @@ function refuseShorter(
 /** Gives the record hashes of readings and rows that the log holds to what is taken in. */
 export function takeFirstIndex({ under, read }: CurrentRelease, leaves: LeafStore): void {
   for (const path of under(`${LOG_FOLDER}/index/`)) {
-    const lines = (read(path)?.toString('utf8') ?? '').split('\n');
+    const bytes = read(path);
+    if (bytes === null) throw refused(path, 'it is not there');
+    const lines = bytes.toString('utf8').split('\n');
     for (const line of lines) {
       const [, hex, facts] = LINE.exec(line) ?? [];
       if (hex !== undefined) leaves.addLines(Buffer.from(`${hex} ${facts}\n`));

@@ -12,7 +12,7 @@ import {
 } from './shops.ts';
 
 /**
- * Shows forged bodies to every judge: the command, POST /gauge/verify, the client and verify_record.py. None may believe a
+ * Shows forged bodies to every judge: the command, POST /gauge/verify, the client and signalpress_verify.py. None may believe a
  * lie, and all have to say the same (I53).
  */
 export const experiment = campaign(

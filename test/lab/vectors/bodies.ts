@@ -31,7 +31,7 @@ export function bodiesText(parts: readonly BodyVectors[]): string {
 
 /**
  * Writes at least 500 bodies with the verdict that every judge has to come to, as `bodies.ndjson`. The command, the service,
- * the client and verify_record.py judge each of them; where two disagree, the run names it.
+ * the client and signalpress_verify.py judge each of them; where two disagree, the run names it.
  */
 export const experiment = campaign(
   { into: '', seed: 24, vectors: 600 },

@@ -55,7 +55,7 @@ describe('withDemands() of --expect', () => {
   });
 
   it.skipIf(!hasPython)(
-    'says of each what verify_record.py does (skipped without python3)',
+    'says of each what signalpress_verify.py does (skipped without python3)',
     async () => {
       const texts = await Promise.all(
         JSON_TARGETS.map(async (target) => JSON.stringify(await sold(target))),

@@ -136,7 +136,7 @@ describe('I53: the bodies of the 64 paid operations as they are sold', () => {
     expect(stated).toEqual([signed, signed, true]);
   });
 
-  it.skipIf(!hasPython)('are accepted by verify_record.py (skipped without python3)', () => {
+  it.skipIf(!hasPython)('are accepted by signalpress_verify.py (skipped without python3)', () => {
     const verdicts = inPython([...bodies.values()], [shop.did]);
     expect(verdicts.map(({ verdict }, at) => `${TARGETS[at]} ${verdict}`)).toEqual(
       TARGETS.map((target) => `${target} ${target === TOKEN ? 'unsigned' : 'verified'}`),
@@ -168,7 +168,7 @@ describe('I53: a body with one leaf changed', () => {
     expect(found.map(({ path }) => path)).not.toContain('market_or_event');
   });
 
-  it.skipIf(!hasPython)('fails at verify_record.py (skipped without python3)', () => {
+  it.skipIf(!hasPython)('fails at signalpress_verify.py (skipped without python3)', () => {
     const verdicts = inPython(
       shown().map(({ text }) => text),
       [shop.did],
@@ -203,7 +203,7 @@ describe.skipIf(!hasPython)(
     const isSignable = ({ target, path }: Change): boolean =>
       !/^\/(resolve|gauge\/subscribe)/.test(target) && !path.startsWith('_citation');
 
-    it('with one leaf changed is judged alike by the command and by verify_record.py', () => {
+    it('with one leaf changed is judged alike by the command and by signalpress_verify.py', () => {
       // A signature each takes the second judge longer than all else.
       const given = shown()
         .filter(isSignable)

@@ -111,7 +111,7 @@ describe('words of request time', () => {
 const PYTHON_EVERY = 8;
 
 describe.skipIf(!hasPython)(
-  'verify_record.py on words of request time (skipped without python3)',
+  'signalpress_verify.py on words of request time (skipped without python3)',
   () => {
     function judged(bodies: readonly Body[], now: number): string[] {
       const texts = bodies.map((body) => JSON.stringify(body));

@@ -194,7 +194,7 @@ describe('seriesFile()', () => {
     },
   );
 
-  it.skipIf(!hasPython)('is judged alike by verify_record.py (skipped without python3)', () => {
+  it.skipIf(!hasPython)('is judged alike by signalpress_verify.py (skipped without python3)', () => {
     const texts = answered.map(({ each }) => JSON.stringify(each));
     const judged = pythonVerdicts(texts, [did], Date.parse('2026-11-22'));
     expect(judged.map(({ verdict }) => verdict)).toEqual(answered.map(({ wanted }) => wanted));
