@@ -10,7 +10,10 @@ describe('exampleRequest()', () => {
     const tiny = await tinyService();
     const service = { ...tiny, operator: { ...tiny.operator, tokens: tinyTokens() } };
     const answered: string[] = [];
-    const rows = BUILTIN.operations.filter(({ method }) => method === 'GET');
+    // The log lies beside a release, and this one stands alone: `rooms/proof.test.ts` asks for anchors.
+    const rows = BUILTIN.operations.filter(
+      ({ method, answer: how }) => method === 'GET' && how !== 'anchor',
+    );
     for (const row of rows) {
       const example = exampleRequest(row, {}, service.release);
       if (example === null) continue;

@@ -425,7 +425,7 @@ describe('a purchase with its proof', () => {
   });
 
   it('is refused without a charge where the log cannot be read; the same payment buys it once that can', async () => {
-    const tiles = join(data, 'files/log/tile/0');
+    const tiles = join(data, 'log/tile/0');
     const files = readdirSync(tiles, { recursive: true, withFileTypes: true })
       .filter((one) => one.isFile())
       .map((one) => join(one.parentPath, one.name));

@@ -92,7 +92,7 @@ function statementsIn(folder: string): Map<string, string> {
 }
 
 describe('the log of a data folder', () => {
-  it('I62: has an entry for each release, which states its head, its statements and what it took in', () => {
+  it('I73: has an entry for each release, which states its head, its statements and what it took in', () => {
     const log = logOf(data);
     expect(log.signed.size).toBe(2);
     for (const [at, name] of names.entries()) {
@@ -110,7 +110,7 @@ describe('the log of a data folder', () => {
     }
   });
 
-  it('I62: states every statement of the release, each target once, in the order of the targets', () => {
+  it('I73: states every statement of the release, each target once, in the order of the targets', () => {
     const statements = statementsIn(join(data, 'current'));
     const sorted = [...statements].sort(([a], [b]) => (a < b ? -1 : 1));
     expect(sorted.length).toBeGreaterThan(40);
@@ -150,12 +150,12 @@ describe('a log that is not what was signed', () => {
     expect(readdirSync(join(here, 'releases')).sort()).toEqual(names);
   };
 
-  it('is refused where it is lost, and goes on where it is not', async () => {
+  it('I27: is refused where it is lost, and goes on where it is not', async () => {
     await refusal((here) => rmSync(join(here, 'log'), { recursive: true }), 'it is lost');
     expect((await compiled(copied())).release.sequence).toBe(3);
   });
 
-  it('is refused where it is shorter than what was published', async () => {
+  it('I27: is refused where it is shorter than what was published', async () => {
     const first = join(makeFolder(), 'data');
     await compiled(first, { asOf: TIMES[0] });
     await refusal((here) => {
@@ -164,7 +164,7 @@ describe('a log that is not what was signed', () => {
     }, 'its newest entry is release 1, and release 2 is the current one');
   });
 
-  it('is refused where it is that of other releases', async () => {
+  it('I27: is refused where it is that of other releases', async () => {
     const other = join(makeFolder(), 'data');
     await compiled(other, { asOf: TIMES[0] });
     await compiled(other, { asOf: '2026-11-20T13:30:00Z' });

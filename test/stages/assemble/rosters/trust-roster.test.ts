@@ -86,16 +86,15 @@ describe('trustPart()', () => {
     expect(rows.map(({ file }) => file)).toEqual(['subject/trust/a-example.json']);
     const facts = { kind: 'row', signal_id: 'trust.service', entity: 'a-example' };
     expect(out.leaves).toMatchObject([
-      { ...facts, batch: DAYS[2], record_hash: rows[0]?.record_hash },
-      { ...facts, batch: DAYS[0], observed_at: first.observed_at },
+      { ...facts, record_hash: rows[0]?.record_hash },
+      { ...facts, observed_at: first.observed_at },
     ]);
   });
 
   it('keeps the first collection of a repeat', () => {
     const first = serviceRow('a.example', DAYS[0]);
     const out = trust([first, { ...first, collected_at: '2026-11-19T07:00:00Z' }]);
-    expect(out.leaves).toHaveLength(1);
-    expect(out.leaves[0]).toMatchObject({ batch: DAYS[0] });
+    expect(out.leaves).toEqual(trust([first]).leaves);
   });
 
   it('takes what is not hashed from the newest repeat, but none from an import without hashes', () => {

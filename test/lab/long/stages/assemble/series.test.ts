@@ -194,12 +194,15 @@ describe('seriesFile()', () => {
     },
   );
 
-  it.skipIf(!hasPython)('is judged alike by signalpress_verify.py (skipped without python3)', () => {
-    const texts = answered.map(({ each }) => JSON.stringify(each));
-    const judged = pythonVerdicts(texts, [did], Date.parse('2026-11-22'));
-    expect(judged.map(({ verdict }) => verdict)).toEqual(answered.map(({ wanted }) => wanted));
-    expect(judged.length).toBeGreaterThan(10);
-  });
+  it.skipIf(!hasPython)(
+    'is judged alike by signalpress_verify.py (skipped without python3)',
+    () => {
+      const texts = answered.map(({ each }) => JSON.stringify(each));
+      const judged = pythonVerdicts(texts, [did], Date.parse('2026-11-22'));
+      expect(judged.map(({ verdict }) => verdict)).toEqual(answered.map(({ wanted }) => wanted));
+      expect(judged.length).toBeGreaterThan(10);
+    },
+  );
 
   it('I18: keeps the same days hour by hour as at once, and brings rows back that are kept again', async () => {
     const files = Object.entries(months());
