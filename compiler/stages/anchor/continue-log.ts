@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
 import { parseDidKey } from '../../contract/did-key.ts';
@@ -6,6 +6,7 @@ import { HASH_COUNT_PATH, parseHashCount } from '../../contract/hash-index.ts';
 import { goesBack, type Release } from '../../contract/release.ts';
 import { type ReleaseEntry, releaseEntryBytes } from '../../contract/release-entry.ts';
 import { CHECKPOINT_PATH, takenPath } from '../../contract/tiles.ts';
+import { readPlain } from '../../verify/plain-file.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import type { LogSwitch, Staging } from '../publish/release-store.ts';
@@ -118,7 +119,7 @@ function keepTaken(from: string, to: string, count: number): void {
 /** What a release takes in before it is published, 32 bytes a hash. */
 export function stagedHashes(staging: Pick<Staging, 'scratch'>): Buffer {
   const path = takenFile(staging);
-  return existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  return existsSync(path) ? readPlain(path, Number.MAX_SAFE_INTEGER) : Buffer.alloc(0);
 }
 
 /** Where the record hashes that a release takes in are written before it is appended. */
