@@ -73,6 +73,7 @@ export class StatementList {
         if (key === last) throw twice(key);
         last = key;
         mark = sign === NEW && this.#gone.has(key) ? REPLACED : sign;
+        isFound = false;
         yield { key, line: sign === GONE ? null : `${key} ${hex}\n` };
       }
     };
@@ -85,7 +86,6 @@ export class StatementList {
         add: (line) => {
           if (isFound && mark === NEW) throw twice(line.split(' ', 1)[0] ?? '');
           if (!isFound && mark === REPLACED) throw new RangeError(`Cannot replace "${line}"`);
-          isFound = false;
           now.add(line);
         },
       });
