@@ -178,7 +178,7 @@ describe('verifyAddress()', () => {
   it('keeps a mirror that is a data folder for every other option', async () => {
     const mirror = freshFolder();
     expect((await verified({ mirror })).exitCode).toBe(0);
-    const held = ['current', 'files', 'mirror.txt', 'releases', 'verified.json'];
+    const held = ['current', 'files', 'log', 'mirror.txt', 'releases', 'verified.json'];
     expect(readdirSync(mirror).sort()).toEqual(held);
     const { exitCode, text } = await runVerify(mirror, { issuer: [did], keys: mirror, json: true });
     expect([exitCode, JSON.parse(text).strays]).toEqual([0, []]);
