@@ -158,6 +158,11 @@ export function rangeHash(
   return hashOfSubtrees(hashes as Uint8Array[], sha256);
 }
 
+/** The root over some leaf hashes, or over those of neighbouring complete subtrees of one height. */
+export function rootOver(leaves: readonly Uint8Array[], sha256: Sha256): Uint8Array {
+  return rangeHash({ start: 0, end: leaves.length }, completeLevels(leaves, sha256), sha256);
+}
+
 /** Where RFC 6962 §2.1 splits a tree: the left part is the largest complete one. */
 function halves({ start, end }: Range): [Range, Range] {
   const middle = start + split(end - start);

@@ -1,9 +1,23 @@
 // The static layout of C2SP tlog-tiles, tile height 8, below LOG_FOLDER of a release and below `/log/` of the service.
 
+import type { Checkpoint } from './checkpoint.ts';
+import {
+  HASH_BYTES,
+  hashOfSubtrees,
+  inclusionRanges,
+  leafHash,
+  type Range,
+  rootOver,
+  type Sha256,
+  subtreesOf,
+  verifyInclusion,
+} from './merkle.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
 /** Hashes of a full tile, and entries of a full bundle. */
 export const TILE_WIDTH = 256;
+/** Longest tile or bundle: 256 entries, each of at most 65,535 bytes after its length. */
+export const TILE_BYTES_MAX = TILE_WIDTH * (2 + 65_535);
 /** Height of the subtree whose hash stands in a tile of level 1. */
 export const TILE_HEIGHT = 8;
 /** Folder of the log in a release. */
@@ -88,6 +102,64 @@ export function tileOfSubtree(
   const count = Math.floor(size / TILE_WIDTH ** level) - tileIndex * TILE_WIDTH;
   const tile = { level, index: tileIndex, width: Math.min(count, TILE_WIDTH) };
   return { tile, height: inner, offset: first % TILE_WIDTH };
+}
+
+/** The hashes of a tile; throws a RangeError for bytes of another width. */
+export function tileHashes({ width }: Pick<Tile, 'width'>, bytes: Uint8Array): Uint8Array[] {
+  if (bytes.length !== width * HASH_BYTES) {
+    throw new RangeError(`Cannot read a tile of ${width} hashes: it has ${bytes.length} bytes`);
+  }
+  return Array.from({ length: width }, (_, at) => {
+    return bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES);
+  });
+}
+
+/** The hash of a range of a tree of `size` entries, from the hashes of its tiles. */
+export function hashInTiles(
+  range: Range,
+  size: number,
+  hashesOf: (tile: Tile) => readonly Uint8Array[],
+  sha256: Sha256,
+): Uint8Array {
+  const hashes = subtreesOf(range).map((subtree) => {
+    const { tile, height, offset } = tileOfSubtree(subtree, size);
+    return rootOver(hashesOf(tile).slice(offset, offset + 2 ** height), sha256);
+  });
+  return hashOfSubtrees(hashes, sha256);
+}
+
+/** A log whose files are at hand, read against what a checkpoint states; `read` gives the bytes at a path. All of it throws where they do not lead to the root. */
+export function tiledLog(
+  { size, root }: Pick<Checkpoint, 'size' | 'root'>,
+  read: (path: string) => Uint8Array,
+  sha256: Sha256,
+) {
+  const hashOf = (range: Range): Uint8Array =>
+    hashInTiles(range, size, (tile) => tileHashes(tile, read(tilePath(tile))), sha256);
+  const leafAt = (index: number): Uint8Array => {
+    const leaf = hashOf({ start: index, end: index + 1 });
+    const proof = inclusionRanges(index, size).map(hashOf);
+    if (verifyInclusion({ index, size, leaf, proof, root }, sha256)) return leaf;
+    throw new RangeError(`its tiles do not lead from entry ${index} to its root`);
+  };
+  return {
+    hashOf,
+    leafAt,
+    entryAt(at: number): Uint8Array {
+      const index = Math.floor(at / TILE_WIDTH);
+      const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+      const entry = bundleEntries(read(tilePath({ level: 'entries', index, width })))[
+        at % TILE_WIDTH
+      ];
+      const leaf = leafAt(at);
+      if (entry !== undefined && isEqual(leafHash(entry, sha256), leaf)) return entry;
+      throw new RangeError(`its entry ${at} is not that of its tiles`);
+    },
+  };
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.every((byte, at) => byte === b[at]);
 }
 
 const encoder = new TextEncoder();

@@ -1,30 +1,12 @@
 import { dirname } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
-import {
-  completeLevels,
-  HASH_BYTES,
-  hashOfSubtrees,
-  inclusionRanges,
-  leafHash,
-  rangeHash,
-  type Subtree,
-  subtreesOf,
-  verifyInclusion,
-} from '../contract/merkle.ts';
+import { messageOf } from '../contract/errors.ts';
 import { HEAD_BYTES_MAX, RELEASE_NAME } from '../contract/release.ts';
 import { parseReleaseEntry } from '../contract/release-entry.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
-import {
-  bundleEntries,
-  CHECKPOINT_PATH,
-  TILE_WIDTH,
-  type Tile,
-  tileOfSubtree,
-  tilePath,
-} from '../contract/tiles.ts';
+import { CHECKPOINT_PATH, TILE_BYTES_MAX, tiledLog } from '../contract/tiles.ts';
 import { type Disk, readAll } from './disk.ts';
 import { openFileList } from './file-list.ts';
 import { type KeyTrust, type Trusted, trustedList } from './key-trust.ts';
@@ -33,9 +15,6 @@ import { Faults } from './release-fault.ts';
 import { isReleaseFolder, keysIn, readHead, releaseKeys, releaseRoot } from './release-head.ts';
 import { type ProvenCatalog, provenCatalog } from './signed-head.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
-
-/** Longest bundle of entries: each after two bytes of its length. */
-const TILE_BYTES_MAX = TILE_WIDTH * (2 + 65_535);
 
 export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
   /** The log beside the releases that were passed, or a saved one. */
@@ -90,40 +69,18 @@ function givenLog(disk: Disk, folder: string): GivenLog | null {
   const note = decodeUtf8(readAll(disk.chunks(place), NOTE_CHARS_MAX));
   const opened = openNote(note);
   if (opened === null) throw new RangeError(`Cannot use "${place}": not a signed checkpoint`);
-  const { size, root } = opened.checkpoint;
-  const bytesOf = (tile: Tile): Uint8Array => {
-    const path = `${folder}/${tilePath(tile)}`;
-    if (disk.entry(path)?.kind !== 'file') throw new RangeError(`Cannot read "${path}": missing`);
-    return readAll(disk.chunks(path), TILE_BYTES_MAX);
+  const { size } = opened.checkpoint;
+  const read = (path: string): Uint8Array => {
+    const file = `${folder}/${path}`;
+    if (disk.entry(file)?.kind !== 'file') throw new RangeError(`Cannot read "${file}": missing`);
+    return readAll(disk.chunks(file), TILE_BYTES_MAX);
   };
-  const subtree = (of: Subtree): Uint8Array => {
-    const { tile, height, offset } = tileOfSubtree(of, size);
-    const bytes = bytesOf(tile);
-    const hashes = Array.from({ length: 2 ** height }, (_, at) => {
-      return bytes.subarray((offset + at) * HASH_BYTES, (offset + at + 1) * HASH_BYTES);
-    });
-    return rangeHash({ start: 0, end: hashes.length }, completeLevels(hashes, sha256), sha256);
-  };
-  const leafAt = (index: number): Uint8Array => {
-    const leaf = subtree({ height: 0, index });
-    const proof = inclusionRanges(index, size).map((range) =>
-      hashOfSubtrees(subtreesOf(range).map(subtree), sha256),
-    );
-    if (verifyInclusion({ index, size, leaf, proof, root }, sha256)) return leaf;
-    throw new RangeError(`Cannot use the log in "${folder}": its tiles do not give its root`);
-  };
-  const last = size - 1;
-  const index = Math.floor(last / TILE_WIDTH);
-  const bundle = { level: 'entries', index, width: size - index * TILE_WIDTH } as const;
-  const entry = size === 0 ? undefined : bundleEntries(bytesOf(bundle)).at(-1);
-  const isLast =
-    entry !== undefined && bytesToHex(leafHash(entry, sha256)) === bytesToHex(leafAt(last));
-  if (entry !== undefined && !isLast) {
-    throw new RangeError(
-      `Cannot use the log in "${folder}": its newest entry is not that of its tiles`,
-    );
+  const { leafAt, entryAt } = tiledLog(opened.checkpoint, read, sha256);
+  try {
+    return { note, newest: size === 0 ? null : parseReleaseEntry(entryAt(size - 1)), leafAt };
+  } catch (cause) {
+    throw new RangeError(`Cannot use the log in "${folder}": ${messageOf(cause)}`, { cause });
   }
-  return { note, newest: entry === undefined ? null : parseReleaseEntry(entry), leafAt };
 }
 
 /**

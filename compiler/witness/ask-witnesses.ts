@@ -26,7 +26,7 @@ import { networkFault } from '../contract/network-fault.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { formatVerifierKey, keyHashOf } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
-import { changeCheckpoint, hashOfRange, readNote } from '../stages/anchor/log-folder.ts';
+import { changeCheckpoint, logFiles, readNote } from '../stages/anchor/log-folder.ts';
 import { sha256 } from '../stages/anchor/log-tree.ts';
 import { currentName, readRelease } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
@@ -363,7 +363,6 @@ export function askedLog(data: string): AskedLog {
   return {
     note,
     signed,
-    proofFrom: (from) =>
-      consistencyRanges(from, signed.size).map((range) => hashOfRange(data, range, signed.size)),
+    proofFrom: (from) => consistencyRanges(from, signed.size).map(logFiles(data, signed).hashOf),
   };
 }

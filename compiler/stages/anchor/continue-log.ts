@@ -6,6 +6,7 @@ import { HASH_COUNT_PATH, parseHashCount } from '../../contract/hash-index.ts';
 import { goesBack, type Release } from '../../contract/release.ts';
 import { type ReleaseEntry, releaseEntryBytes } from '../../contract/release-entry.ts';
 import { CHECKPOINT_PATH, takenPath } from '../../contract/tiles.ts';
+import { judgeNote } from '../../verify/log-notes.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
@@ -13,7 +14,7 @@ import type { LogSwitch, Staging } from '../publish/release-store.ts';
 import { syncFolder } from '../publish/replace-file.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
-import { openCheckpoint, signCheckpoint } from './checkpoint-note.ts';
+import { signCheckpoint } from './checkpoint-note.ts';
 import { type CurrentRelease, currentRelease } from './current-release.ts';
 import { copyFirstLog, removeFirstFiles, takeFirstIndex } from './first-format.ts';
 import { type RunSource, StoredRuns } from './hash-runs.ts';
@@ -42,7 +43,7 @@ export function continuedLog(parts: LogParts): ContinuedLog {
   const { data, log, previous } = staging;
   const issuers = [press.issuer.did, ...(previous === null ? [] : [previous.head.issuer_did])];
   if (log !== null) {
-    if (openCheckpoint(log.note, issuers) === null) {
+    if (judgeNote(log.note, issuers).fault !== null) {
       throw refused(CHECKPOINT_PATH, 'not a checkpoint that this issuer signed');
     }
     return { parts, edge: log.edge, first: null };
@@ -58,27 +59,16 @@ export function continuedLog(parts: LogParts): ContinuedLog {
 
 /** Takes in what is new of some leaves, and writes the index. `isIncremental`: what does not change of the release before stays. */
 export function takeLeaves(
-  { parts, first }: ContinuedLog,
+  { parts: { staging, press }, first }: ContinuedLog,
   leaves: LeafStore,
   isIncremental: boolean,
 ): TakenIn {
-  const { staging, press } = parts;
   const { data, scratch, log, previous, place } = staging;
   const sequence = (place?.sequence ?? 0) + 1;
   const release = currentRelease(data, previous);
-  const from = (known: RunSource, name: string): TakenIn => {
-    const folder = join(scratch, name);
-    const into = takenFile(staging);
-    return takeIn({
-      press,
-      leaves,
-      into,
-      sequence,
-      known,
-      scratch: folder,
-      isStanding: isIncremental,
-    });
-  };
+  const parts = { press, leaves, into: takenFile(staging), sequence, isStanding: isIncremental };
+  const from = (known: RunSource, name: string): TakenIn =>
+    takeIn({ ...parts, known, scratch: join(scratch, name) });
   if (log === null) {
     if (first !== null && isIncremental) throw new ForgottenError('Cannot go on: another format');
     if (first !== null) takeFirstIndex(first, leaves);

@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { NOTE_CHARS_MAX } from '../../contract/checkpoint.ts';
 import type { Release } from '../../contract/release.ts';
 import { CHECKPOINT_PATH, LOG_FOLDER, logEntry, tilePath, tilesOf } from '../../contract/tiles.ts';
+import { judgeNote } from '../../verify/log-notes.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
-import { openCheckpoint } from './checkpoint-note.ts';
 import type { CurrentRelease } from './current-release.ts';
 import { readEdge, refused, writeLogFiles } from './log-folder.ts';
 import { appendEntries, hexOf, rootOf, type TreeEdge } from './log-tree.ts';
@@ -32,7 +32,7 @@ interface FirstLog {
 export function copyFirstLog({ data, head, release, issuers }: FirstLog): TreeEdge | null {
   const note = release.read(CHECKPOINT_PATH)?.toString('utf8');
   if (note === undefined) return null;
-  const signed = openCheckpoint(note, issuers);
+  const { checkpoint: signed } = judgeNote(note, issuers);
   if (signed === null) throw refused(CHECKPOINT_PATH, 'not a checkpoint that this issuer signed');
   const copy = (path: string): void => {
     const bytes = release.read(path);
@@ -67,7 +67,8 @@ function refuseShorter(
 ): void {
   const path = join(data, LAST_CHECKPOINT);
   if (!existsSync(path)) return;
-  const last = openCheckpoint(readPlain(path, NOTE_CHARS_MAX).toString('utf8'), issuers);
+  const text = readPlain(path, NOTE_CHARS_MAX).toString('utf8');
+  const { checkpoint: last } = judgeNote(text, issuers);
   if (last === null) throw refused(LAST_CHECKPOINT, 'it is damaged');
   if (last.size === edge.size && hexOf(last.root) === hexOf(rootOf(edge))) return;
   throw refused(

@@ -3,41 +3,26 @@ import { dirname, join } from 'node:path';
 import { type Checkpoint, NOTE_CHARS_MAX, openNote } from '../../contract/checkpoint.ts';
 import { defined } from '../../contract/defined.ts';
 import { messageOf } from '../../contract/errors.ts';
-import {
-  hashOfSubtrees,
-  inclusionRanges,
-  leafHash,
-  type Range,
-  subtreesOf,
-  verifyInclusion,
-} from '../../contract/merkle.ts';
+import { leafHash, type Range } from '../../contract/merkle.ts';
 import { parseReleaseEntry, type ReleaseEntry } from '../../contract/release-entry.ts';
 import {
   bundleEntries,
   CHECKPOINT_PATH,
   LOG_FOLDER,
   LOG_KEY_PATH,
+  TILE_BYTES_MAX,
   TILE_WIDTH,
   type Tile,
-  tileOfSubtree,
+  tiledLog,
+  tileHashes,
   tilePath,
 } from '../../contract/tiles.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { LockedError, lockData } from '../publish/data-lock.ts';
 import { replaceFile, syncFolder } from '../publish/replace-file.ts';
-import {
-  edgeTiles,
-  foldedHash,
-  hexOf,
-  rootOf,
-  sha256,
-  type TreeEdge,
-  tileHashes,
-} from './log-tree.ts';
+import { edgeTiles, hexOf, rootOf, sha256, type TreeEdge } from './log-tree.ts';
 
-/** Longest bundle: 256 entries of at most 65,535 bytes behind their lengths. */
-const TILE_BYTES_MAX = TILE_WIDTH * (2 + 65_535);
 /** How many sizes of the log keep their partial tiles: a reader of a checkpoint of before still finds them. */
 const SIZES_KEPT = 8;
 
@@ -60,9 +45,9 @@ export function openLog(data: string): OpenLog | null {
   const signed = openNote(note)?.checkpoint;
   if (signed === undefined) throw refused(CHECKPOINT_PATH, 'it is not a checkpoint');
   const edge = readEdge(data, signed);
-  const entryAt = (index: number): ReleaseEntry | null =>
-    parseReleaseEntry(readEntry(data, index, signed));
-  const last = signed.size === 0 ? null : entryAt(signed.size - 1);
+  const { size } = signed;
+  const { entryAt } = logFiles(data, signed);
+  const last = size === 0 ? null : parseReleaseEntry(entryAt(size - 1));
   if (last === null) throw refused(CHECKPOINT_PATH, 'its newest entry is not that of a release');
   return {
     note,
@@ -70,10 +55,19 @@ export function openLog(data: string): OpenLog | null {
     edge,
     last,
     entryOf(sequence) {
-      const index = signed.size - 1 - (last.sequence - sequence);
-      const entry = index < 0 || index >= signed.size ? null : entryAt(index);
+      const index = size - 1 - (last.sequence - sequence);
+      const entry = index < 0 || index >= size ? null : parseReleaseEntry(entryAt(index));
       return entry?.sequence === sequence ? entry : null;
     },
+  };
+}
+
+/** The files of a log as a checkpoint states it; what they do not give is refused. */
+export function logFiles(data: string, signed: Pick<Checkpoint, 'size' | 'root'>) {
+  const { hashOf, entryAt } = tiledLog(signed, (path) => bytesAt(data, path), sha256);
+  return {
+    hashOf: (range: Range) => readOrRefuse(LOG_FOLDER, () => hashOf(range)),
+    entryAt: (index: number) => readOrRefuse(LOG_FOLDER, () => entryAt(index)),
   };
 }
 
@@ -89,7 +83,10 @@ export function readEdge(data: string, { size, root }: Checkpoint): TreeEdge {
   for (let level = 0; size >= TILE_WIDTH ** level; level += 1) edge.rows[level] = [];
   for (const tile of edgeTiles(size)) {
     if (tile.level === 'entries') edge.bundle = readBundle(data, tile);
-    else edge.rows[tile.level] = readHashes(data, tile);
+    else {
+      const path = tilePath(tile);
+      edge.rows[tile.level] = readOrRefuse(path, () => tileHashes(tile, bytesAt(data, path)));
+    }
   }
   if (hexOf(rootOf(edge)) !== hexOf(root)) {
     throw refused(CHECKPOINT_PATH, 'its tiles do not give the root that was signed');
@@ -102,27 +99,6 @@ export function readEdge(data: string, { size, root }: Checkpoint): TreeEdge {
   return edge;
 }
 
-/** An entry of the log, proven to be in the tree that was signed. */
-function readEntry(data: string, index: number, { size, root }: Checkpoint): Uint8Array {
-  const number = Math.floor(index / TILE_WIDTH);
-  const width = Math.min(TILE_WIDTH, size - number * TILE_WIDTH);
-  const tile = { level: 'entries', index: number, width } as const;
-  const entry = defined(readBundle(data, tile)[index % TILE_WIDTH], 'the entry');
-  const proof = inclusionRanges(index, size).map((range) => hashOfRange(data, range, size));
-  const leaf = leafHash(entry, sha256);
-  if (verifyInclusion({ index, size, leaf, proof, root }, sha256)) return entry;
-  throw refused(tilePath(tile), 'it does not lead to the root that was signed');
-}
-
-/** The hash of a range of a log of `size` entries, as its tiles have it; throws a CompileError where they do not. */
-export function hashOfRange(data: string, range: Range, size: number): Uint8Array {
-  const subtrees = subtreesOf(range).map((subtree) => {
-    const { tile, height, offset } = tileOfSubtree(subtree, size);
-    return foldedHash(readHashes(data, tile).slice(offset, offset + 2 ** height));
-  });
-  return hashOfSubtrees(subtrees, sha256);
-}
-
 function readBundle(data: string, tile: Tile): Uint8Array[] {
   const path = tilePath(tile);
   const entries = readOrRefuse(path, () => bundleEntries(bytesAt(data, path)));
@@ -130,18 +106,12 @@ function readBundle(data: string, tile: Tile): Uint8Array[] {
   throw refused(path, `it has ${entries.length} entries`);
 }
 
-function readHashes(data: string, tile: Tile): Uint8Array[] {
-  const path = tilePath(tile);
-  const hashes = readOrRefuse(path, () => tileHashes(bytesAt(data, path), tile.width));
-  if (hashes !== null) return hashes;
-  throw refused(path, `it has not ${tile.width} hashes`);
-}
-
 function bytesAt(data: string, path: string): Buffer {
   return readPlain(join(data, path), TILE_BYTES_MAX);
 }
 
-function readOrRefuse<T>(path: string, read: () => T): T {
+/** What is wrong with files of a log is refused by their name. */
+export function readOrRefuse<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {

@@ -1,17 +1,10 @@
 import { hash } from 'node:crypto';
-import {
-  HASH_BYTES,
-  hashOfSubtrees,
-  leafHash,
-  nodeHash,
-  type Sha256,
-  subtreesOf,
-} from '../../contract/merkle.ts';
+import { HASH_BYTES, leafHash, rootOver, type Sha256 } from '../../contract/merkle.ts';
 import {
   encodeBundle,
+  hashInTiles,
   TILE_WIDTH,
   type Tile,
-  tileOfSubtree,
   tilePath,
 } from '../../contract/tiles.ts';
 
@@ -29,12 +22,8 @@ export interface TreeEdge {
 
 /** Root of the whole tree. */
 export function rootOf({ size, rows }: TreeEdge): Uint8Array {
-  const peaks = subtreesOf({ start: 0, end: size }).map((subtree) => {
-    const { tile, height, offset } = tileOfSubtree(subtree, size);
-    const hashes = rows[Number(tile.level)] ?? [];
-    return foldedHash(hashes.slice(offset, offset + 2 ** height));
-  });
-  return hashOfSubtrees(peaks, sha256);
+  const hashesOf = ({ level }: Tile): readonly Uint8Array[] => rows[Number(level)] ?? [];
+  return hashInTiles({ start: 0, end: size }, size, hashesOf, sha256);
 }
 
 /** Appends entries. Returns the tiles and bundles that change, by their paths. */
@@ -53,7 +42,7 @@ export function appendEntries(
     const index = edge.size / TILE_WIDTH ** (level + 1) - 1;
     full.set(tilePath({ level, index, width: TILE_WIDTH }), Buffer.concat(row));
     edge.rows[level] = [];
-    push(level + 1, foldedHash(row));
+    push(level + 1, rootOver(row, sha256));
   };
   for (const entry of entries) {
     edge.size += 1;
@@ -90,23 +79,6 @@ export function edgeTiles(size: number): Tile[] {
     add(level, Math.floor(size / TILE_WIDTH ** level));
   }
   return tiles;
-}
-
-/** The hashes of a tile; null for bytes of another width. */
-export function tileHashes(bytes: Uint8Array, width: number): Uint8Array[] | null {
-  if (bytes.length !== width * HASH_BYTES) return null;
-  return Array.from({ length: width }, (_, at) => {
-    return bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES);
-  });
-}
-
-/** The hash of a complete subtree from the hashes of a level below it. */
-export function foldedHash(hashes: readonly Uint8Array[]): Uint8Array {
-  const [left, right] = hashes;
-  if (left === undefined) throw new RangeError('Cannot hash a subtree: it is empty');
-  if (right === undefined) return left;
-  const middle = hashes.length / 2;
-  return nodeHash(foldedHash(hashes.slice(0, middle)), foldedHash(hashes.slice(middle)), sha256);
 }
 
 /** Hex of a hash of the tree. */

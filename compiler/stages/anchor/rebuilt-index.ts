@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { messageOf } from '../../contract/errors.ts';
 import { runsOf } from '../../contract/hash-index.ts';
 import { HASH_BYTES } from '../../contract/merkle.ts';
 import { takenLeaf } from '../../contract/release-entry.ts';
@@ -10,7 +9,7 @@ import type { LeafStore } from '../publish/leaf-store.ts';
 import { LineSpill } from '../publish/line-spill.ts';
 import { endOf } from '../publish/sorted-lines.ts';
 import { HEX_DIGITS, RunSpill } from './hash-runs.ts';
-import { type OpenLog, refused } from './log-folder.ts';
+import { type OpenLog, readOrRefuse, refused } from './log-folder.ts';
 import { sha256 } from './log-tree.ts';
 import { GrowingTree } from './take-in.ts';
 
@@ -82,12 +81,4 @@ function readTaken(
   if (tree.head().root !== entry.root)
     throw refused(path, 'it does not give the root of its entry');
   return entry.count;
-}
-
-function readOrRefuse(path: string, read: () => Buffer): Buffer {
-  try {
-    return read();
-  } catch (cause) {
-    throw refused(path, messageOf(cause));
-  }
 }

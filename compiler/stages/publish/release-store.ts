@@ -23,11 +23,18 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CURRENT_LINK, RELEASES_FOLDER, type Release } from '../../contract/release.ts';
-import { lastPlace, unswitchedRelease } from '../anchor/last-place.ts';
-import { type OpenLog, openLog } from '../anchor/log-folder.ts';
+import {
+  CURRENT_LINK,
+  RELEASES_FOLDER,
+  type Release,
+  releaseName,
+} from '../../contract/release.ts';
+import { BLOCKS_PATH } from '../../contract/statement-tree.ts';
+import { CHECKPOINT_PATH } from '../../contract/tiles.ts';
+import { type OpenLog, openLog, refused } from '../anchor/log-folder.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
+import { canonicalDigest } from '../seal/jcs.ts';
 import { lockData } from './data-lock.ts';
 import { fileWriter, type StoreWriter } from './file-writer.ts';
 import {
@@ -196,9 +203,30 @@ function openLocked(
 }
 
 /** Switches to the release of the newest entry, where a kill came between the log and the switch. */
-function finishSwitch(data: string, log: OpenLog): void {
-  const name = unswitchedRelease(data, log, currentName(data));
-  if (name !== null) switchCurrent(data, name);
+function finishSwitch(data: string, { last }: OpenLog): void {
+  const name = releaseName(last);
+  if (currentName(data) === name || !existsSync(join(data, RELEASES_FOLDER, name))) return;
+  if (canonicalDigest(readRelease(data, name)) === last.head) switchCurrent(data, name);
+}
+
+/** What the next release follows: the newest entry of the log, whose release may be lost; null before the first. Throws a CompileError where the log is not that of the current release. */
+function lastPlace(log: OpenLog | null, previous: PreviousFiles | null): LastPlace | null {
+  if (log !== null && previous === null) return { ...log.last };
+  if (previous === null) return null;
+  const own = { ...previous.head, head: canonicalDigest(previous.head) };
+  if (log === null) {
+    if (!previous.files()?.find(BLOCKS_PATH)) return own;
+    throw refused(CHECKPOINT_PATH, 'it is lost, and the current release is in it');
+  }
+  const { last } = log;
+  const { sequence } = own;
+  const entry = log.entryOf(sequence);
+  if (entry?.head === own.head) return last.sequence === sequence ? own : { ...own, ...last };
+  const state =
+    entry === null
+      ? `its newest entry is release ${last.sequence}, and release ${sequence} is the current one`
+      : `release ${sequence} is another one in it`;
+  throw refused(CHECKPOINT_PATH, state);
 }
 
 /** Makes the folder a release, puts it into the log, then makes it the current one. */
