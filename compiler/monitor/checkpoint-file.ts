@@ -4,7 +4,7 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { formatNote, openNote, parseNote } from '../contract/checkpoint.ts';
+import { formatNote, type NoteSignature, openNote } from '../contract/checkpoint.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
 
@@ -31,7 +31,7 @@ export class CheckpointFile {
   constructor(path: string, { rows = ROWS_MAX, bytes = KEPT_BYTES_MAX } = {}) {
     this.#path = path;
     this.#most = { rows, bytes };
-    this.#take(this.#read());
+    for (const row of this.#read()) this.#take(row);
   }
 
   get count(): number {
@@ -44,39 +44,30 @@ export class CheckpointFile {
   }
 
   noteAt(size: number): string | null {
-    return this.#read().find(({ note }) => checkpointOf(note)?.size === size)?.note ?? null;
+    return this.#read().find(({ note }) => openNote(note)?.checkpoint.size === size)?.note ?? null;
   }
 
   /** Keeps a checkpoint if none of its size is kept yet. */
   add(row: SeenCheckpoint): void {
     const kept = { ...row, note: shortened(row.note) };
-    const checkpoint = checkpointOf(kept.note);
-    if (checkpoint === null || this.#roots.has(checkpoint.size)) return;
-    const line = lineOf(kept);
-    appendFileSync(this.#path, line, { flush: true });
-    this.#roots.set(checkpoint.size, bytesToHex(checkpoint.root));
-    this.#rows += 1;
-    this.#bytes += Buffer.byteLength(line);
-    const { rows, bytes } = this.#most;
-    if (this.#rows > rows || this.#bytes > bytes) this.#thin();
-  }
-
-  #thin(): void {
-    const rows = this.#read();
-    const half = Math.floor(rows.length / 2);
-    const kept = rows.filter((_, at) => at >= half || at % 2 === 0);
-    replaceFile(this.#path, kept.map(lineOf).join(''));
+    const size = openNote(kept.note)?.checkpoint.size;
+    if (size === undefined || this.#roots.has(size)) return;
+    appendFileSync(this.#path, lineOf(kept), { flush: true });
     this.#take(kept);
+    if (this.#rows <= this.#most.rows && this.#bytes <= this.#most.bytes) return;
+    const rows = this.#read();
+    const thinned = rows.filter((_, at) => at >= Math.floor(rows.length / 2) || at % 2 === 0);
+    replaceFile(this.#path, thinned.map(lineOf).join(''));
+    this.#roots.clear();
+    [this.#rows, this.#bytes] = [0, 0];
+    for (const each of thinned) this.#take(each);
   }
 
-  #take(rows: readonly SeenCheckpoint[]): void {
-    this.#roots.clear();
-    for (const { note } of rows) {
-      const checkpoint = checkpointOf(note);
-      if (checkpoint !== null) this.#roots.set(checkpoint.size, bytesToHex(checkpoint.root));
-    }
-    this.#rows = rows.length;
-    this.#bytes = rows.reduce((sum, row) => sum + Buffer.byteLength(lineOf(row)), 0);
+  #take(row: SeenCheckpoint): void {
+    const checkpoint = openNote(row.note)?.checkpoint;
+    if (checkpoint !== undefined) this.#roots.set(checkpoint.size, bytesToHex(checkpoint.root));
+    this.#rows += 1;
+    this.#bytes += Buffer.byteLength(lineOf(row));
   }
 
   #read(): SeenCheckpoint[] {
@@ -85,18 +76,17 @@ export class CheckpointFile {
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     // The next line must not go on in the middle of another.
     if (whole !== text) replaceFile(this.#path, whole);
-    return whole.split('\n').slice(0, -1).map(rowOf);
-  }
-}
-
-function rowOf(line: string, at: number): SeenCheckpoint {
-  try {
-    return rowSchema.parse(JSON.parse(line));
-  } catch (cause) {
-    throw new RangeError(
-      `Cannot read the checkpoints that were seen: line ${at + 1} is damaged; name another --state, and keep this folder`,
-      { cause },
-    );
+    const lines = whole.split('\n').slice(0, -1);
+    return lines.map((line, at) => {
+      try {
+        return rowSchema.parse(JSON.parse(line));
+      } catch (cause) {
+        throw new RangeError(
+          `Cannot read the checkpoints that were seen: line ${at + 1} is damaged; name another --state, and keep this folder`,
+          { cause },
+        );
+      }
+    });
   }
 }
 
@@ -104,21 +94,16 @@ function lineOf(row: SeenCheckpoint): string {
   return `${JSON.stringify(row)}\n`;
 }
 
-function checkpointOf(note: string) {
-  return openNote(note)?.checkpoint ?? null;
-}
-
 /** The same note with as many lines as may be kept, those of the log first. */
-function shortened(note: string): string {
-  const parsed = parseNote(note);
-  const origin = checkpointOf(note)?.origin;
-  if (parsed === null || note.length <= NOTE_CHARS_KEPT) return note;
-  const own = parsed.signatures.filter(({ name }) => name === origin);
-  const others = parsed.signatures.filter(({ name }) => name !== origin);
-  const signatures = [...own];
-  for (const line of others) {
-    const longer = formatNote({ ...parsed, signatures: [...signatures, line] });
+function shortened(text: string): string {
+  const opened = openNote(text);
+  if (opened === null || text.length <= NOTE_CHARS_KEPT) return text;
+  const { note, checkpoint } = opened;
+  const isOwn = ({ name }: NoteSignature): boolean => name === checkpoint.origin;
+  const signatures = note.signatures.filter(isOwn);
+  for (const line of note.signatures.filter((each) => !isOwn(each))) {
+    const longer = formatNote({ ...note, signatures: [...signatures, line] });
     if (longer.length <= NOTE_CHARS_KEPT) signatures.push(line);
   }
-  return formatNote({ ...parsed, signatures });
+  return formatNote({ ...note, signatures });
 }

@@ -125,35 +125,31 @@ export function checkEvidence(evidence: Evidence, given: KeyTrust & PolicyTrust)
     const reached = { issuers: named, ...(roots === undefined ? {} : { roots }) };
     const all = new Set([...named, ...lists.flatMap((list) => vouchedDids(list, reached))]);
     for (const did of lists.flatMap((list) => [...rootKeysOf(list)])) all.delete(did);
-    const signers = { known: unrevoked([...all], lists), lists, given };
-    switch (evidence.kind) {
-      case 'fork':
-        return forkReport(evidence, signers);
-      case 'heads':
-        return headsReport(evidence, signers);
-      case 'entries':
-        return entriesReport(evidence, signers);
-      case 'leaf':
-        return leafReport(evidence, signers);
-      case 'keys':
-        return keysReport(evidence, signers);
-      case 'readings':
-        return readingsReport(evidence, signers);
-    }
+    const by = { known: unrevoked([...all], lists), lists };
+    const find = FOUND[evidence.kind] as (evidence: Evidence, by: Signers) => Found;
+    const { says, sides, more = [] } = find(evidence, by);
+    for (const side of sides) refuseEnded(says, side, { lists: [...lists, ...more], given });
+    const signed = new Set(sides.flatMap(({ signers }) => signers));
+    return { verdict: 'proven', says, signers: by.known.filter((did) => signed.has(did)) };
   } catch (error) {
-    return nothing(messageOf(error));
+    return { verdict: 'nothing', says: messageOf(error), signers: [] };
   }
 }
-
-type Of<K extends Evidence['kind']> = Extract<Evidence, { kind: K }>;
 
 interface Signers {
   /** DIDs, without any that was revoked: a thief could have signed. */
   readonly known: readonly string[];
   /** Lists of keys: a head that a key signed outside of its time counts for nothing. */
   readonly lists: readonly KeyHistory[];
-  /** Clock of the reader, and the witnesses whose word about a time counts. */
-  readonly given: PolicyTrust;
+}
+
+/** One of the statements that contradict each other. */
+interface Side {
+  readonly signers: readonly string[];
+  /** The note that is signed, which witnesses may have seen in time. */
+  readonly note?: string;
+  /** Whether root keys signed, whose time does not end. */
+  readonly isByRoot?: boolean;
 }
 
 /** The list that the evidence brings counts beside that of the reader only if one of them goes on from the other. */
@@ -165,119 +161,136 @@ function listsOf({ keys: text }: Evidence, given: KeyHistory | undefined): KeyHi
   return isContinued(first, second) || isContinued(second, first) ? lists : [second];
 }
 
-function forkReport({ notes, grown }: Of<'fork'>, by: Signers): EvidenceReport {
-  const judged = notes.map((note) => ({ note, ...judgeNote(note, by.known) }));
-  const bad = judged.find(({ fault }) => fault !== null);
-  const [old, next] = judged.map(({ checkpoint }) => checkpoint);
-  if (bad?.fault !== undefined || !old || !next) return nothing(`a checkpoint: ${bad?.fault}`);
-  if (!isFork(old, next, grown)) return nothing('both checkpoints can be of one log');
-  return proven(`the log ${old.origin} has two histories: ${sizesOf(old, next)}`, judged, by);
+interface Found {
+  readonly says: string;
+  readonly sides: readonly Side[];
+  /** Lists that say more of the end of a key. */
+  readonly more?: readonly KeyHistory[];
 }
 
-function sizesOf(old: Checkpoint, next: Checkpoint): string {
-  return old.size === next.size
-    ? `two trees of ${old.size} entries`
-    : `the tree of ${next.size} entries does not begin with the one of ${old.size}`;
+type Of<K extends Evidence['kind']> = Extract<Evidence, { kind: K }>;
+
+/** What evidence shows, and who signed it; throws a RangeError that says why it shows nothing. */
+const FOUND: { readonly [K in Evidence['kind']]: (evidence: Of<K>, by: Signers) => Found } = {
+  fork({ notes, grown }, by) {
+    const [first, second] = notes;
+    const [old, next] = [signedTree(first, by), signedTree(second, by)];
+    if (!isFork(old, next, grown)) throw nothing('both checkpoints can be of one log');
+    const sizes =
+      old.size === next.size
+        ? `two trees of ${old.size} entries`
+        : `the tree of ${next.size} entries does not begin with the one of ${old.size}`;
+    return { says: `the log ${old.origin} has two histories: ${sizes}`, sides: [old, next] };
+  },
+  heads({ heads }, by) {
+    const [first, second] = heads;
+    const [one, other] = [headOf(first, by), headOf(second, by)];
+    const says = headsContradiction(one, other);
+    if (says === null) throw nothing('both releases can be of one service');
+    return { says, sides: [{ signers: [one.issuer_did] }, { signers: [other.issuer_did] }] };
+  },
+  entries(evidence, by) {
+    const log = loggedEntries(evidence, by);
+    const [before, entry] = log.entries;
+    const says = before && entry ? orderContradiction(before, entry) : null;
+    if (says === null) throw nothing('the entries can stand side by side');
+    return { says: `the log ${log.origin}: ${says}`, sides: [log] };
+  },
+  leaf(evidence, by) {
+    const head = headOf(evidence.head, by);
+    const log = loggedEntries(evidence, by);
+    // One issuer may have several services, each with a log.
+    if (log.origin !== logOrigin(head.base_url)) throw nothing('it is of another log');
+    const [bytes] = log.entries;
+    const entry = bytes === undefined ? null : parseReleaseEntry(bytes);
+    const says = entry === null ? null : entryContradiction(entry, head);
+    if (says !== null) return { says, sides: [{ signers: [head.issuer_did] }, log] };
+    throw nothing('the head is the one of the entry, or the entry of another');
+  },
+  keys({ lists }, by) {
+    const [first, second] = lists;
+    const [one, other] = [keysOfText(first), keysOfText(second)];
+    const found = keysContradiction(one, other);
+    if (found === null) throw nothing('both lists can be of one issuer');
+    const { says, signers, isByRoot } = found;
+    const strange = signers.find((did) => !by.known.includes(did));
+    if (strange !== undefined) throw nothing(`${strange} does not count, which signed`);
+    const sides = signers.map((did) => ({ signers: [did], isByRoot }));
+    return { says, sides, more: [one, other] };
+  },
+  readings({ bodies }, by) {
+    const [first, second] = bodies;
+    const [one, other] = [readingIn(first, by.known), readingIn(second, by.known)];
+    if (!one || !other) throw nothing('a body is no reading that a key which counts has signed');
+    if (one.subject !== other.subject) throw nothing('the bodies are about two readings');
+    if (one.hash === other.hash) throw nothing('both bodies are of one reading');
+    const says = `${one.subject} was said twice: ${one.hash} and ${other.hash}. A source that corrected itself is one honest reason`;
+    return { says, sides: [{ signers: [one.issuer] }, { signers: [other.issuer] }] };
+  },
+};
+
+function nothing(why: string): RangeError {
+  return new RangeError(why);
+}
+
+function signedTree(note: string, { known }: Signers): Checkpoint & Side {
+  const { checkpoint, fault, signers } = judgeNote(note, known);
+  if (checkpoint === null) throw nothing(`a checkpoint: ${fault}`);
+  return { ...checkpoint, signers, note };
 }
 
 function isFork(old: Checkpoint, next: Checkpoint, grown: Of<'fork'>['grown']): boolean {
   if (old.origin !== next.origin) return false;
   if (old.size === next.size) return !isEqual(old.root, next.root);
   if (grown === null || old.size === 0) return false;
-  const start = hexToBytes(grown.root);
-  const claim = {
-    size1: old.size,
-    size2: next.size,
-    root1: start,
-    root2: next.root,
-    proof: grown.proof.map(hexToBytes),
-  };
-  return !isEqual(start, old.root) && verifyConsistency(claim, sha256);
+  const root1 = hexToBytes(grown.root);
+  const claim = { size1: old.size, size2: next.size, root1, root2: next.root };
+  const proof = grown.proof.map(hexToBytes);
+  return !isEqual(root1, old.root) && verifyConsistency({ ...claim, proof }, sha256);
 }
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-function headsReport({ heads }: Of<'heads'>, signers: Signers): EvidenceReport {
-  const [one, other] = heads.map((text) => headOf(text, signers));
-  if (!one || !other) return nothing('a head is not signed by a key that counts');
-  const says = headsContradiction(one, other);
-  if (says === null) return nothing('both releases can be of one service');
-  return proven(says, [sideOf(one.issuer_did), sideOf(other.issuer_did)], signers);
-}
-
-function headOf(text: string, { known, lists }: Signers): Release | null {
+function headOf(text: string, { known, lists }: Signers): Release {
   const bytes = new TextEncoder().encode(text);
-  let isSound = true;
-  const fault = (): void => {
-    isSound = false;
+  const fault = (): never => {
+    throw nothing('a head is not signed by a key that counts');
   };
-  const head = signedHead(bytes, { trust: known }, fault);
+  const head = signedHead(bytes, { trust: known }, fault) ?? fault();
   // Lists that do not name the key know nothing of its time.
-  const about = lists.filter(({ keys }) => keys.some(({ did }) => did === head?.issuer_did));
+  const about = lists.filter(({ keys }) => keys.some(({ did }) => did === head.issuer_did));
   for (const keys of about) signedHead(bytes, { trust: known, keys }, fault);
-  return isSound ? head : null;
+  return head;
 }
 
-/** Entries that are proven to stand in a signed log, and who signed it; a text says why they are not. */
-function loggedEntries(
-  { note, index, entries, beside }: Of<'leaf' | 'entries'>,
-  { known }: Signers,
-) {
-  const { checkpoint, fault, signers } = judgeNote(note, known);
-  if (checkpoint === null) return `its checkpoint: ${fault}`;
+/** Entries that are proven to stand in a signed log, and who signed it. */
+function loggedEntries({ note, index, entries, beside }: Of<'leaf' | 'entries'>, by: Signers) {
+  const tree = signedTree(note, by);
   const bytes = entries.map(hexToBytes);
   const leaves = bytes.map((entry) => leafHash(entry, sha256));
   const hashes = beside.map(hexToBytes);
-  const stretch = { size: checkpoint.size, start: index, leaves, beside: hashes };
-  const root = stretchRoot(stretch, sha256);
-  if (root === null || !isEqual(root, checkpoint.root))
-    return 'the entries do not lead to its root';
-  return { entries: bytes, origin: checkpoint.origin, side: { signers, note } };
+  const root = stretchRoot({ size: tree.size, start: index, leaves, beside: hashes }, sha256);
+  if (root !== null && isEqual(root, tree.root)) return { ...tree, entries: bytes };
+  throw nothing('the entries do not lead to its root');
 }
 
-function entriesReport(evidence: Of<'entries'>, signers: Signers): EvidenceReport {
-  const log = loggedEntries(evidence, signers);
-  if (typeof log === 'string') return nothing(log);
-  const [before, entry] = log.entries;
-  const says = before && entry ? orderContradiction(before, entry) : null;
-  if (says === null) return nothing('the entries can stand side by side');
-  return proven(`the log ${log.origin}: ${says}`, [log.side], signers);
-}
-
-function leafReport(evidence: Of<'leaf'>, signers: Signers): EvidenceReport {
-  const head = headOf(evidence.head, signers);
-  if (head === null) return nothing('the head is not signed by a key that counts');
-  const log = loggedEntries(evidence, signers);
-  if (typeof log === 'string') return nothing(log);
-  // One issuer may have several services, each with a log.
-  if (log.origin !== logOrigin(head.base_url)) return nothing('it is of another log');
-  const [bytes] = log.entries;
-  const entry = bytes === undefined ? null : parseReleaseEntry(bytes);
-  const says = entry === null ? null : entryContradiction(entry, head);
-  if (says === null) return nothing('the head is the one of the entry, or the entry of another');
-  return proven(says, [sideOf(head.issuer_did), log.side], signers);
-}
-
-function keysReport({ lists }: Of<'keys'>, by: Signers): EvidenceReport {
-  const [one, other] = lists.map(keysOfText);
-  const found = one && other ? keysContradiction(one, other) : null;
-  if (!one || !other || found === null) return nothing('both lists can be of one issuer');
-  const strange = found.signers.find((did) => !by.known.includes(did));
-  if (strange !== undefined) return nothing(`${strange} does not count, which signed`);
-  const sides = found.signers.map((did) => ({ ...sideOf(did), isByRoot: found.isByRoot }));
-  // What both lists say of the end of a key counts too.
-  return proven(found.says, sides, { ...by, lists: [...by.lists, one, other] });
-}
-
-function readingsReport({ bodies }: Of<'readings'>, by: Signers): EvidenceReport {
-  const [one, other] = bodies.map((text) => readingIn(text, by.known));
-  if (!one || !other) return nothing('a body is no reading that a key which counts has signed');
-  if (one.subject !== other.subject) return nothing('the bodies are about two readings');
-  if (one.hash === other.hash) return nothing('both bodies are of one reading');
-  const says = `${one.subject} was said twice: ${one.hash} and ${other.hash}. A source that corrected itself is one honest reason`;
-  return proven(says, [sideOf(one.issuer), sideOf(other.issuer)], by);
+/** Throws where whoever has a key that has ended may have made a statement by now: no key in use signed it, and no witnesses saw it in time. */
+function refuseEnded(
+  says: string,
+  { signers, note, isByRoot }: Side,
+  { lists, given }: { readonly lists: readonly KeyHistory[]; readonly given: PolicyTrust },
+): void {
+  const ends = signers.map((did) => ({ did, until: endOf(did, lists, given.now) }));
+  const isInTime = ends.some(
+    ({ until }) => until === null || (note !== undefined && isWitnessed(note, given, until)),
+  );
+  const [first] = ends;
+  if (isByRoot === true || first === undefined || isInTime) return;
+  throw nothing(
+    `${first.did}, which signed one side, was in use until ${first.until}: whoever has that key now may have signed it since. It would show: ${says}`,
+  );
 }
 
 /** The reading of a signed body; null where anything in it does not hold. */
@@ -297,41 +310,6 @@ export function readingIn(text: string, known: readonly string[]) {
   const subject = `${signal_id} of ${entity} at ${observed_at}, by ${citedBase(cited.data)},`;
   if (subject.length > SUBJECT_CHARS_MAX) return null;
   return { subject, hash: String(record_hash), issuer: report.issuer };
-}
-
-function nothing(why: string): EvidenceReport {
-  return { verdict: 'nothing', says: why, signers: [] };
-}
-
-interface Side {
-  readonly signers: readonly string[];
-  /** The note that is signed, which witnesses may have seen in time. */
-  readonly note?: string;
-  /** Whether root keys signed, whose time does not end. */
-  readonly isByRoot?: boolean;
-}
-
-function sideOf(did: string): Side {
-  return { signers: [did] };
-}
-
-function proven(says: string, sides: readonly Side[], by: Signers): EvidenceReport {
-  const past = sides.flatMap((side) => pastFault(side, by) ?? [])[0];
-  if (past !== undefined) return nothing(`${past}. It would show: ${says}`);
-  const signed = new Set(sides.flatMap(({ signers }) => signers));
-  return { verdict: 'proven', says, signers: by.known.filter((did) => signed.has(did)) };
-}
-
-/** Why whoever has a key that has ended may have made a statement by now; null where a key in use signed it, or witnesses saw it in time. */
-function pastFault({ signers, note, isByRoot }: Side, { lists, given }: Signers): string | null {
-  if (isByRoot === true) return null;
-  const ends = signers.map((did) => ({ did, until: endOf(did, lists, given.now) }));
-  const isInTime = ends.some(
-    ({ until }) => until === null || (note !== undefined && isWitnessed(note, given, until)),
-  );
-  const [first] = ends;
-  if (first === undefined || isInTime) return null;
-  return `${first.did}, which signed one side, was in use until ${first.until}: whoever has that key now may have signed it since`;
 }
 
 /**

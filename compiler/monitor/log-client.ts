@@ -1,6 +1,8 @@
 import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
 import { errorText } from '../commands/error-text.ts';
+import { HASH_BYTES } from '../contract/merkle.ts';
 import { networkFault } from '../contract/network-fault.ts';
+import { TILE_BYTES_MAX, TILE_WIDTH, type Tile, tilePath } from '../contract/tiles.ts';
 import type { Clock } from '../fetch/clock.ts';
 
 /** Longest wait for one whole answer, which may not trickle in for ever. */
@@ -43,9 +45,22 @@ export function logClient(
   return {
     get(path, max) {
       const waitMs = Math.max(0, Math.min(answerMs, end - clock.steady()));
-      return asked(`${address}${path}`, { fetch, waitMs }, (response) => bytesOf(response, max));
+      return asked(`${address}${path}`, { fetch, waitMs }, async (response) => {
+        if (response.status === 200) return answerBytes(response, max);
+        await response.body?.cancel();
+        if (response.status === 404 || response.status === 410) return null;
+        throw refusal(response);
+      });
     },
   };
+}
+
+/** The bytes of a tile or a bundle of a log; null where it is not there. A partial one may be gone once the full one is there. */
+export async function tileAt({ get }: LogClient, tile: Tile): Promise<Uint8Array | null> {
+  const max = tile.level === 'entries' ? TILE_BYTES_MAX : TILE_WIDTH * HASH_BYTES;
+  const [path, full] = [tilePath(tile), tilePath({ ...tile, width: TILE_WIDTH })];
+  const bytes = await get(`/${path}`, max);
+  return bytes === null && path !== full ? get(`/${full}`, max) : bytes;
 }
 
 /** What `use` makes of the answer of a URL. Throws an UnreachableError, also for whatever `use` throws. */
@@ -83,26 +98,11 @@ export async function asked<T>(
   }
 }
 
-async function bytesOf(response: Response, max: number): Promise<Uint8Array | null> {
-  const { status } = response;
-  if (status === 200) return answerBytes(response, max);
-  await response.body?.cancel();
-  if (status === 404 || status === 410) return null;
-  throw refusal(response);
-}
-
-export function refusal(response: Response): UnreachableError {
-  const { status } = response;
-  const moved = status >= 300 && status < 400;
-  return new UnreachableError(
-    moved ? `answered ${status}; name the address that it leads to` : `answered ${status}`,
-    { waitMs: waitOf(response) },
-  );
-}
-
-function waitOf({ headers }: Response): number {
+export function refusal({ status, headers }: Response): UnreachableError {
   const text = headers.get('retry-after')?.trim() ?? '';
-  return /^\d{1,8}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) * 1000 : 0;
+  const seconds = /^\d{1,8}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) : 0;
+  const remedy = status >= 300 && status < 400 ? '; name the address that it leads to' : '';
+  return new UnreachableError(`answered ${status}${remedy}`, { waitMs: seconds * 1000 });
 }
 
 function stateOf(cause: unknown): string {

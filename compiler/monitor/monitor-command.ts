@@ -7,7 +7,7 @@ import type { Clock } from '../fetch/clock.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { nodeDisk, readNamed } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';
-import { type Trusted, trustedBy } from '../verify/key-trust.ts';
+import { trustedBy } from '../verify/key-trust.ts';
 import { EXIT } from '../verify/report-text.ts';
 import { checkEvidence, EVIDENCE_BYTES_MAX, parseEvidence } from './evidence.ts';
 import type { Fetch } from './log-client.ts';
@@ -77,13 +77,13 @@ async function runMonitor(
   { url, file, flags }: { url: string; file: string | undefined; flags: MonitorFlags },
   settings: MonitorCommandSettings,
 ): Promise<void> {
-  const { clock, print, exit } = settings;
+  const { print, exit } = settings;
   try {
-    const trusted = trustedBy(flags.issuer, flags.root);
-    if (url === CHECK) return exit(check(file, { trusted, ...flags, now: clock.now() }, print));
+    if (url === CHECK) return exit(check(file, flags, settings));
     if (file !== undefined) {
       throw new RangeError(`Cannot take "${file}": a second word belongs behind "${CHECK}" only`);
     }
+    trustedBy(flags.issuer, flags.root);
     exit(await follow(url, flags, settings));
   } catch (error) {
     print(errorText(error));
@@ -106,27 +106,26 @@ async function follow(
     const most = `${ADDRESSES_MAX} addresses and ${SIGNALS_MAX} samples`;
     throw new RangeError(`Cannot look at so much: at most ${most}; run a second monitor`);
   }
-  const trusted = { issuers, roots };
-  const known = { folder, addresses, ...trusted, signals, everyMs, fetch, clock, print };
-  const policy = demandedBy(flags.policy);
+  const demanded = { ...demandedBy(flags), ...(metrics === undefined ? {} : { metrics }) };
   const unlock = lockData(folder);
   try {
-    const more = metrics === undefined ? policy : { ...policy, metrics };
-    const monitor = new Monitor({ ...known, ...more });
-    if (flags.once === true) await monitor.look();
-    else {
-      // Looks until it is told to stop; a look that is under way is finished.
-      const stop = new AbortController();
-      const forget = onStop(() => stop.abort());
-      try {
-        while (!stop.signal.aborted) {
-          await monitor.look({ isDueOnly: true });
-          const wait = Math.max(1000, Math.min(WAIT_MS_MAX, monitor.nextDue() - clock.now()));
-          if (!stop.signal.aborted) await clock.sleep(wait, stop.signal);
-        }
-      } finally {
-        forget();
+    const known = { folder, addresses, issuers, roots, signals, everyMs, ...demanded };
+    const monitor = new Monitor({ ...known, fetch, clock, print });
+    if (flags.once === true) {
+      await monitor.look();
+      return monitor.exitCode;
+    }
+    // Looks until it is told to stop; a look that is under way is finished.
+    const stop = new AbortController();
+    const forget = onStop(() => stop.abort());
+    try {
+      while (!stop.signal.aborted) {
+        await monitor.look({ isDueOnly: true });
+        const wait = Math.max(1000, Math.min(WAIT_MS_MAX, monitor.nextDue() - clock.now()));
+        if (!stop.signal.aborted) await clock.sleep(wait, stop.signal);
       }
+    } finally {
+      forget();
     }
     return monitor.exitCode;
   } finally {
@@ -134,58 +133,49 @@ async function follow(
   }
 }
 
-function demandedBy(policy: string | undefined) {
+function demandedBy({ policy }: MonitorFlags) {
   return policy === undefined ? {} : { policy: policyFile(policy) };
 }
 
 function addressOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
-  if (url === null || !isPlain || !/^https?:$/.test(url.protocol)) {
-    throw new RangeError(
-      `Cannot look at "${text.slice(0, 200)}": not an address such as https://signals.example.org`,
-    );
-  }
-  return url.href.replace(/\/+$/, '');
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw new RangeError(
+    `Cannot look at "${text.slice(0, 200)}": not an address such as https://signals.example.org`,
+  );
 }
 
 function check(
   file: string | undefined,
-  { trusted, keys: path, policy, json, now }: MonitorFlags & { trusted: Trusted; now: number },
-  print: (line: string) => void,
+  flags: MonitorFlags,
+  { clock, print }: MonitorCommandSettings,
 ): number {
+  const trusted = trustedBy(flags.issuer, flags.root);
   if (file === undefined) {
     throw new RangeError(`Cannot check nothing: name a file behind "${CHECK}"`);
   }
-  const { keys } = path === undefined ? {} : givenKeys(nodeDisk, path, trusted);
+  const { keys } = flags.keys === undefined ? {} : givenKeys(nodeDisk, flags.keys, trusted);
   const evidence = parseEvidence(decodeUtf8(readNamed(file, EVIDENCE_BYTES_MAX)));
-  const report = checkEvidence(evidence, {
-    ...trusted,
-    now,
-    keys,
-    ...demandedBy(policy),
-  });
+  const given = { ...trusted, now: clock.now(), keys, ...demandedBy(flags) };
+  const report = checkEvidence(evidence, given);
+  const { verdict, says, signers } = report;
   const isPinned = trusted.trust !== 'any';
-  const text = checkText(file, report, isPinned);
-  print(
-    json === true ? JSON.stringify({ file, issuer_pinned: isPinned, ...report }, null, 2) : text,
-  );
-  if (report.verdict === 'nothing') return EXIT.failed;
+  const lines =
+    verdict === 'nothing'
+      ? [`proves nothing  ${file}`, `  ${says}`]
+      : [
+          `${isPinned ? 'PROVEN' : 'consistent, issuer unknown'}  ${file}`,
+          `  ${says}`,
+          ...signers.map((did) => `  signed by ${did}`),
+        ];
+  if (verdict === 'proven' && !isPinned) {
+    const how =
+      'pass --issuer with the DID that you know: anybody can sign with a key of their own';
+    lines.push(`  ${how}`);
+  }
+  const json = { file, issuer_pinned: isPinned, ...report };
+  print(flags.json === true ? JSON.stringify(json, null, 2) : lines.join('\n'));
+  if (verdict === 'nothing') return EXIT.failed;
   return isPinned ? EXIT.verified : EXIT.undecided;
-}
-
-function checkText(
-  file: string,
-  { verdict, says, signers }: ReturnType<typeof checkEvidence>,
-  isPinned: boolean,
-): string {
-  if (verdict === 'nothing') return `proves nothing  ${file}\n  ${says}`;
-  return [
-    `${isPinned ? 'PROVEN' : 'consistent, issuer unknown'}  ${file}`,
-    `  ${says}`,
-    ...signers.map((did) => `  signed by ${did}`),
-    ...(isPinned
-      ? []
-      : ['  pass --issuer with the DID that you know: anybody can sign with a key of their own']),
-  ].join('\n');
 }

@@ -203,34 +203,33 @@ interface FoundAt {
  * seen no longer. Answers a line for each change.
  */
 export function raiseAlarms(findings: readonly Finding[], found: FoundAt): string[] {
-  if (!found.isWhole) {
-    return findings
-      .filter(({ proof }) => proof !== undefined)
-      .flatMap((each) => raised(each, found));
-  }
-  const news = findings.flatMap((finding) => raised(finding, found));
   const unproven = findings.filter(({ proof }) => proof === undefined);
+  const counted = found.isWhole ? findings : findings.filter(({ proof }) => proof !== undefined);
+  const news = counted.flatMap((finding) => raised(finding, found));
+  if (!found.isWhole) return news;
   const suspicions = Object.fromEntries(unproven.map((each) => [keyOf(each), each.detail]));
-  const ended = found.state.alarms.filter(
-    (alarm) =>
-      alarm.address === found.address &&
-      alarm.evidence === null &&
-      alarm.ended_at === null &&
-      suspicions[keyOf(alarm)] === undefined,
-  );
-  for (const alarm of ended) alarm.ended_at = isoTime(found.now);
   found.own.suspicions = suspicions;
-  return [...news, ...ended.map(({ kind, detail }) => `no longer so: ${kind}: ${detail}`)];
+  for (const alarm of found.state.alarms) {
+    const isOwn = alarm.address === found.address && alarm.evidence === null;
+    if (!isOwn || alarm.ended_at !== null || suspicions[keyOf(alarm)] !== undefined) continue;
+    alarm.ended_at = isoTime(found.now);
+    news.push(`no longer so: ${alarm.kind}: ${alarm.detail}`);
+  }
+  return news;
 }
 
 export function isOpen(alarm: Alarm): boolean {
   return alarm.ended_at === null && !isNotice(alarm);
 }
 
-function raised(finding: Finding, found: FoundAt): string[] {
-  const { state, address, own, now, keep } = found;
+function raised(finding: Finding, { state, address, own, now, keep }: FoundAt): string[] {
   const { kind, about = '', detail, proof } = finding;
-  const before = state.alarms.find((alarm) => isSame(alarm, finding, address));
+  const before = state.alarms.find(
+    (alarm) =>
+      alarm.address === address &&
+      keyOf(alarm) === keyOf(finding) &&
+      (alarm.evidence === null) === (proof === undefined),
+  );
   if (before?.ended_at === null) return [];
   if (proof === undefined && own.suspicions[keyOf(finding)] === undefined) {
     return [`seen once, to be looked at again: ${kind}: ${detail}`];
@@ -242,26 +241,15 @@ function raised(finding: Finding, found: FoundAt): string[] {
   }
   const evidence = proof === undefined ? null : keep(proof);
   const alarm = { kind, address, about, detail, since: isoTime(now), ended_at: null, evidence };
-  state.alarms = withRoom(state.alarms.filter((each) => each !== before)).concat(alarm);
+  const others = state.alarms.filter((each) => each !== before);
+  // The oldest that ended makes room, then the oldest that is not proven.
+  const gone =
+    others.length < ALARMS_MAX
+      ? undefined
+      : (others.find(({ ended_at }) => ended_at !== null) ??
+        others.find((each) => each.evidence === null));
+  state.alarms = others.filter((each) => each !== gone).concat(alarm);
   return [evidence === null ? line : `${line} (evidence: ${evidence})`];
-}
-
-function isSame(alarm: Alarm, { kind, about = '', proof }: Finding, address: string): boolean {
-  const isProven = alarm.evidence !== null;
-  return (
-    alarm.kind === kind &&
-    alarm.address === address &&
-    alarm.about === about &&
-    isProven === (proof !== undefined)
-  );
-}
-
-/** The oldest that ended makes room, then the oldest that is not proven. */
-function withRoom(alarms: readonly Alarm[]): Alarm[] {
-  if (alarms.length < ALARMS_MAX) return [...alarms];
-  const ended = alarms.find(({ ended_at }) => ended_at !== null);
-  const gone = ended ?? alarms.find(({ evidence }) => evidence === null);
-  return alarms.filter((alarm) => alarm !== gone);
 }
 
 function keyOf({ kind, about = '' }: Pick<Finding, 'kind' | 'about'>): string {
@@ -276,6 +264,8 @@ export function statusOf(
 ) {
   const { now, addresses, checkpoints, exitCode } = facts;
   const newest = state.newest === null ? null : openNote(state.newest);
+  const text = state.heads.at(-1);
+  const head = text === undefined ? null : releaseSchema.parse(parseJson(text));
   return {
     version: 1 as const,
     updated_at: isoTime(now),
@@ -286,7 +276,11 @@ export function statusOf(
     tree_size: newest?.checkpoint.size ?? 0,
     checkpoints_kept: checkpoints,
     rounds: state.rounds,
-    release: releaseOf(state.heads.at(-1)),
+    release: head && {
+      sequence: head.sequence,
+      as_of: head.as_of,
+      valid_until: head.valid_until ?? null,
+    },
     addresses: Object.fromEntries(
       addresses.map((address) => [address, state.addresses[address] ?? NO_ADDRESS]),
     ),
@@ -298,12 +292,6 @@ export function statusOf(
 }
 
 export type MonitorStatus = ReturnType<typeof statusOf>;
-
-function releaseOf(text: string | undefined) {
-  if (text === undefined) return null;
-  const { sequence, as_of, valid_until = null } = releaseSchema.parse(parseJson(text));
-  return { sequence, as_of, valid_until };
-}
 
 /** The same for Prometheus, in its text format 0.0.4. */
 export function metricsText(status: MonitorStatus): string {

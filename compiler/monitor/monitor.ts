@@ -5,7 +5,7 @@
  *  2. The signed head must not contradict any head that was seen, and must not be older than it promised (round.ts).
  *  3. The signed checkpoint must go on from every tree that was seen at any address, by tiles that lead to its root
  *     (follow-log.ts).
- *  4. Each new entry follows the one before it, and the head is the one of its entry (follow-entries.ts).
+ *  4. Each new entry follows the one before it, and the head is the one of its entry (follow-log.ts).
  *  5. A free reading is not said again in another way (round.ts).
  *
  * What is wrong and proven is written as evidence, which a third person checks without this program's word (evidence.ts).
@@ -21,13 +21,14 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { messageOf } from '../contract/errors.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
+import { HEAD_BYTES_MAX } from '../contract/release.ts';
+import { RELEASE_URL } from '../contract/static-files.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { believedDids } from '../verify/key-trust.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { CheckpointFile } from './checkpoint-file.ts';
-import { type Contradiction, type Evidence, formatEvidence } from './evidence.ts';
-import { followEntries } from './follow-entries.ts';
+import { type Contradiction, type Evidence, formatEvidence, keysOfText } from './evidence.ts';
 import { followLog } from './follow-log.ts';
 import { type Fetch, type LogClient, logClient, UnreachableError } from './log-client.ts';
 import {
@@ -50,7 +51,6 @@ import {
   followReadings,
   type ReadingBodies,
   type Round,
-  readHead,
   trustOf,
 } from './round.ts';
 
@@ -101,14 +101,18 @@ export class Monitor {
     this.#state = readState(by.folder) ?? firstState(by);
     refuseOthers(this.#state, by);
     this.#seen = new CheckpointFile(join(by.folder, 'checkpoints.txt'));
-    const pathOf = (hash: string): string => join(by.folder, 'readings', readingName(hash));
+    const folder = join(by.folder, 'readings');
+    const nameOf = (hash: string): string => `${hash.replace('sha256:', '')}.json`;
+    const pathOf = (hash: string): string => join(folder, nameOf(hash));
     this.#readings = {
       read: (hash) =>
         existsSync(pathOf(hash)) ? readPlain(pathOf(hash), BODY_BYTES_MAX).toString('utf8') : null,
       write: (hash, text) => replaceFile(pathOf(hash), text, join(by.folder, DRAFT_NAME)),
       remove: (hash) => rmSync(pathOf(hash), { force: true }),
     };
-    this.#dropUnknownReadings();
+    // A kill may leave the body of a reading that the state does not know.
+    const known = new Set(this.#state.readings.map(([, hash]) => nameOf(hash)));
+    for (const name of readdirSync(folder)) if (!known.has(name)) rmSync(join(folder, name));
   }
 
   get exitCode(): number {
@@ -118,13 +122,6 @@ export class Monitor {
       return last_success !== null && failures === 0 && Object.keys(suspicions).length === 0;
     });
     return isWell ? MONITOR_EXIT.well : MONITOR_EXIT.undecided;
-  }
-
-  /** A kill may leave the body of a reading that the state does not know. */
-  #dropUnknownReadings(): void {
-    const known = new Set(this.#state.readings.map(([, hash]) => readingName(hash)));
-    const folder = join(this.#by.folder, 'readings');
-    for (const name of readdirSync(folder)) if (!known.has(name)) rmSync(join(folder, name));
   }
 
   /** Looks at every address, at those alone that are due where it says so. */
@@ -153,59 +150,45 @@ export class Monitor {
   }
 
   async #lookAt(address: string): Promise<void> {
-    const { clock, addresses, policy } = this.#by;
-    const own = { ...this.#addressOf(address) };
-    this.#state.addresses[address] = own;
+    const { clock, addresses, policy, signals } = this.#by;
+    const [state, now] = [this.#state, clock.now()];
+    const own = { ...this.#addressOf(address), last_attempt: isoTime(now) };
+    state.addresses[address] = own;
     const client = this.#client(address);
     const others = addresses.flatMap((each) => (each === address ? [] : [this.#client(each)]));
-    const look = { address, client, others, own, policy, now: clock.now(), findings: [], news: [] };
-    const round: Round = {
-      ...look,
-      state: this.#state,
-      seen: this.#seen,
-      readings: this.#readings,
-    };
-    own.last_attempt = isoTime(round.now);
+    const kept = { state, keys: undefined, seen: this.#seen, readings: this.#readings };
+    const at = { address, client, others, own, policy, now };
+    const round: Round = { ...kept, ...at, findings: [], news: [] };
     let failure: UnreachableError | null = null;
     try {
-      const head = await readHead(round);
+      if (state.keys !== null) round.keys = keysOfText(state.keys);
+      const head = await client.get(RELEASE_URL, HEAD_BYTES_MAX);
       believeFirst(round, head);
       await followKeys(round);
-      const shown = followHead(round, head);
-      const signed = await followLog(round, shown);
-      if (signed !== null) await followEntries(round, shown, signed);
-      await followReadings(round, this.#by.signals);
+      await followLog(round, followHead(round, head));
+      await followReadings(round, signals);
     } catch (error) {
+      // What a hostile service makes this program stumble over must not end it; what the disk refuses has to.
+      if (error instanceof Error && 'syscall' in error) throw error;
+      const detail = `it cannot be looked at: ${messageOf(error)}`;
       if (error instanceof UnreachableError) failure = error;
-      else round.findings.push(oddFinding(error));
+      else round.findings.push({ kind: 'unreadable', about: 'look', detail });
     }
     this.#conclude(round, failure);
   }
 
   #conclude(round: Round, failure: UnreachableError | null): void {
-    const { own, address, now, findings, news } = round;
+    const { state, own, address, now, findings, news } = round;
+    const { everyMs, clock, folder } = this.#by;
     const keep = (proof: Contradiction): string => this.#keep(proof, round);
-    const found = { state: this.#state, address, own, now, keep, isWhole: failure === null };
     for (const { note } of findings) if (note !== undefined) this.#keepNote(note);
+    const found = { state, address, own, now, keep, isWhole: failure === null };
     news.push(...raiseAlarms(findings.map(plainFinding), found));
-    news.push(
-      ...(failure === null
-        ? own.failures === 0
-          ? []
-          : [`answers again, after ${own.failures} failed looks`]
-        : own.failures > 0
-          ? []
-          : [`cannot be looked at, which says nothing about its log: ${failure.message}`]),
-    );
-    this.#schedule(own, now, failure);
-    this.#state.rounds += 1;
-    writeState(this.#by.folder, this.#state);
-    this.#writeStatus(now);
-    for (const line of news) this.#by.print(`${isoTime(now)} ${address} ${plain(line)}`);
-  }
-
-  #schedule(own: AddressState, now: number, failure: UnreachableError | null): void {
-    const { everyMs, clock } = this.#by;
+    if (failure === null && own.failures > 0) {
+      news.push(`answers again, after ${own.failures} failed looks`);
+    } else if (failure !== null && own.failures === 0) {
+      news.push(`cannot be looked at, which says nothing about its log: ${failure.message}`);
+    }
     own.failures = failure === null ? 0 : own.failures + 1;
     own.last_error = failure?.message ?? null;
     if (failure === null) own.last_success = isoTime(now);
@@ -214,6 +197,10 @@ export class Monitor {
     // Monitors that were started together do not go on asking together.
     const spread = wait * (0.95 + 0.1 * clock.random());
     own.next_due = isoTime(Math.round(now + Math.max(spread, failure?.waitMs ?? 0)));
+    state.rounds += 1;
+    writeState(folder, state);
+    this.#writeStatus(now);
+    for (const line of news) this.#by.print(`${isoTime(now)} ${address} ${plain(line)}`);
   }
 
   #client(address: string): LogClient {
@@ -223,32 +210,31 @@ export class Monitor {
   }
 
   /** Named by its content, so that a kill leaves no second one. */
-  #keep(proof: Contradiction, { address, now }: Round): string {
+  #keep(proof: Contradiction, round: Round): string {
     const { issuers: named, keys } = this.#state;
     // Root keys vouch for the whole list, so its first key does for whoever knows that key alone.
-    const issuers =
-      named.length > 0 ? named : believedDids(trustOf(this.#state), undefined).slice(0, 1);
-    const name = `${proof.kind}-${bytesToHex(sha256(Buffer.from(JSON.stringify(proof)))).slice(0, 16)}.json`;
-    const path = join(this.#by.folder, 'evidence', name);
-    const found = {
+    const issuers = named.length > 0 ? named : believedDids(trustOf(round), undefined).slice(0, 1);
+    const path = join('evidence', `${proof.kind}-${digestOf(JSON.stringify(proof))}.json`);
+    const found = { found_at: isoTime(round.now), address: round.address, issuers, keys };
+    const text = formatEvidence({
       format: 'signalpress-evidence/1',
-      found_at: isoTime(now),
-      address,
-      issuers,
-      keys,
-    };
-    const text = formatEvidence({ ...found, ...proof } as Evidence);
-    if (!existsSync(path)) replaceFile(path, text, join(this.#by.folder, DRAFT_NAME));
-    return path;
+      ...found,
+      ...proof,
+    } as Evidence);
+    return this.#write(path, text);
   }
 
   /** The first ones are kept: a service that shows ever new ones fills no disk. */
   #keepNote(note: string): void {
-    const folder = join(this.#by.folder, 'unproven');
-    const name = `${bytesToHex(sha256(Buffer.from(note))).slice(0, 16)}.txt`;
-    const kept = readdirSync(folder);
-    if (kept.includes(name) || kept.length >= NOTES_MAX) return;
-    replaceFile(join(folder, name), note, join(this.#by.folder, DRAFT_NAME));
+    const { length } = readdirSync(join(this.#by.folder, 'unproven'));
+    if (length < NOTES_MAX) this.#write(join('unproven', `${digestOf(note)}.txt`), note);
+  }
+
+  /** Writes a file that is named by its content; answers where it stands. */
+  #write(name: string, text: string): string {
+    const path = join(this.#by.folder, name);
+    if (!existsSync(path)) replaceFile(path, text, join(this.#by.folder, DRAFT_NAME));
+    return path;
   }
 
   #writeStatus(now: number): void {
@@ -260,14 +246,8 @@ export class Monitor {
   }
 }
 
-/** What a hostile service makes this program stumble over must not end it; what the disk refuses has to. */
-function oddFinding(error: unknown): Finding {
-  if (error instanceof Error && 'syscall' in error) throw error;
-  return {
-    kind: 'unreadable',
-    about: 'look',
-    detail: `it cannot be looked at: ${messageOf(error)}`,
-  };
+function digestOf(text: string): string {
+  return bytesToHex(sha256(Buffer.from(text))).slice(0, 16);
 }
 
 /** What strangers wrote, as it may stand in a terminal and in the status. */
@@ -276,12 +256,8 @@ function plain(text: string): string {
 }
 
 function plainFinding(finding: Finding): Finding {
-  const { about, detail } = finding;
-  return {
-    ...finding,
-    detail: plain(detail),
-    ...(about === undefined ? {} : { about: plain(about) }),
-  };
+  const { about = '', detail } = finding;
+  return { ...finding, detail: plain(detail), about: plain(about) };
 }
 
 function refuseOthers({ issuers, roots, addresses }: MonitorState, by: MonitorSettings): void {
@@ -293,8 +269,4 @@ function refuseOthers({ issuers, roots, addresses }: MonitorState, by: MonitorSe
   if (strange === undefined && !isOther) return;
   const why = isOther ? `it is about ${known.join(', ')}` : `it does not believe ${strange}`;
   throw new RangeError(`Cannot go on in "${by.folder}": ${why}; name another --state`);
-}
-
-function readingName(hash: string): string {
-  return `${hash.replace('sha256:', '')}.json`;
 }

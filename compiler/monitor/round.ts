@@ -7,13 +7,7 @@ import {
   vouchedDids,
 } from '../contract/key-history.ts';
 import type { LogPolicy } from '../contract/log-policy.ts';
-import {
-  HEAD_BYTES_MAX,
-  isStale,
-  type Release,
-  releaseName,
-  releaseSchema,
-} from '../contract/release.ts';
+import { isStale, type Release, releaseName, releaseSchema } from '../contract/release.ts';
 import { KEYS_URL, RELEASE_URL } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import {
@@ -26,13 +20,7 @@ import {
 } from '../verify/key-trust.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import type { CheckpointFile } from './checkpoint-file.ts';
-import {
-  headsContradiction,
-  type KeysContradiction,
-  keysContradiction,
-  keysOfText,
-  readingIn,
-} from './evidence.ts';
+import { headsContradiction, keysContradiction, keysOfText, readingIn } from './evidence.ts';
 import type { LogClient } from './log-client.ts';
 import {
   type AddressState,
@@ -52,6 +40,8 @@ export interface Round {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly state: MonitorState;
+  /** The list of keys in the state, judged once: every version of a root costs some signatures. */
+  keys: KeyHistory | undefined;
   readonly own: AddressState;
   readonly policy: LogPolicy | undefined;
   readonly seen: CheckpointFile;
@@ -67,40 +57,21 @@ export interface ReadingBodies {
   remove(hash: string): void;
 }
 
-/** The list that a state holds is judged once: every version of a root costs some signatures. */
-const judgedLists = new WeakMap<
-  MonitorState,
-  { readonly text: string; readonly keys: KeyHistory }
->();
-
-function knownKeys(state: MonitorState): { readonly keys?: KeyHistory } {
-  const { keys: text } = state;
-  if (text === null) return {};
-  const known = judgedLists.get(state);
-  if (known?.text === text) return { keys: known.keys };
-  const keys = keysOfText(text);
-  judgedLists.set(state, { text, keys });
-  return { keys };
-}
-
-export function trustOf(state: MonitorState): KeyTrust & { readonly trust: readonly string[] } {
-  const { issuers: trust, roots } = state;
-  return { trust, roots, ...knownKeys(state) };
+export function trustOf({ state, keys }: Round): KeyTrust & { readonly trust: readonly string[] } {
+  return { trust: state.issuers, roots: state.roots, keys };
 }
 
 /** DIDs whose signature is believed: of a note no time is known, so no key that was revoked is among them. */
-export function signersOf(state: MonitorState): string[] {
-  const trusted = trustOf(state);
-  const lists = trusted.keys === undefined ? [] : [trusted.keys];
-  return unrevoked(believedDids(trusted, undefined), lists);
+export function signersOf(round: Round): string[] {
+  const { keys } = round;
+  return unrevoked(believedDids(trustOf(round), undefined), keys === undefined ? [] : [keys]);
 }
 
 /**
  * Why nothing is learnt from a statement of these signers; null where one of them is in use, or none is known. What was kept
  * was seen while its key was in use.
  */
-export function endedFault({ state, now }: Round, signers: readonly string[]): string | null {
-  const { keys } = trustOf(state);
+export function endedFault({ keys, now }: Round, signers: readonly string[]): string | null {
   const lists = keys === undefined ? [] : [keys];
   const ends = signers.map((did) => ({ did, until: endOf(did, lists, now) }));
   const [first] = ends;
@@ -124,11 +95,6 @@ export interface ShownHead {
   readonly text: string;
 }
 
-/** The bytes of the head; an address without one is no shop. */
-export function readHead(round: Round): Promise<Uint8Array | null> {
-  return round.client.get(RELEASE_URL, HEAD_BYTES_MAX);
-}
-
 /** The issuer of the first head is believed where none was named. */
 export function believeFirst(round: Round, bytes: Uint8Array | null): void {
   const { state, news } = round;
@@ -146,11 +112,8 @@ export function believeFirst(round: Round, bytes: Uint8Array | null): void {
 export function followHead(round: Round, bytes: Uint8Array | null): ShownHead | null {
   const { state, findings } = round;
   const faults: { readonly where: string; readonly detail: string }[] = [];
-  const trusted = trustOf(state);
-  const head =
-    bytes === null
-      ? null
-      : signedHead(bytes, trusted, (where, detail) => faults.push({ where, detail }));
+  const report = (where: string, detail: string) => faults.push({ where, detail });
+  const head = bytes === null ? null : signedHead(bytes, trustOf(round), report);
   const [fault] = faults;
   if (bytes === null || head === null || fault !== undefined) {
     const kind = fault?.where === 'issuer_did' ? 'unknown_key' : 'unreadable';
@@ -165,70 +128,53 @@ export function followHead(round: Round, bytes: Uint8Array | null): ShownHead | 
     return null;
   }
   compareHead(round, shown);
-  freshness(round, head);
   return shown;
 }
 
 function compareHead(round: Round, { head, text }: ShownHead): void {
-  const { state, own, findings } = round;
-  const known = knownHeads(round);
-  for (const [at, other] of known.entries()) {
-    const detail = headsContradiction(other, head);
-    if (detail === null) continue;
-    const heads: [string, string] = [state.heads[at] ?? text, text];
-    findings.push({ kind: 'release_fork', detail, proof: { kind: 'heads', heads } });
-    return;
-  }
-  if (head.sequence < own.sequence) {
+  const { state, own, findings, news, now } = round;
+  const known = state.heads.map((each) => releaseSchema.parse(parseJson(each)));
+  const newest = known.at(-1);
+  const contradictions = known.map((other) => headsContradiction(other, head));
+  const at = contradictions.findIndex((one) => one !== null);
+  const isNew = newest === undefined || head.sequence > newest.sequence;
+  if (at < 0 && head.sequence < own.sequence) {
     const detail = `it shows the release ${head.sequence}, and showed ${own.sequence} before`;
     findings.push({ kind: 'rollback', about: RELEASE_URL, detail });
   }
-  own.sequence = Math.max(own.sequence, head.sequence);
-  if (!known.some(({ sequence }) => sequence === head.sequence)) addHead(round, { head, text });
-}
-
-function knownHeads({ state }: Round): Release[] {
-  return state.heads.map((text) => releaseSchema.parse(parseJson(text)));
-}
-
-function addHead(round: Round, { head, text }: ShownHead): void {
-  const { state, news, now } = round;
-  const newest = knownHeads(round).at(-1);
-  if (newest !== undefined && newest.sequence > head.sequence) return;
-  if (newest !== undefined) {
-    const gap =
-      (Date.parse(head.as_of) - Date.parse(newest.as_of)) / (head.sequence - newest.sequence);
-    state.gaps_ms = [...state.gaps_ms, Math.max(0, Math.round(gap))].slice(-GAPS_MAX);
+  if (at >= 0) {
+    const heads: [string, string] = [state.heads[at] ?? text, text];
+    const detail = contradictions[at] ?? '';
+    findings.push({ kind: 'release_fork', detail, proof: { kind: 'heads', heads } });
+  } else {
+    own.sequence = Math.max(own.sequence, head.sequence);
   }
-  state.heads = newestHeads([...state.heads, text]);
-  state.head_seen_at = isoTime(now);
-  news.push(`release ${releaseName(head)}`);
+  if (at < 0 && isNew) {
+    if (newest !== undefined) {
+      const ms = Date.parse(head.as_of) - Date.parse(newest.as_of);
+      const gap = Math.max(0, Math.round(ms / (head.sequence - newest.sequence)));
+      state.gaps_ms = [...state.gaps_ms, gap].slice(-GAPS_MAX);
+    }
+    state.heads = newestHeads([...state.heads, text]);
+    state.head_seen_at = isoTime(now);
+    news.push(`release ${releaseName(head)}`);
+  }
+  const isNewest = isNew || head.sequence === newest?.sequence;
+  freshness(round, head, isNewest ? state.head_seen_at : head.as_of);
 }
 
-function freshness(round: Round, head: Release): void {
-  const { findings, now } = round;
+/** `since` says when it came: an address that shows an older head than others do has had nothing new since that. */
+function freshness({ state, findings, now }: Round, head: Release, since: string | null): void {
   if (isStale(head, now)) {
     const detail = `release ${head.sequence} promised a newer one by ${head.valid_until}, and there is none`;
     findings.push({ kind: 'frozen', detail });
   }
-  const silentMs = silence(round, head);
-  if (silentMs === null) return;
+  if (state.gaps_ms.length < GAPS_MIN || since === null) return;
+  const silentMs = now - Date.parse(since);
+  if (silentMs <= Math.max(HOUR_MS, SILENCE_FACTOR * Math.max(...state.gaps_ms))) return;
   const hours = Math.round(silentMs / HOUR_MS);
   const detail = `nothing new for ${hours} hours, ${SILENCE_FACTOR} times as long as ever before`;
   findings.push({ kind: 'silent', detail });
-}
-
-/**
- * For how long nothing came that should have come by the rhythm of the log; null where all is as ever. An address that
- * shows an older head than others do has had nothing new since that.
- */
-function silence(round: Round, { as_of, sequence }: Release): number | null {
-  const { state, now } = round;
-  if (state.gaps_ms.length < GAPS_MIN || state.head_seen_at === null) return null;
-  const isNewest = knownHeads(round).at(-1)?.sequence === sequence;
-  const since = Date.parse(isNewest ? state.head_seen_at : as_of);
-  const longest = Math.max(HOUR_MS, SILENCE_FACTOR * Math.max(...state.gaps_ms));
-  return now - since > longest ? now - since : null;
 }
 
 /** Reads the list of keys, which may only grow. */
@@ -249,44 +195,39 @@ export async function followKeys(round: Round): Promise<void> {
 }
 
 function compareKeys(round: Round, text: string, next: KeyHistory): void {
-  const { state, findings } = round;
-  const { keys: old } = knownKeys(state);
-  if (old === undefined) {
-    const fault = listFault(next, trustOf(state)) ?? strangerFault(next, state);
-    if (fault === null) state.keys = text;
-    else {
-      const detail = `its list of keys: ${fault}`;
-      findings.push({ kind: 'unknown_key', about: KEYS_URL, detail });
-    }
+  const { state, findings, keys: old } = round;
+  const fault = (kind: Finding['kind'], words: string): void => {
+    findings.push({ kind, about: KEYS_URL, detail: `its list of keys: ${words}` });
+  };
+  const take = (): void => {
+    state.keys = text;
+    round.keys = next;
+  };
+  if (old === undefined || state.keys === null) {
+    const isKnown = vouchedDids(next, { issuers: state.issuers, roots: state.roots }).length > 0;
+    const stranger = isKnown
+      ? null
+      : 'it names none that is believed; pass the right one with --issuer, or its root keys with --root';
+    const refusal = listFault(next, trustOf(round)) ?? stranger;
+    if (refusal === null) take();
+    else fault('unknown_key', refusal);
     return;
   }
   if (isContinued(old, next)) {
     round.news.push(...keyNews(old, next));
-    state.keys = text;
+    take();
     return;
   }
-  const contradiction = keysContradiction(old, next);
-  findings.push(
-    contradiction === null || state.keys === null
-      ? { kind: 'key_unlisted', detail: unlistedDetail(old, next) }
-      : keysFinding(round, contradiction, [state.keys, text]),
-  );
-}
-
-function keysFinding(
-  round: Round,
-  { says: detail, signers, isByRoot }: KeysContradiction,
-  lists: [string, string],
-): Finding {
+  const found = keysContradiction(old, next);
+  if (found === null) {
+    findings.push({ kind: 'key_unlisted', detail: unlistedDetail(old, next) });
+    return;
+  }
+  const { says: detail, signers, isByRoot } = found;
   const past = isByRoot ? null : anyEnded(round, signers);
-  return past === null
-    ? { kind: 'key_fork', detail, proof: { kind: 'keys', lists } }
-    : { kind: 'unknown_key', about: KEYS_URL, detail: `its list of keys: ${detail}; ${past}` };
-}
-
-function strangerFault(next: KeyHistory, { issuers, roots }: MonitorState): string | null {
-  if (vouchedDids(next, { issuers, roots }).length > 0) return null;
-  return 'it names none that is believed; pass the right one with --issuer, or its root keys with --root';
+  const proof = { kind: 'keys' as const, lists: [state.keys, text] as [string, string] };
+  if (past === null) findings.push({ kind: 'key_fork', detail, proof });
+  else fault('unknown_key', `${detail}; ${past}`);
 }
 
 function unlistedDetail(old: KeyHistory, next: KeyHistory): string {
@@ -300,21 +241,17 @@ function unlistedDetail(old: KeyHistory, next: KeyHistory): string {
 }
 
 function keyNews(old: KeyHistory, next: KeyHistory): string[] {
-  const added = next.keys.slice(old.keys.length).map(({ did }) => `new issuer key ${did}`);
   const before = new Set(old.keys.flatMap((key) => (key.revoked_from === null ? [] : [key.did])));
-  const revoked = next.keys.filter(
-    ({ did, revoked_from }) => revoked_from !== null && !before.has(did),
-  );
-  const roots = (next.roots ?? [])
-    .slice(old.roots?.length ?? 0)
-    .map(
+  const roots = (next.roots ?? []).slice(old.roots?.length ?? 0);
+  return [
+    ...roots.map(
       ({ version, threshold, root_keys }) =>
         `version ${version} of a root stands above its keys: ${threshold} of ${root_keys.join(', ')}`,
-    );
-  return [
-    ...roots,
-    ...added,
-    ...revoked.map(({ did, revoked_from }) => `${did} is revoked from ${revoked_from} on`),
+    ),
+    ...next.keys.slice(old.keys.length).map(({ did }) => `new issuer key ${did}`),
+    ...next.keys.flatMap(({ did, revoked_from }) =>
+      revoked_from === null || before.has(did) ? [] : [`${did} is revoked from ${revoked_from} on`],
+    ),
   ];
 }
 
@@ -324,11 +261,8 @@ const SAMPLE_URL = '/gauge/sample';
 
 /** Reads free samples: a reading that was said must not be said again in another way. Other times are sold, so nobody sees them all. */
 export async function followReadings(round: Round, signals: readonly string[]): Promise<void> {
-  const paths = [
-    SAMPLE_URL,
-    ...signals.map((id) => `${SAMPLE_URL}?signal_id=${encodeURIComponent(id)}`),
-  ];
-  for (const path of paths) {
+  const paths = signals.map((id) => `${SAMPLE_URL}?signal_id=${encodeURIComponent(id)}`);
+  for (const path of [SAMPLE_URL, ...paths]) {
     const bytes = await round.client.get(path, SAMPLE_BYTES_MAX);
     if (bytes !== null) compareReading(round, path, bytes);
   }
@@ -336,27 +270,41 @@ export async function followReadings(round: Round, signals: readonly string[]): 
 
 function compareReading(round: Round, path: string, bytes: Uint8Array): void {
   const { state, readings, findings } = round;
-  const text = textOf(bytes);
-  const said = text === null ? null : readingOf(text, signersOf(state));
-  if (text === null || said === null || typeof said === 'string') {
+  const believed = signersOf(round);
+  let why = 'not a signed reading';
+  let text = '';
+  let said: ReturnType<typeof readingIn> = null;
+  try {
+    text = decodeUtf8(bytes);
+    said = readingIn(text, believed);
+  } catch (error) {
+    why = messageOf(error);
+  }
+  if (said === null) {
     // Under a key that nobody vouches for no sample holds either.
     if (findings.some(({ kind }) => kind === 'unknown_key')) return;
-    const detail = `its free sample does not hold: ${said ?? 'not a signed reading'}`;
-    findings.push({ kind: 'unreadable', about: path, detail });
+    findings.push({
+      kind: 'unreadable',
+      about: path,
+      detail: `its free sample does not hold: ${why}`,
+    });
     return;
   }
-  const { subject, hash } = said;
+  const { subject, hash, issuer } = said;
   const known = state.readings.find(([each]) => each === subject)?.[1];
   if (known === hash) return;
   const before = known === undefined ? null : readings.read(known);
   if (before !== null) {
     const detail = `${subject} was said in two ways: ${known}, then ${hash}; a correction by its source is one honest reason`;
     const finding = { kind: 'rewritten', about: `${subject} ${hash}`, detail } as const;
-    const bodies: [string, string] = [before, text];
-    const past = unprovenBy(round, bodies);
+    const earlier = signerOf(before, believed);
+    const past =
+      earlier === null
+        ? 'one is signed by a key that counts no longer'
+        : anyEnded(round, [earlier, issuer]);
     findings.push(
       past === null
-        ? { ...finding, proof: { kind: 'readings', bodies } }
+        ? { ...finding, proof: { kind: 'readings', bodies: [before, text] } }
         : { ...finding, detail: `${detail}; ${past}` },
     );
     return;
@@ -368,26 +316,11 @@ function compareReading(round: Round, path: string, bytes: Uint8Array): void {
   state.readings = [...kept, [subject, hash] as [string, string]].slice(-READINGS_MAX);
 }
 
-/** Why two bodies prove nothing to others; null where keys that are in use signed both. */
-function unprovenBy(round: Round, bodies: readonly string[]): string | null {
-  const said = bodies.map((text) => readingOf(text, signersOf(round.state)));
-  const signers = said.flatMap((each) => (typeof each === 'string' ? [] : (each?.issuer ?? [])));
-  if (signers.length < bodies.length) return 'one is signed by a key that counts no longer';
-  return anyEnded(round, signers);
-}
-
-function textOf(bytes: Uint8Array): string | null {
+/** Who signed a reading that was kept; null where that is nobody who is believed any more. */
+function signerOf(text: string, believed: readonly string[]): string | null {
   try {
-    return decodeUtf8(bytes);
+    return readingIn(text, believed)?.issuer ?? null;
   } catch {
     return null;
-  }
-}
-
-function readingOf(text: string, believed: readonly string[]) {
-  try {
-    return readingIn(text, believed);
-  } catch (error) {
-    return messageOf(error);
   }
 }
