@@ -114,7 +114,11 @@ export function checkHashIndex(source: LogSource, taken: TakenHashes): number {
   if (twice !== null) {
     faults.add(`${LOG_FOLDER}/new`, '', `"sha256:${twice}" was taken in by two releases`);
   }
-  checkCount(source, total);
+  lookInto(source, HASH_COUNT_PATH, (text) => {
+    const count = parseHashCount(text);
+    if (count !== total)
+      faults.add(HASH_COUNT_PATH, '', `${count}, but the log took in ${total} hashes`);
+  });
   const runs = runsOf(total);
   const expected = new Set([HASH_COUNT_PATH, ...runs.flatMap(runPaths)]);
   for (const path of listed) {
@@ -123,10 +127,35 @@ export function checkHashIndex(source: LogSource, taken: TakenHashes): number {
   }
   for (const run of runs) checkRun(source, run, { taken, starts });
   const hashes = new KnownHashes(known);
-  return SHARD_STARTS.map(verifyShardPath).reduce(
-    (sum, path) => sum + checkPublished(source, path, hashes),
-    0,
-  );
+  // Every record hash that the release carries was taken in; statements are proven otherwise.
+  let found = 0;
+  for (const path of SHARD_STARTS.map(verifyShardPath).filter((each) => listed.has(each))) {
+    lookInto(source, path, (text) => {
+      for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
+        const { kind, record_hash } = parseVerifyEntry(line);
+        if (kind === 'citation') continue;
+        if (hashes.has(record_hash)) found += 1;
+        else faults.add(path, `line ${index + 1}`, `"${record_hash}" was never taken in`);
+      }
+    });
+  }
+  return found;
+}
+
+/** Gives the text of a file to what looks into it; false, and a fault, where there is none, and where it cannot be read. */
+function lookInto(
+  { read, faults }: LogSource,
+  path: string,
+  look: (text: string) => void,
+): boolean {
+  const bytes = read(path);
+  if (bytes === null) return false;
+  try {
+    look(decodeUtf8(bytes));
+  } catch (error) {
+    faults.add(path, '', messageOf(error));
+  }
+  return true;
 }
 
 function firstTwice(sorted: Buffer): string | null {
@@ -135,18 +164,6 @@ function firstTwice(sorted: Buffer): string | null {
     if (isSame) return sorted.toString('hex', at, at + HASH_BYTES);
   }
   return null;
-}
-
-function checkCount({ faults, read }: LogSource, total: number): void {
-  const bytes = read(HASH_COUNT_PATH);
-  if (bytes === null) return;
-  try {
-    const count = parseHashCount(decodeUtf8(bytes));
-    if (count === total) return;
-    faults.add(HASH_COUNT_PATH, '', `${count}, but the log took in ${total} hashes`);
-  } catch (error) {
-    faults.add(HASH_COUNT_PATH, '', messageOf(error));
-  }
 }
 
 interface TakenPlaces {
@@ -159,21 +176,16 @@ interface TakenPlaces {
 function checkRun(source: LogSource, run: HashRun, places: TakenPlaces): void {
   let count = 0;
   for (const [shard, path] of runPaths(run).entries()) {
-    const bytes = source.read(path);
-    if (bytes === null) return;
-    try {
-      const lines = decodeUtf8(bytes).split('\n');
+    const isThere = lookInto(source, path, (text) => {
+      const lines = text.split('\n');
       if (lines.pop() !== '') throw new RangeError('its last line is cut off');
-      let last = '';
       for (const [at, line] of lines.entries()) {
-        const fault = lineFault(line, { run, shard, last, ...places });
+        const fault = lineFault(line, lines[at - 1] ?? '', { run, shard, ...places });
         if (fault !== null) source.faults.add(path, `line ${at + 1}`, fault);
-        last = line;
       }
       count += lines.length;
-    } catch (error) {
-      source.faults.add(path, '', messageOf(error));
-    }
+    });
+    if (!isThere) return;
   }
   if (count === run.count) return;
   const folder = `${HASH_INDEX_FOLDER}/${run.start}-${run.count}`;
@@ -182,13 +194,8 @@ function checkRun(source: LogSource, run: HashRun, places: TakenPlaces): void {
 
 function lineFault(
   line: string,
-  {
-    run,
-    shard,
-    last,
-    taken,
-    starts,
-  }: TakenPlaces & { readonly run: HashRun; readonly shard: number; readonly last: string },
+  last: string,
+  { run, shard, taken, starts }: TakenPlaces & { readonly run: HashRun; readonly shard: number },
 ): string | null {
   const parsed = parseHashLine(line);
   const { record_hash, sequence, index } = parsed;
@@ -202,22 +209,4 @@ function lineFault(
   const position = (starts.get(sequence) ?? 0) + index;
   const isHere = position >= run.start && position < run.start + run.count;
   return isHere ? null : 'belongs into another run';
-}
-
-/** Every record hash that the release carries was taken in; statements are proven otherwise. */
-function checkPublished(source: LogSource, path: string, known: KnownHashes): number {
-  const shard = source.listed.has(path) ? source.read(path) : null;
-  if (shard === null) return 0;
-  let found = 0;
-  try {
-    for (const [index, line] of decodeUtf8(shard).split('\n').slice(0, -1).entries()) {
-      const { kind, record_hash } = parseVerifyEntry(line);
-      if (kind === 'citation') continue;
-      if (known.has(record_hash)) found += 1;
-      else source.faults.add(path, `line ${index + 1}`, `"${record_hash}" was never taken in`);
-    }
-  } catch (error) {
-    source.faults.add(path, '', messageOf(error));
-  }
-  return found;
 }

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { messageOf } from '../contract/errors.ts';
+import type { ReleaseEntry } from '../contract/release-entry.ts';
 import {
   bundleEntries,
   encodeBundle,
@@ -31,10 +32,7 @@ export class LogTilesCheck {
   /** Partial tiles that lie there, by the path of the tile that they are the start of. */
   readonly #partial = new Map<string, Tile[]>();
   readonly #expected = new Set<string>();
-  #bundle: { readonly index: number; readonly entries: readonly Uint8Array[] } = {
-    index: -1,
-    entries: [],
-  };
+  #bundle: readonly Uint8Array[] = [];
 
   constructor(source: LogSource, size: number) {
     this.#source = source;
@@ -60,8 +58,9 @@ export class LogTilesCheck {
   growTo(size: number, take: TakeEntry): boolean {
     while (this.#tree.size < size) {
       const position = this.#tree.size;
-      const entry = this.#entry(position);
-      if (entry === null) return false;
+      if (position % TILE_WIDTH === 0) this.#bundle = this.#entriesFrom(position);
+      const entry = this.#bundle[position % TILE_WIDTH];
+      if (entry === undefined) return false;
       this.#tree.add(sha256.create().update(Uint8Array.of(LEAF)).update(entry).digest());
       take(position, entry);
     }
@@ -80,16 +79,9 @@ export class LogTilesCheck {
     }
   }
 
-  #entry(position: number): Uint8Array | null {
-    const index = Math.floor(position / TILE_WIDTH);
-    if (this.#bundle.index !== index) {
-      const width = Math.min(TILE_WIDTH, this.#size - index * TILE_WIDTH);
-      this.#bundle = { index, entries: this.#entriesOf({ level: 'entries', index, width }) };
-    }
-    return this.#bundle.entries[position % TILE_WIDTH] ?? null;
-  }
-
-  #entriesOf(tile: Tile): Uint8Array[] {
+  #entriesFrom(position: number): Uint8Array[] {
+    const width = Math.min(TILE_WIDTH, this.#size - position);
+    const tile = { level: 'entries', index: position / TILE_WIDTH, width } as const;
     const path = tilePath(tile);
     this.#expected.add(path);
     const bytes = this.#source.read(path);
@@ -137,12 +129,8 @@ export class LogTilesCheck {
       this.#expected.add(path);
       const bytes = this.#source.read(path);
       const start = Buffer.from(whole.subarray(0, lengthOf(partial.width)));
-      if (bytes === null || start.equals(bytes)) continue;
-      this.#source.faults.add(
-        path,
-        '',
-        'not the start of the tile that goes on from it; remove it',
-      );
+      const detail = 'not the start of the tile that goes on from it; remove it';
+      if (bytes !== null && !start.equals(bytes)) this.#source.faults.add(path, '', detail);
     }
   }
 }
@@ -185,6 +173,11 @@ export class RecomputedTree {
     }
     return root ?? sha256(new Uint8Array(0));
   }
+
+  /** Count and root, spelled as an entry of the log spells them. */
+  get head(): ReleaseEntry['all'] {
+    return { count: this.size, root: `sha256:${bytesToHex(this.root())}` };
+  }
 }
 
 /** Longest file of a log, or of an index: a shard of the largest one has millions of lines. */
@@ -207,12 +200,20 @@ export function logSource({ disk, root, head, faults }: OpenRelease): LogSource 
   for (const file of listedFiles(disk, root)) {
     if (LISTED.test(file.path)) places.set(file.path, placeOfFile(root, file));
   }
+  const logFiles = new Set<string>();
+  const folder = disk.entry(`${data}/${LOG_FOLDER}`)?.kind;
+  if (folder !== undefined && folder !== 'folder')
+    faults.add(LOG_FOLDER, '', `not a folder: a ${folder}`);
+  for (const { path, kind } of folder === 'folder' ? foundFiles(disk, data, LOG_FOLDER) : []) {
+    if (kind === 'file') logFiles.add(path);
+    else faults.add(path, '', `not a plain file: a ${kind}; remove it`);
+  }
   return {
     disk,
     root,
     head,
     faults,
-    logFiles: logFiles(data, { disk, faults }),
+    logFiles,
     listed: new Set(places.keys()),
     read(path) {
       const isOfLog = path.startsWith(`${LOG_FOLDER}/`);
@@ -228,18 +229,4 @@ export function logSource({ disk, root, head, faults }: OpenRelease): LogSource 
       }
     },
   };
-}
-
-function logFiles(data: string, { disk, faults }: Pick<OpenRelease, 'disk' | 'faults'>) {
-  const found = new Set<string>();
-  const kind = disk.entry(`${data}/${LOG_FOLDER}`)?.kind;
-  if (kind !== 'folder') {
-    if (kind !== undefined) faults.add(LOG_FOLDER, '', `not a folder: a ${kind}`);
-    return found;
-  }
-  for (const { path, kind } of foundFiles(disk, data, LOG_FOLDER)) {
-    if (kind === 'file') found.add(path);
-    else faults.add(path, '', `not a plain file: a ${kind}; remove it`);
-  }
-  return found;
 }

@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
-import { defined } from '../contract/defined.ts';
 import { messageOf } from '../contract/errors.ts';
 import type { ReleaseEntry } from '../contract/release-entry.ts';
 import {
@@ -24,11 +23,6 @@ export function statementLine(body: JsonValue): string | null {
   return target === null ? null : `${target} ${parsed.data?.record_hash}`;
 }
 
-interface Statement {
-  readonly target: string;
-  readonly leaf: Uint8Array;
-}
-
 /** Makes the tree over all statements again from the bodies, and compares it with what is stored and with the entry of the release; answers how many there are. */
 export function checkStatements(
   source: LogSource,
@@ -36,59 +30,50 @@ export function checkStatements(
   all: ReleaseEntry['all'] | null,
 ): number {
   const { faults, listed } = source;
-  const statements = sortedStatements(lines, source);
+  // Each target once, in the order of their bytes.
+  const statements = [...lines].sort().map((line) => line.split(' '));
+  for (const [at, [target = '']] of statements.entries()) {
+    if (target === statements[at - 1]?.[0])
+      faults.add(BLOCKS_PATH, target, 'two bodies answer this target');
+  }
   const tree = new RecomputedTree();
   const expected = new Set([BLOCKS_PATH]);
   let text = '';
   for (let start = 0; start < statements.length; start += BLOCK_LEAVES) {
     const block = statements.slice(start, start + BLOCK_LEAVES);
+    const leaves = block.map(([target = '', hash = '']) => statementLeaf(target, hash, sha256));
     const path = blockFilePath(start / BLOCK_LEAVES);
     expected.add(path);
-    const own = new RecomputedTree();
-    for (const { leaf } of block) {
-      own.add(leaf);
-      tree.add(leaf);
-    }
-    text += `${bytesToHex(own.root())} ${defined(block[0], 'a statement').target}\n`;
-    const want = blockBytes(
-      block.map(({ leaf }) => leaf),
-      sha256,
-    );
-    const bytes = source.read(path);
-    if (bytes !== null && !Buffer.from(want).equals(bytes))
-      faults.add(path, '', 'not the hashes that the statements of the bodies give');
+    for (const leaf of leaves) tree.add(leaf);
+    text += `${rootOf(leaves)} ${block[0]?.[0]}\n`;
+    compare(source, path, blockBytes(leaves, sha256), 'hashes');
   }
-  const stored = source.read(BLOCKS_PATH);
-  if (stored !== null && !Buffer.from(text).equals(stored))
-    faults.add(BLOCKS_PATH, '', 'not the blocks that the statements of the bodies give');
+  compare(source, BLOCKS_PATH, Buffer.from(text), 'blocks');
   for (const path of listed) {
     if (path.startsWith(`${STATEMENTS_FOLDER}/`) && !expected.has(path))
       faults.add(path, '', 'belongs to no block');
   }
-  if (all !== null) compareAll(source, { count: tree.size, root: rootText(tree) }, all);
+  if (all !== null) compareAll(source, tree, all);
   return statements.length;
 }
 
-/** Each target once, in the order of their bytes. */
-function sortedStatements(lines: readonly string[], { faults }: LogSource): Statement[] {
-  let last = '';
-  return [...lines].sort().map((line) => {
-    const [target = '', statement = ''] = line.split(' ');
-    if (target === last) faults.add(BLOCKS_PATH, target, 'two bodies answer this target');
-    last = target;
-    return { target, leaf: statementLeaf(target, statement, sha256) };
-  });
+function rootOf(leaves: readonly Uint8Array[]): string {
+  const tree = new RecomputedTree();
+  for (const leaf of leaves) tree.add(leaf);
+  return bytesToHex(tree.root());
 }
 
-function compareAll({ faults }: LogSource, made: ReleaseEntry['all'], all: ReleaseEntry['all']) {
+function compare(source: LogSource, path: string, want: Uint8Array, what: string): void {
+  const bytes = source.read(path);
+  if (bytes !== null && Buffer.compare(want, bytes) !== 0)
+    source.faults.add(path, '', `not the ${what} that the statements of the bodies give`);
+}
+
+function compareAll({ faults }: LogSource, { head }: RecomputedTree, all: ReleaseEntry['all']) {
   for (const name of ['count', 'root'] as const) {
-    if (made[name] === all[name]) continue;
-    faults.add(BLOCKS_PATH, name, `${made[name]}, but the log states ${all[name]}`);
+    if (head[name] === all[name]) continue;
+    faults.add(BLOCKS_PATH, name, `${head[name]}, but the log states ${all[name]}`);
   }
-}
-
-function rootText(tree: RecomputedTree): string {
-  return `sha256:${bytesToHex(tree.root())}`;
 }
 
 /** Compares the stored blocks with each other and with the entry of the release, without a look at the bodies. */
@@ -106,18 +91,14 @@ export function checkBlocks(source: LogSource, all: ReleaseEntry['all']): void {
       const width = isLast ? all.count - number * BLOCK_LEAVES : BLOCK_LEAVES;
       if (width < 1 || width > BLOCK_LEAVES) throw new RangeError('the log states another count');
       const leaves = blockLevels(bytes, width)[0] ?? [];
-      const own = new RecomputedTree();
-      for (const leaf of leaves) {
-        own.add(leaf);
-        tree.add(leaf);
-      }
-      if (!Buffer.from(blockBytes(leaves, sha256)).equals(bytes))
+      for (const leaf of leaves) tree.add(leaf);
+      if (Buffer.compare(blockBytes(leaves, sha256), bytes) !== 0)
         throw new RangeError('its hashes do not follow from its leaves');
-      if (!row.startsWith(`${bytesToHex(own.root())} `))
+      if (!row.startsWith(`${rootOf(leaves)} `))
         source.faults.add(BLOCKS_PATH, `line ${number + 1}`, `not the root of "${path}"`);
     } catch (error) {
       source.faults.add(path, '', messageOf(error));
     }
   }
-  compareAll(source, { count: tree.size, root: rootText(tree) }, all);
+  compareAll(source, tree, all);
 }

@@ -58,7 +58,8 @@ interface LogFindings extends Omit<LogReport, 'verdict' | 'head' | 'faults' | 'f
   readonly entry: ReleaseEntry | null;
 }
 
-const NOTHING = {
+const NOTHING: LogFindings = {
+  entry: null,
   entries: 0,
   records: 0,
   anchors: { pending: 0, confirmed: 0 },
@@ -75,18 +76,16 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   const root = releaseRoot(disk, folder, faults);
   const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
   const head = root === null ? null : readHead({ ...options, ...known, disk, root, faults });
-  let found: Omit<LogFindings, 'entry'> = NOTHING;
+  let { entry, ...found } = NOTHING;
   if (root !== null && head !== null && faults.count === 0) {
     try {
       const open = { disk, root, head, faults };
       const source = logSource(open);
       const kept = checkChain({ ...open, ...known });
-      const { entry, ...log } = checkLog(source, { ...options, ...known, kept });
-      found = log;
-      const isWhole = entry !== null && source.listed.size > 0;
-      if (isWhole) {
+      ({ entry, ...found } = checkLog(source, { ...options, ...known, kept }));
+      if (entry !== null && source.listed.size > 0) {
         checkBlocks(source, entry.all);
-        found = { ...log, records: checkHashIndex(source, readTaken(open)) };
+        found = { ...found, records: checkHashIndex(source, readTaken(open)) };
       }
     } catch (error) {
       faults.add(LOG_FOLDER, '', messageOf(error));
@@ -101,40 +100,60 @@ export function checkLog(
   source: LogSource,
   options: VerifyLogOptions & { readonly kept: readonly Release[] },
 ): LogFindings {
+  const { head, faults, logFiles } = source;
   // The head is judged by now; keys of before it signed what the log was.
   const past = (options.keys?.keys ?? []).map((key) => key.did);
-  const issuers = [...new Set([...believedDids(options, source.head.issuer_did), ...past])];
-  const newest = newestCheckpoint(source, issuers);
-  if (newest === null) return { ...NOTHING, entry: null };
-  const seen = seenCheckpoint(source, options.since, issuers);
-  const { size } = newest.checkpoint;
+  const issuers = [...new Set([...believedDids(options, head.issuer_did), ...past])];
+  const bytes = source.read(CHECKPOINT_PATH);
+  const note = bytes === null ? '' : textOf(bytes);
+  const newest = bytes === null ? null : newestCheckpoint(source, note, issuers);
+  if (newest === null) return NOTHING;
+  const { since } = options;
+  const seen = since === undefined ? null : judgeNote(since, issuers);
+  if (seen !== null && seen.fault !== null) faults.add('--since', '', seen.fault);
+  const { size } = newest;
   const tiles = new LogTilesCheck(source, size);
   const entries = new EntriesCheck(source, options);
-  const rootAt = new Map([[0, tiles.rootHex()]]);
-  const stamped = new StampedRoots(source);
+  // Roots with a timestamp, which does not say of what size; those that the log had go.
+  const stamped = new Set([...logFiles].flatMap((path) => STATE.exec(path)?.[1] ?? []));
   const take = (position: number, entry: Uint8Array): void => {
     entries.take(position, entry);
-    stamped.meet(tiles);
+    if (stamped.size > 0) stamped.delete(tiles.rootHex());
   };
-  for (const at of [Math.min(seen?.checkpoint.size ?? 0, size), size]) {
-    if (!tiles.growTo(at, take)) break;
-    rootAt.set(at, tiles.rootHex());
-  }
-  if (tiles.size === size) {
+  const rootAt = (at: number): string => (tiles.growTo(at, take) ? tiles.rootHex() : '');
+  const isOf = (path: string, signed: Checkpoint, root: string): boolean => {
+    if (root === bytesToHex(signed.root)) return true;
+    faults.add(path, 'root', `the ${signed.size} entries of this log give another root`);
+    return false;
+  };
+  const rootSeen = rootAt(Math.min(seen?.checkpoint?.size ?? 0, size));
+  const root = rootAt(size);
+  if (root !== '') {
     tiles.finish();
     entries.finish();
   }
-  checkRoot(CHECKPOINT_PATH, newest.checkpoint, { source, rootAt });
-  const { fault, witnessed } = judgeByPolicy(newest.note, options, entries.last?.as_of);
-  if (fault !== null) source.faults.add(CHECKPOINT_PATH, '', fault);
+  isOf(CHECKPOINT_PATH, newest, root);
+  const { fault, witnessed } = judgeByPolicy(note, options, entries.last?.as_of);
+  if (fault !== null) faults.add(CHECKPOINT_PATH, '', fault);
+  // Two notes prove a fork or a shrinking, where the log did not grow from the one that was seen.
+  const evidence: string[] = [];
+  if (since !== undefined && seen !== null && seen.checkpoint !== null) {
+    const isShorter = seen.checkpoint.size > size;
+    if (isShorter) {
+      faults.add('--since', 'size', `${seen.checkpoint.size} entries, but the log has ${size}`);
+    }
+    if (isShorter || !isOf('--since', seen.checkpoint, rootSeen)) evidence.push(since, note);
+    for (const each of evidence.flatMap((one) => pastSigner(one, options) ?? []))
+      faults.add('--since', '', `${each}: ${WHOEVER_HAS_IT}`);
+  }
   return {
     entry: entries.own,
     entries: tiles.size,
     records: 0,
-    checkpoint: newest.note,
+    checkpoint: note,
     witnessed,
-    evidence: seen === null ? [] : forkEvidence({ seen, newest, rootAt, source, options }),
-    anchors: checkAnchors(source, tiles.size === size ? stamped : null),
+    evidence,
+    anchors: checkAnchors(source, root === '' ? new Set() : stamped),
     strays: [...tiles.strays, ...entries.strays],
   };
 }
@@ -147,8 +166,8 @@ class EntriesCheck {
   readonly strays: string[] = [];
   readonly #source: LogSource;
   readonly #kept: ReadonlyMap<number, Release>;
-  /** Hashes of heads by their place in a log of the first format. */
-  readonly #first: ReadonlyMap<number, Release>;
+  /** Heads of the first format by their place in the log. */
+  readonly #first: ReadonlyMap<number | undefined, Release>;
   readonly #taken = new Set<string>();
   readonly #keys: KeyHistory | undefined;
 
@@ -159,9 +178,7 @@ class EntriesCheck {
     this.#source = source;
     this.#keys = keys;
     this.#kept = new Map(kept.map((head) => [head.sequence, head]));
-    this.#first = new Map(
-      kept.flatMap((head) => (head.log_index === undefined ? [] : [[head.log_index, head]])),
-    );
+    this.#first = new Map(kept.map((head) => [head.log_index, head]));
   }
 
   take(position: number, bytes: Uint8Array): void {
@@ -206,16 +223,22 @@ class EntriesCheck {
 
   #takeEntry(position: number, entry: ReleaseEntry): void {
     const { last } = this;
-    const { head } = this.#source;
-    if (last !== null && entry.sequence !== last.sequence + 1) {
-      this.#fault(position, `release ${entry.sequence} behind release ${last.sequence}`);
+    const { sequence } = entry;
+    if (last !== null && sequence !== last.sequence + 1) {
+      this.#fault(position, `release ${sequence} behind release ${last.sequence}`);
     }
     if (last !== null && this.#goesBack(last, entry)) {
       this.#fault(position, `as of ${entry.as_of}, which is before release ${last.sequence}`);
     }
-    const kept = this.#kept.get(entry.sequence);
-    if (kept !== undefined) this.#compareHead(position, entry, kept);
-    if (entry.sequence === head.sequence) this.own = entry;
+    const kept = this.#kept.get(sequence);
+    if (kept !== undefined) {
+      const { as_of, valid_until = null } = kept;
+      if (entry.head !== canonicalHash(kept))
+        this.#fault(position, `names another head of release ${sequence}`);
+      else if (entry.as_of !== as_of || entry.valid_until !== valid_until)
+        this.#fault(position, `states other times than the head of release ${sequence}`);
+    }
+    if (sequence === this.#source.head.sequence) this.own = entry;
     this.#checkTaken(entry);
     this.last = entry;
   }
@@ -231,14 +254,6 @@ class EntriesCheck {
       sequence > corrected.sequence ||
       Date.parse(last.as_of) > Date.parse(corrected.latest)
     );
-  }
-
-  #compareHead(position: number, entry: ReleaseEntry, kept: Release): void {
-    const { as_of, valid_until = null } = kept;
-    if (entry.head !== canonicalHash(kept))
-      this.#fault(position, `names another head of release ${kept.sequence}`);
-    else if (entry.as_of !== as_of || entry.valid_until !== valid_until)
-      this.#fault(position, `states other times than the head of release ${kept.sequence}`);
   }
 
   /** The hashes that a release took in, sorted, each once, give count and root of its entry. */
@@ -260,9 +275,9 @@ class EntriesCheck {
       tree.add(takenLeaf(`sha256:${hex}`, sha256));
       last = hex;
     }
-    const isSame =
-      tree.size === stated.count && `sha256:${bytesToHex(tree.root())}` === stated.root;
-    if (!isSame) faults.add(path, '', 'not the hashes that the entry of its release states');
+    const { count, root } = tree.head;
+    if (count !== stated.count || root !== stated.root)
+      faults.add(path, '', 'not the hashes that the entry of its release states');
   }
 
   #fault(position: number, detail: string): void {
@@ -270,23 +285,12 @@ class EntriesCheck {
   }
 }
 
-function seenCheckpoint(
-  { faults }: LogSource,
-  note: string | undefined,
+function newestCheckpoint(
+  source: LogSource,
+  note: string,
   issuers: readonly string[],
-): Signed | null {
-  if (note === undefined) return null;
-  const { checkpoint, fault } = judgeNote(note, issuers);
-  if (checkpoint !== null) return { checkpoint, note };
-  faults.add('--since', '', fault);
-  return null;
-}
-
-function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed | null {
+): Checkpoint | null {
   const { head, faults } = source;
-  const bytes = source.read(CHECKPOINT_PATH);
-  if (bytes === null) return null;
-  const note = textOf(bytes);
   const { checkpoint, fault, signers } = judgeNote(note, issuers);
   if (checkpoint === null) {
     faults.add(CHECKPOINT_PATH, '', fault);
@@ -299,7 +303,7 @@ function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed
   const given = source.read(LOG_KEY_PATH);
   if (given !== null && !keys.includes(textOf(given)))
     faults.add(LOG_KEY_PATH, '', 'not a key that signed the checkpoint');
-  return { checkpoint, note };
+  return checkpoint;
 }
 
 /** Nothing for bytes that are no text. */
@@ -311,67 +315,14 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Roots in hex by the size that somebody signed. */
-type Roots = ReadonlyMap<number, string>;
-
-interface RootCheck {
-  readonly source: LogSource;
-  readonly rootAt: Roots;
-}
-
-function checkRoot(
-  path: string,
-  { size, root }: Checkpoint,
-  { source, rootAt }: RootCheck,
-): boolean {
-  if (rootAt.get(size) === bytesToHex(root)) return true;
-  source.faults.add(path, 'root', `the ${size} entries of this log give another root`);
-  return false;
-}
-
-/** The two notes that prove a fork or a shrinking, where the log did not grow from the one that was seen. */
-function forkEvidence({
-  seen,
-  newest,
-  rootAt,
-  source,
-  options,
-}: RootCheck & { seen: Signed; newest: Signed; options: VerifyLogOptions }): string[] {
-  const { size } = seen.checkpoint;
-  const now = newest.checkpoint.size;
-  if (size > now) source.faults.add('--since', 'size', `${size} entries, but the log has ${now}`);
-  else if (checkRoot('--since', seen.checkpoint, { source, rootAt })) return [];
-  const notes = [seen, newest].map(({ note }) => note);
-  const past = notes.flatMap((note) => pastSigner(note, options) ?? []);
-  for (const each of past) source.faults.add('--since', '', `${each}: ${WHOEVER_HAS_IT}`);
-  return notes;
-}
-
 /** Roots with a timestamp, by what their proof shows. */
 interface AnchorCounts {
   readonly pending: number;
   readonly confirmed: number;
 }
 
-/** Which roots with a timestamp the log had: a timestamp does not say of what size. */
-class StampedRoots {
-  readonly #left: Set<string>;
-
-  constructor({ logFiles }: LogSource) {
-    this.#left = new Set([...logFiles].flatMap((path) => STATE.exec(path)?.[1] ?? []));
-  }
-
-  meet(tiles: LogTilesCheck): void {
-    if (this.#left.size > 0) this.#left.delete(tiles.rootHex());
-  }
-
-  isMet(root: string): boolean {
-    return !this.#left.has(root);
-  }
-}
-
 /** Compares every timestamp state with its proof; headers of blocks are not at hand, so no block is vouched for. */
-function checkAnchors(source: LogSource, stamped: StampedRoots | null): AnchorCounts {
+function checkAnchors(source: LogSource, strange: ReadonlySet<string>): AnchorCounts {
   const counts = { pending: 0, confirmed: 0 };
   for (const path of source.logFiles) {
     if (!path.startsWith('log/anchor/')) continue;
@@ -384,7 +335,7 @@ function checkAnchors(source: LogSource, stamped: StampedRoots | null): AnchorCo
     }
     try {
       counts[stateOf(path, root, source)] += 1;
-      if (stamped?.isMet(root) === false) throw new RangeError('the log never had this root');
+      if (strange.has(root)) throw new RangeError('the log never had this root');
     } catch (error) {
       source.faults.add(path, '', messageOf(error));
     }
@@ -409,9 +360,4 @@ function stateOf(path: string, root: string, source: LogSource): 'pending' | 'co
     throw new RangeError('its proof does not lead to the block that it names');
   }
   return 'confirmed';
-}
-
-interface Signed {
-  readonly checkpoint: Checkpoint;
-  readonly note: string;
 }
