@@ -11,7 +11,7 @@ import {
   TILE_WIDTH,
   tilePath,
 } from '../contract/tiles.ts';
-import { keptTiles, logFiles, type OpenLog, openLog } from '../stages/anchor/log-folder.ts';
+import { keptTiles, type OpenLog, openLog } from '../stages/anchor/log-folder.ts';
 import { edgeTiles, hexOf } from '../stages/anchor/log-tree.ts';
 import { canonicalHash } from '../verify/body-check.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
@@ -67,12 +67,12 @@ export async function entriesThere(
   };
   // Readers who saw the longer one would call the shorter one a lie.
   if (isOwn && there.size > size) return refuse(`it has ${there.size} entries there`);
-  if (all) return 0;
-  if (!isOwn) return refuse(`the log "${there.origin}" is there; name another place`);
-  const own = logFiles(log.data, log.signed).hashOf({ start: 0, end: there.size });
+  if (!isOwn && !all) return refuse(`the log "${there.origin}" is there; name another place`);
+  if (!isOwn) return 0;
+  const own = log.hashOf({ start: 0, end: there.size });
   if (hexOf(own) !== hexOf(there.root))
     return refuse('another history of it is there; name another place');
-  return there.size;
+  return all ? 0 : there.size;
 }
 
 async function checkpointThere(destination: Destination): Promise<Checkpoint | null> {

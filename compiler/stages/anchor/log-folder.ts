@@ -36,6 +36,8 @@ export interface OpenLog {
   readonly last: ReleaseEntry;
   /** The entry of a release; null where the log has none of that sequence. */
   entryOf(sequence: number): ReleaseEntry | null;
+  /** The hash of a range of its entries. */
+  hashOf(range: Range): Uint8Array;
 }
 
 /** Opens the log of a data folder; null before the first checkpoint. Throws a CompileError for one that does not give its root. */
@@ -46,8 +48,10 @@ export function openLog(data: string): OpenLog | null {
   if (signed === undefined) throw refused(CHECKPOINT_PATH, 'it is not a checkpoint');
   const edge = readEdge(data, signed);
   const { size } = signed;
-  const { entryAt } = logFiles(data, signed);
-  const last = size === 0 ? null : parseReleaseEntry(entryAt(size - 1));
+  const log = tiledLog(signed, (path) => bytesAt(data, path), sha256);
+  const entryAt = (index: number): ReleaseEntry | null =>
+    parseReleaseEntry(readOrRefuse(LOG_FOLDER, () => log.entryAt(index)));
+  const last = size === 0 ? null : entryAt(size - 1);
   if (last === null) throw refused(CHECKPOINT_PATH, 'its newest entry is not that of a release');
   return {
     note,
@@ -56,18 +60,10 @@ export function openLog(data: string): OpenLog | null {
     last,
     entryOf(sequence) {
       const index = size - 1 - (last.sequence - sequence);
-      const entry = index < 0 || index >= size ? null : parseReleaseEntry(entryAt(index));
+      const entry = index < 0 || index >= size ? null : entryAt(index);
       return entry?.sequence === sequence ? entry : null;
     },
-  };
-}
-
-/** The files of a log as a checkpoint states it; what they do not give is refused. */
-export function logFiles(data: string, signed: Pick<Checkpoint, 'size' | 'root'>) {
-  const { hashOf, entryAt } = tiledLog(signed, (path) => bytesAt(data, path), sha256);
-  return {
-    hashOf: (range: Range) => readOrRefuse(LOG_FOLDER, () => hashOf(range)),
-    entryAt: (index: number) => readOrRefuse(LOG_FOLDER, () => entryAt(index)),
+    hashOf: (range) => readOrRefuse(LOG_FOLDER, () => log.hashOf(range)),
   };
 }
 
