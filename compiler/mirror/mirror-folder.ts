@@ -56,21 +56,17 @@ export class MirrorFolder {
       writeFileSync(marker, `${address}\n`);
     }
     const known = existsSync(marker) ? readPlain(marker, MARKER_BYTES_MAX).toString().trim() : null;
-    this.#refuseLinks();
+    // What a link leads to is not the mirror's to change.
+    for (const name of [RELEASES_FOLDER, FILES_FOLDER, PARTS_FOLDER, LOG_FOLDER]) {
+      const path = join(folder, name);
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+      throw new RangeError(`Cannot mirror into "${path}": it is a link; remove it`);
+    }
     if (known === address) return;
     const state = known === null ? 'it holds something else' : `it mirrors ${known}`;
     throw new RangeError(
       `Cannot mirror ${address} in "${folder}": ${state}; name a folder of its own`,
     );
-  }
-
-  /** What a link leads to is not the mirror's to change. */
-  #refuseLinks(): void {
-    for (const name of [RELEASES_FOLDER, FILES_FOLDER, PARTS_FOLDER, LOG_FOLDER]) {
-      const path = join(this.#folder, name);
-      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
-      throw new RangeError(`Cannot mirror into "${path}": it is a link; remove it`);
-    }
   }
 
   get path(): string {
@@ -82,11 +78,10 @@ export class MirrorFolder {
   }
 
   put(name: string, file: string, bytes: Uint8Array): void {
-    const root = this.rootOf(name);
-    mkdirSync(root, { recursive: true });
-    const fresh = this.#fresh(file);
-    writeFileSync(fresh, bytes);
-    renameSync(fresh, join(root, file));
+    const parts = join(this.#folder, PARTS_FOLDER);
+    for (const folder of [this.rootOf(name), parts]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(parts, file), bytes);
+    renameSync(join(parts, file), join(this.rootOf(name), file));
   }
 
   holds({ path, sha256, size }: FileEntry): boolean {
@@ -124,13 +119,13 @@ export class MirrorFolder {
     return length;
   }
 
-  /** Puts a file that has come into its place, also one of other bytes: the verifier names it. */
-  finish(entry: FileEntry): 'good' | 'wrong' {
+  /** Puts a file that has come into its place, also one of other bytes: the verifier names it. Answers whether it is the listed one. */
+  finish(entry: FileEntry): boolean {
     const place = this.#place(entry);
     mkdirSync(dirname(place), { recursive: true });
     renameSync(this.#part(entry), place);
     this.#come.add(place);
-    return this.holds(entry) ? 'good' : 'wrong';
+    return this.holds(entry);
   }
 
   hasCome(entry: FileEntry): boolean {
@@ -186,11 +181,6 @@ export class MirrorFolder {
   #partPath({ path, sha256 }: FileEntry): string {
     return `${PARTS_FOLDER}/${hash('sha256', storedPath(path, sha256), 'hex')}`;
   }
-
-  #fresh(name: string): string {
-    mkdirSync(join(this.#folder, PARTS_FOLDER), { recursive: true });
-    return join(this.#folder, PARTS_FOLDER, name);
-  }
 }
 
 const PARALLEL = 8;
@@ -222,23 +212,23 @@ export interface Ungiven {
 
 export interface Fetched {
   /** Files that came as listed. */
-  readonly files: number;
-  readonly bytes: number;
+  files: number;
+  bytes: number;
   /** Files that went on where an earlier answer ended. */
-  readonly resumed: number;
-  readonly ungiven: readonly Ungiven[];
+  resumed: number;
+  readonly ungiven: Ungiven[];
 }
 
 /**
- * Fetches files, several at once. What the service refuses or gives otherwise is told, and is for the verifier to judge; an
- * address that cannot be reached throws an UnreachableError once the others have ended.
+ * Fetches files, several at once, and adds to what was fetched. What the service refuses or gives otherwise is told, and is for
+ * the verifier to judge; an address that cannot be reached throws an UnreachableError once the others have ended.
  */
 export async function fetchFiles(
   wanted: readonly FileEntry[],
   by: FetchBy,
+  sum: Fetched,
   told: (done: number) => void = () => undefined,
-): Promise<Fetched> {
-  const sum = { files: 0, bytes: 0, resumed: 0, ungiven: [] as Ungiven[] };
+): Promise<void> {
   let done = 0;
   const errors: unknown[] = [];
   const left = wanted.values();
@@ -254,13 +244,9 @@ export async function fetchFiles(
       told(done);
     }
   };
-  const one = (): Promise<void> =>
-    work().catch((error: unknown) => {
-      errors.push(error);
-    });
+  const one = (): Promise<unknown> => work().catch((error: unknown) => errors.push(error));
   await Promise.all(Array.from({ length: PARALLEL }, one));
   if (errors.length > 0) throw errors[0];
-  return sum;
 }
 
 interface FetchedFile {
@@ -294,9 +280,26 @@ async function fetchOnce(entry: FileEntry, by: FetchBy): Promise<FetchedFile | n
   const from = folder.partLength(entry);
   const headers = from > 0 ? { range: `bytes=${from}-` } : {};
   const asking = { fetch, waitMs: waitFor(entry.size, by), headers, signal };
-  return asked(address + publicFileUrl(entry), asking, (response) =>
-    answered(entry, { by, from, response }),
-  );
+  return asked(address + publicFileUrl(entry), asking, async (response) => {
+    const { status, body } = response;
+    const range = response.headers.get('content-range');
+    const isResumed = status === 206 && from > 0 && range?.startsWith(`bytes ${from}-`) === true;
+    if (status !== 200 && !isResumed) {
+      const detail = await settled(response);
+      folder.dropPart(entry);
+      // What came before may be of something else, or too long.
+      return from > 0 ? null : { detail, bytes: 0, isResumed };
+    }
+    if (!isResumed) folder.dropPart(entry);
+    const length = await folder.append(entry, body ?? new Blob([]).stream());
+    const bytes = isResumed ? length - from : length;
+    if (folder.finish(entry)) return { detail: null, bytes, isResumed };
+    // The part that came before may have been the wrong one.
+    if (isResumed) return null;
+    const isLong = length !== entry.size;
+    const detail = isLong ? `another length than ${entry.size} bytes` : 'other bytes';
+    return { detail, bytes, isResumed };
+  });
 }
 
 /** Longest wait for an answer of so many bytes, in milliseconds. */
@@ -314,51 +317,4 @@ export async function settled(response: Response): Promise<string> {
   const error = refusal(response);
   if (status >= 500 || BUSY.includes(status)) throw error;
   return error.message;
-}
-
-interface Answer {
-  readonly by: FetchBy;
-  readonly from: number;
-  readonly response: Response;
-}
-
-async function answered(entry: FileEntry, answer: Answer): Promise<FetchedFile | null> {
-  const { by, from, response } = answer;
-  const { status } = response;
-  if (status === 200) return taken(entry, { ...answer, from: 0 });
-  const range = response.headers.get('content-range');
-  const isRest = status === 206 && from > 0 && range?.startsWith(`bytes ${from}-`) === true;
-  if (isRest) return taken(entry, answer);
-  const detail = await settled(response);
-  by.folder.dropPart(entry);
-  // What came before may be of something else, or too long.
-  if (from > 0) return null;
-  return { detail, bytes: 0, isResumed: false };
-}
-
-async function taken(
-  entry: FileEntry,
-  { by: { folder }, from, response }: Answer,
-): Promise<FetchedFile | null> {
-  if (from === 0) folder.dropPart(entry);
-  const length = await folder.append(entry, chunksOf(response));
-  const isResumed = from > 0;
-  const bytes = length - from;
-  if (folder.finish(entry) === 'good') return { detail: null, bytes, isResumed };
-  // The part that came before may have been the wrong one.
-  if (isResumed) return null;
-  const detail = length === entry.size ? 'other bytes' : `another length than ${entry.size} bytes`;
-  return { detail, bytes, isResumed };
-}
-
-async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
-  const reader = body?.getReader();
-  try {
-    for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
-      yield read.value;
-    }
-  } finally {
-    // Of an answer that is longer than it may be, the rest is not read.
-    await reader?.cancel();
-  }
 }

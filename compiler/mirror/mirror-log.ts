@@ -62,7 +62,7 @@ class LogFault extends Error {
   override readonly name = 'LogFault';
   readonly file: string;
 
-  constructor(file: string, detail: string, options?: ErrorOptions) {
+  constructor(detail: string, { file, ...options }: ErrorOptions & { readonly file: string }) {
     super(detail, options);
     this.file = file;
   }
@@ -84,17 +84,18 @@ export async function mirrorLog({ client, data, issuers }: LogSource): Promise<M
   };
   try {
     const bytes = await counted.get(`/${CHECKPOINT_PATH}`, 2 * NOTE_CHARS_MAX);
-    if (bytes === null) throw new LogFault(CHECKPOINT_PATH, `nothing is given at ${LOG_URL}`);
+    if (bytes === null)
+      throw new LogFault(`nothing is given at ${LOG_URL}`, { file: CHECKPOINT_PATH });
     const note = Buffer.from(bytes).toString('utf8');
     const { checkpoint: signed, fault } = judgeNote(note, issuers);
-    if (signed === null) throw new LogFault(CHECKPOINT_PATH, fault);
+    if (signed === null) throw new LogFault(fault, { file: CHECKPOINT_PATH });
     const heldNote = readNote(data);
     if (note === heldNote) return { files: 0, bytes: 0, faults: [] };
     const held = heldNote === null ? null : (openNote(heldNote)?.checkpoint ?? null);
     if (held !== null && (held.origin !== signed.origin || held.size > signed.size)) {
       throw new LogFault(
-        CHECKPOINT_PATH,
         `rollback: ${signed.size} entries of "${signed.origin}", and ${held.size} of "${held.origin}" were mirrored before`,
+        { file: CHECKPOINT_PATH },
       );
     }
     const log = await grownLog({ data, held, signed }, counted);
@@ -102,7 +103,7 @@ export async function mirrorLog({ client, data, issuers }: LogSource): Promise<M
       if (path.includes('/entries/')) continue;
       const there = await counted.get(`/${path}`, TILE_WIDTH * HASH_BYTES);
       if (there === null || Buffer.compare(there, made) !== 0) {
-        throw new LogFault(path, 'it is not the tile of the entries');
+        throw new LogFault('it is not the tile of the entries', { file: path });
       }
     }
     writeLogFiles(data, log.files);
@@ -140,15 +141,15 @@ async function grownLog({ data, held, signed }: Growth, client: LogClient) {
       for (const [path, made] of appendEntries(edge, some)) files.set(path, made);
       entries.push(...some);
       if (entries.length > ENTRIES_MAX) {
-        throw new LogFault(CHECKPOINT_PATH, `more than ${ENTRIES_MAX} entries are new`);
+        throw new LogFault(`more than ${ENTRIES_MAX} entries are new`, { file: CHECKPOINT_PATH });
       }
     }
     if (hexOf(rootOf(edge)) === hexOf(root)) continue;
     throw new LogFault(
-      CHECKPOINT_PATH,
       size === signed.size
         ? 'its entries do not lead to the root that was signed, or not from the log that was mirrored before'
         : `fork: its first ${size} entries are not those that were mirrored before`,
+      { file: CHECKPOINT_PATH },
     );
   }
   const partial = new Set(edgeTiles(signed.size).map(tilePath));
@@ -168,13 +169,13 @@ function heldEdge(data: string, held: Checkpoint | null): TreeEdge {
 
 /** The first entries of a bundle, as many as it has to have. */
 function bundleOf(path: string, bytes: Uint8Array | null, width: number): Uint8Array[] {
-  if (bytes === null) throw new LogFault(path, 'it is not there');
+  if (bytes === null) throw new LogFault('it is not there', { file: path });
   try {
     const entries = bundleEntries(bytes);
     if (entries.length >= width) return entries.slice(0, width);
     throw new RangeError(`it has ${entries.length} entries`);
   } catch (cause) {
-    throw new LogFault(path, messageOf(cause), { cause });
+    throw new LogFault(messageOf(cause), { file: path, cause });
   }
 }
 
@@ -192,7 +193,8 @@ async function fetchTaken(
       const path = takenPath(entry.sequence);
       const size = entry.new.count * HASH_BYTES;
       if (statSync(join(data, path), { throwIfNoEntry: false })?.size === size) continue;
-      if (size > TAKEN_BYTES_MAX) throw new LogFault(path, `it has ${entry.new.count} hashes`);
+      if (size > TAKEN_BYTES_MAX)
+        throw new LogFault(`it has ${entry.new.count} hashes`, { file: path });
       const taken = await client.get(`/${path}`, size);
       const tree = new RecomputedTree();
       for (let at = 0; taken !== null && at + HASH_BYTES <= taken.length; at += HASH_BYTES) {
@@ -200,7 +202,7 @@ async function fetchTaken(
         tree.add(takenLeaf(`sha256:${hex}`, sha256));
       }
       if (taken === null || tree.head.root !== entry.new.root) {
-        throw new LogFault(path, 'it is not what the entry states');
+        throw new LogFault('it is not what the entry states', { file: path });
       }
       writeLogFiles(data, new Map([[path, taken]]));
     }

@@ -77,58 +77,61 @@ export interface MirrorBy extends KeyTrust {
   readonly answerMs: number;
 }
 
-export interface Mirrored {
+/** What one look at a service fetched and found. */
+interface Found {
+  /** Files that were here already. */
+  held: number;
+  /** Descriptions that were compared with what stands where clients read them. */
+  compared: number;
+  readonly fetched: Fetched;
+  log: MirroredLog;
+  /** Descriptions that are other than the listed ones, by their URLs. */
+  readonly odd: ReleaseFault[];
+  /** Those that are not given: nobody is deceived by them. */
+  readonly undescribed: Ungiven[];
+}
+
+interface Mirrored {
   readonly root: string;
   readonly name: string;
   readonly listed: readonly FileEntry[];
-  readonly held: number;
-  readonly fetched: Fetched;
-  readonly served: ServedDescriptions;
-  readonly log: MirroredLog;
+  readonly found: Found;
 }
 
-type FetchedListed = Pick<Mirrored, 'held' | 'fetched' | 'served' | 'log'>;
-
-const NOTHING: FetchedListed = {
-  held: 0,
-  fetched: { files: 0, bytes: 0, resumed: 0, ungiven: [] },
-  served: { compared: 0, faults: [], ungiven: [] },
-  log: { files: 0, bytes: 0, faults: [] },
-};
+function nothingFound(): Found {
+  const fetched = { files: 0, bytes: 0, resumed: 0, ungiven: [] };
+  const log = { files: 0, bytes: 0, faults: [] };
+  return { held: 0, compared: 0, fetched, log, odd: [], undescribed: [] };
+}
 
 /** Throws a RangeError for a service that cannot be mirrored, and an UnreachableError where it does not answer. */
-export async function mirrorRelease(by: MirrorBy): Promise<Mirrored> {
+async function mirrorRelease(by: MirrorBy): Promise<Mirrored> {
   const { address, fetch, clock, answerMs, signal } = by;
   const client = logClient(address, { fetch, clock, totalMs: TOTAL_MS, answerMs });
   let before = '';
-  let earlier = NOTHING.fetched;
+  const sum = { files: 0, bytes: 0, resumed: 0 };
   for (let round = 1; round <= HEADS_MAX; round += 1) {
-    const bytes = await headOf(client, by);
+    const bytes = await client.get(RELEASE_URL, HEAD_BYTES_MAX);
+    if (bytes === null)
+      throw refused(by, `no release at ${RELEASE_URL}; name the address of a shop`);
     const sha256 = hash('sha256', bytes, 'hex');
     // Another head says why something is not there, or another; the same one a second time says that it is so.
     const isSame = sha256 === before;
     const mirrored = await mirrorHead({ bytes, sha256, isSame }, client, by);
-    const isOdd = (mirrored?.served.faults.length ?? 0) > 0;
-    const isWhole = mirrored?.fetched.ungiven.length === 0 && !isOdd;
+    const { fetched, odd } = mirrored?.found ?? nothingFound();
+    for (const name of ['files', 'bytes', 'resumed'] as const) sum[name] += fetched[name];
+    const isWhole = fetched.ungiven.length + odd.length === 0;
     if (mirrored !== null && (isSame || isWhole)) {
-      const { ungiven } = mirrored.fetched;
-      return { ...mirrored, fetched: { ...sumOf(earlier, mirrored.fetched), ungiven } };
+      return { ...mirrored, found: { ...mirrored.found, fetched: { ...fetched, ...sum } } };
     }
-    earlier = sumOf(earlier, mirrored?.fetched ?? NOTHING.fetched);
     before = sha256;
-    await clock.sleep(isOdd ? CACHED_MS : PAUSE_MS, signal);
+    await clock.sleep(odd.length > 0 ? CACHED_MS : PAUSE_MS, signal);
   }
   throw refused(by, 'its head changed each time that it was asked for; try again later');
 }
 
 function refused({ address }: Pick<MirrorBy, 'address'>, state: string): RangeError {
   return new RangeError(`Cannot mirror ${address}: ${state}`);
-}
-
-async function headOf(client: LogClient, by: MirrorBy): Promise<Uint8Array> {
-  const bytes = await client.get(RELEASE_URL, HEAD_BYTES_MAX);
-  if (bytes === null) throw refused(by, `no release at ${RELEASE_URL}; name the address of a shop`);
-  return bytes;
 }
 
 /** What a head lists, fetched; null where the list is not that of the head, as while a newer release comes. */
@@ -151,7 +154,7 @@ async function mirrorHead(
   folder.put(name, RELEASE_NAME, bytes);
   folder.put(name, FILES_NAME, list);
   const root = folder.rootOf(name);
-  if (!isSigned) return { root, name, listed: [], ...NOTHING };
+  if (!isSigned) return { root, name, listed: [], found: nothingFound() };
   const listed = parseFiles(decodeUtf8(list));
   const odd = listed.find(({ path }) => !isPublicPath(path));
   if (odd !== undefined) throw refused(by, `its public list names "${odd.path}", which is sold`);
@@ -160,7 +163,7 @@ async function mirrorHead(
   if (longest > FILE_BYTES_MAX || total > ALL_BYTES_MAX) {
     throw refused(by, `its list states ${total} bytes, ${longest} in one file; that is too much`);
   }
-  return { root, name, listed, ...(await fetchListed(listed, name, { ...by, client })) };
+  return { root, name, listed, found: await fetchListed(listed, root, { ...by, client }) };
 }
 
 /** What a head states of its public list; throws for numbers that nobody publishes. */
@@ -191,59 +194,35 @@ function boundsOf({ contract_version: version, ...head }: Release, by: MirrorBy)
 /** Fetches what is not there. The keys come first: who did not sign the head for the issuer is not listened to any longer. */
 async function fetchListed(
   listed: readonly FileEntry[],
-  name: string,
+  root: string,
   by: MirrorBy & { readonly client: LogClient },
-): Promise<FetchedListed> {
+): Promise<Found> {
   const { folder, clock, progress } = by;
   const bytes = listed.reduce((sum, { size }) => sum + size, 0);
   const end = clock.steady() + TOTAL_MS + listed.length * FILE_MS + bytes / BYTES_A_MS;
   const how: FetchBy = { ...by, end };
+  const found = nothingFound();
   const keys = listed.filter((entry) => entry.path === KEYS_PATH && !folder.holds(entry));
-  const first = await fetchFiles(keys, how);
-  const root = folder.rootOf(name);
+  await fetchFiles(keys, how, found.fetched);
   const keyed = { ...by, ...releaseKeys({ ...by, disk: nodeDisk, root, faults: new Faults() }) };
   const faults = new Faults();
   const head = readHead({ ...keyed, disk: nodeDisk, root, faults });
-  if (faults.count > 0) return { ...NOTHING, fetched: first };
+  if (faults.count > 0) return found;
   // Before the files: the log is never behind the release.
-  const log = await mirrorLog({
-    ...by,
-    data: folder.path,
-    issuers: believedDids(keyed, head?.issuer_did),
-  });
+  const issuers = believedDids(keyed, head?.issuer_did);
+  found.log = await mirrorLog({ ...by, data: folder.path, issuers });
   folder.dropFiles(listed);
-  const refusedKeys = new Set(first.ungiven.map(({ path }) => path));
+  const refusedKeys = new Set(found.fetched.ungiven.map(({ path }) => path));
   const other = listed.filter(({ path }) => !refusedKeys.has(path));
   const here = new Set(other.filter((entry) => folder.holds(entry)));
   const wanted = other.filter((entry) => !here.has(entry));
-  const held = [...here].filter((entry) => !folder.hasCome(entry)).length;
-  const told = (done: number): void =>
-    progress({
-      done: listed.length - wanted.length + done,
-      total: listed.length,
-      label: 'fetching',
-    });
-  const rest = await fetchFiles(wanted, how, told);
-  const served = await compareDescriptions(listed, how);
-  return { held, fetched: sumOf(first, rest), served, log };
-}
-
-function sumOf(one: Fetched, other: Fetched): Fetched {
-  return {
-    files: one.files + other.files,
-    bytes: one.bytes + other.bytes,
-    resumed: one.resumed + other.resumed,
-    ungiven: [...one.ungiven, ...other.ungiven],
-  };
-}
-
-/** What stands where clients read descriptions, beside the files that the head signs. */
-interface ServedDescriptions {
-  readonly compared: number;
-  /** Those that are other than the listed ones, by their URLs. */
-  readonly faults: readonly ReleaseFault[];
-  /** Those that are not given: nobody is deceived by them. */
-  readonly ungiven: readonly Ungiven[];
+  found.held = [...here].filter((entry) => !folder.hasCome(entry)).length;
+  const total = listed.length;
+  await fetchFiles(wanted, how, found.fetched, (done) =>
+    progress({ done: total - wanted.length + done, total, label: 'fetching' }),
+  );
+  await compareDescriptions(listed, how, found);
+  return found;
 }
 
 /** What programs read of a service. Pages for people are left out, since a host may add to them; the log, since it grows. */
@@ -253,10 +232,11 @@ function describedUrls() {
   });
   const rows = TABLE.filter(({ file }) => file?.startsWith('well-known/') === true);
   const forms = rows.flatMap((row) =>
-    formsOf(row.params).map((values) => ({
-      url: row.path + queryOf(values),
-      path: knownFilePath(row, values),
-    })),
+    formsOf(row.params).map((values) => {
+      const query = new URLSearchParams(values).toString();
+      const url = query === '' ? row.path : `${row.path}?${query}`;
+      return { url, path: knownFilePath(row, values) };
+    }),
   );
   return [...files, ...forms];
 }
@@ -271,20 +251,13 @@ function formsOf(
   return [{}, ...chosen];
 }
 
-function queryOf(values: Values): string {
-  const query = new URLSearchParams(values).toString();
-  return query === '' ? '' : `?${query}`;
-}
-
 /** Asks for each description once, and compares it with what the release lists. Throws an UnreachableError. */
 async function compareDescriptions(
   listed: readonly FileEntry[],
   by: FetchBy,
-): Promise<ServedDescriptions> {
+  found: Found,
+): Promise<void> {
   const byPath = new Map(listed.map((entry) => [entry.path, entry]));
-  const faults: ReleaseFault[] = [];
-  const ungiven: Ungiven[] = [];
-  let compared = 0;
   for (const { url, path } of describedUrls()) {
     const entry = byPath.get(path);
     if (entry === undefined) continue;
@@ -295,15 +268,12 @@ async function compareDescriptions(
         return { sha256: await hashWithin(response, entry.size), refusal: null };
       });
     });
-    if (refusal !== null) {
-      ungiven.push({ path: url, detail: refusal });
-      continue;
-    }
-    compared += 1;
-    if (entry.sha256 === sha256) continue;
-    faults.push({ file: url, where: '', detail: 'served in another form than the release lists' });
+    const detail = 'served in another form than the release lists';
+    if (refusal !== null) found.undescribed.push({ path: url, detail: refusal });
+    else found.compared += 1;
+    if (refusal === null && entry.sha256 !== sha256)
+      found.odd.push({ file: url, where: '', detail });
   }
-  return { compared, faults, ungiven };
 }
 
 async function hashWithin(response: Response, max: number): Promise<string | null> {
@@ -316,6 +286,7 @@ async function hashWithin(response: Response, max: number): Promise<string | nul
 }
 
 const ANSWER_MS = 30_000;
+const NOT_GIVEN_MAX = 20;
 const SEEN_NAME = 'verified.json';
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
@@ -387,22 +358,20 @@ async function judge(
   const started = world.clock.steady();
   const mirrored = await mirrorRelease({ ...known, ...world, address, folder: held, progress });
   const seconds = (world.clock.steady() - started) / 1000;
-  const { log, served } = mirrored;
-  const faults = [...served.faults, ...log.faults];
-  const { files, bytes, resumed } = mirrored.fetched;
-  const ungiven = [...mirrored.fetched.ungiven, ...mirrored.served.ungiven];
+  const { fetched: come, log, odd, undescribed, held: had, compared } = mirrored.found;
+  const notGiven = [...come.ungiven, ...undescribed].slice(0, NOT_GIVEN_MAX);
   const fetched = {
     from: address,
     facts: {
-      fetched_files: files + log.files,
-      fetched_bytes: bytes + log.bytes,
-      resumed_files: resumed,
-      held_files: mirrored.held,
-      compared_descriptions: mirrored.served.compared,
+      fetched_files: come.files + log.files,
+      fetched_bytes: come.bytes + log.bytes,
+      resumed_files: come.resumed,
+      held_files: had,
+      compared_descriptions: compared,
       seconds: Math.round(seconds * 10) / 10,
-      not_given: ungiven.slice(0, NOT_GIVEN_MAX).map(({ path, detail }) => `${path}: ${detail}`),
+      not_given: notGiven.map(({ path, detail }) => `${path}: ${detail}`),
     },
-    faults,
+    faults: [...odd, ...log.faults],
   };
   const outcome = await runVerify(mirrored.root, { ...options, fetched });
   // What fails stays beside what was held before, for whoever wants to look; so does what cannot be judged beside what was verified.
@@ -412,5 +381,3 @@ async function judge(
   }
   return outcome;
 }
-
-const NOT_GIVEN_MAX = 20;

@@ -19,15 +19,17 @@ describe('MirrorFolder', () => {
     const entries = names.map((path) => ({ path, sha256, size: bytes.length }));
     const folder = new MirrorFolder(join(makeFolder(), 'mirror'), ADDRESS);
     const clock = new VirtualClock('2026-11-20T12:00:00Z');
-    const fetched = await fetchFiles(entries, {
+    const by = {
       address: ADDRESS,
-      fetch: (url) => Promise.resolve(trickled(String(url), bytes)),
+      fetch: (url: string) => Promise.resolve(trickled(url, bytes)),
       folder,
       signal: new AbortController().signal,
       clock,
       end: clock.steady() + 60_000,
       answerMs: 60_000,
-    });
+    };
+    const fetched = { files: 0, bytes: 0, resumed: 0, ungiven: [] };
+    await fetchFiles(entries, by, fetched);
     expect(fetched).toEqual({ files: 3, bytes: 3 * bytes.length, resumed: 0, ungiven: [] });
     expect(entries.map((entry) => folder.holds(entry))).toEqual([true, true, true]);
   });
