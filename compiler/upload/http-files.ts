@@ -31,38 +31,54 @@ interface HostCall {
   max?: number;
 }
 
-/** No redirect is followed, and nothing is decoded. Errors hold no header. */
+interface HostAnswer {
+  status: number;
+  /** Null where there were more than may be, or where nobody wants them. */
+  bytes: Buffer | null;
+}
+
+/** No redirect is followed, and nothing is decoded. Errors hold no header; `auth` is one of every request, `Name: value`. */
 export function httpFiles({
   url,
   auth,
   connections,
 }: {
   url: URL;
-  /** One header of every request, `Name: value`. */
   auth: string | null;
   connections: number;
 }): HttpFiles {
   const dispatcher = new Agent({ connections, connect: { timeout: CONNECT_MS } });
   const base = url.href.replace(/\/+$/, '');
+  const colon = auth?.indexOf(':') ?? -1;
+  const own = auth === null ? {} : { [auth.slice(0, colon)]: auth.slice(colon + 1).trim() };
   const call = async ({ method, path, body, max = DUMP_BYTES }: HostCall): Promise<HostAnswer> => {
-    const bytes = body?.length ?? max;
-    const colon = auth?.indexOf(':') ?? -1;
+    const type = body === undefined ? {} : { 'content-type': 'application/octet-stream' };
     const response = await request(`${base}/${path}`, {
       method,
       dispatcher,
-      headers: {
-        'accept-encoding': 'identity',
-        'cache-control': 'no-cache',
-        ...(body === undefined ? {} : { 'content-type': 'application/octet-stream' }),
-        ...(auth === null ? {} : { [auth.slice(0, colon)]: auth.slice(colon + 1).trim() }),
-      },
-      signal: AbortSignal.timeout(ANSWER_MS + Math.ceil(bytes / BYTES_A_MS)),
+      headers: { 'accept-encoding': 'identity', 'cache-control': 'no-cache', ...type, ...own },
+      signal: AbortSignal.timeout(ANSWER_MS + Math.ceil((body?.length ?? max) / BYTES_A_MS)),
       ...(body === undefined ? {} : { body }),
     });
     return answerOf(response, method === 'GET' ? max : null);
   };
-  const patient = (one: HostCall): Promise<HostAnswer> =>
-    again(() => call(one), `${base}/${one.path}`);
+  // Every call may be repeated: it writes the same bytes to the same place.
+  const patient = async (one: HostCall): Promise<HostAnswer> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer = await call(one);
+        if (!TRANSIENT.includes(answer.status) || attempt === ATTEMPTS_MAX) return answer;
+      } catch (cause) {
+        if (attempt === ATTEMPTS_MAX) {
+          throw new UploadError(
+            `Cannot reach "${base}/${one.path}": ${networkFault(cause)?.words ?? errorText(cause)}; check the address and run this again`,
+            { cause },
+          );
+        }
+      }
+      await sleep(PAUSE_MS * 2 ** (attempt - 1));
+    }
+  };
   return {
     async get(path, max) {
       const { status, bytes } = await patient({ method: 'GET', path, max });
@@ -85,12 +101,6 @@ export function httpFiles({
   };
 }
 
-interface HostAnswer {
-  status: number;
-  /** Null where there were more than may be, or where nobody wants them. */
-  bytes: Buffer | null;
-}
-
 async function answerOf(
   { statusCode: status, body }: Dispatcher.ResponseData,
   max: number | null,
@@ -110,24 +120,6 @@ async function answerOf(
     chunks.push(chunk);
   }
   return { status, bytes: Buffer.concat(chunks, size) };
-}
-
-/** Every call may be repeated: it writes the same bytes to the same place. */
-async function again(call: () => Promise<HostAnswer>, place: string): Promise<HostAnswer> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const answer = await call();
-      if (!TRANSIENT.includes(answer.status) || attempt === ATTEMPTS_MAX) return answer;
-    } catch (cause) {
-      if (attempt === ATTEMPTS_MAX) {
-        throw new UploadError(
-          `Cannot reach "${place}": ${networkFault(cause)?.words ?? errorText(cause)}; check the address and run this again`,
-          { cause },
-        );
-      }
-    }
-    await sleep(PAUSE_MS * 2 ** (attempt - 1));
-  }
 }
 
 function readFailure(status: number, max: number): string {

@@ -50,14 +50,29 @@ function localFile(data: string, path: string): LocalFile {
   return { place, bytes: readPlain(place, STORED_BYTES_MAX) };
 }
 
+/** The bytes of a file; null for none, and for what is longer than what was published. */
+export async function bytesThere(
+  destination: Destination,
+  path: string,
+  max: number,
+): Promise<Buffer | null> {
+  try {
+    return await destination.read(path, max);
+  } catch (error) {
+    if (error instanceof LongerError) return null;
+    throw error;
+  }
+}
+
 /** How many entries the destination has of this log; throws an UploadError where this checkpoint may not take its place. */
 export async function entriesThere(
   log: OwnLog,
   destination: Destination,
   all: boolean,
 ): Promise<number> {
-  const there = await checkpointThere(destination);
-  if (there === null) return 0;
+  const note = await bytesThere(destination, CHECKPOINT_PATH, NOTE_CHARS_MAX);
+  const there = note === null ? undefined : openNote(note.toString('utf8'))?.checkpoint;
+  if (there === undefined) return 0;
   const { origin, size } = log.signed;
   const isOwn = there.origin === origin;
   const refuse = (state: string): never => {
@@ -75,16 +90,6 @@ export async function entriesThere(
   return all ? 0 : there.size;
 }
 
-async function checkpointThere(destination: Destination): Promise<Checkpoint | null> {
-  try {
-    const bytes = await destination.read(CHECKPOINT_PATH, NOTE_CHARS_MAX);
-    return bytes === null ? null : (openNote(bytes.toString('utf8'))?.checkpoint ?? null);
-  } catch (error) {
-    if (error instanceof LongerError) return null;
-    throw error;
-  }
-}
-
 interface Upload {
   /** Entries that are there. */
   readonly there: number;
@@ -96,31 +101,23 @@ interface Upload {
 
 /** Writes what the log has beyond the entries that are there; the checkpoint follows once the release is there. */
 export async function writeLog(log: OwnLog, { there, isThere, renew }: Upload): Promise<void> {
-  const turn = log.signed.size % COMPARED_SHARE;
-  const compared = new Set(newestAnchors(log.data));
-  for (const [at, path] of logPaths(log.data).entries()) {
-    const isLooked = isThere || at % COMPARED_SHARE === turn || compared.has(path);
-    if (isLooked || isNew(path, log, there)) await renew(path, localFile(log.data, path));
-  }
-}
-
-/** Every file of the log beside its checkpoint, in order. */
-function logPaths(data: string): string[] {
-  const entries = readdirSync(join(data, LOG_FOLDER), { recursive: true, withFileTypes: true });
-  return entries
+  const { data, signed } = log;
+  const paths = readdirSync(join(data, LOG_FOLDER), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(join(data, '/').length))
     .filter((path) => path !== CHECKPOINT_PATH)
     .sort();
-}
-
-function newestAnchors(data: string): string[] {
-  return logPaths(data)
+  const timeOf = (path: string): number => statSync(join(data, path)).mtimeMs;
+  const anchors = paths
     .filter((path) => path.startsWith(`${LOG_FOLDER}/anchor/`))
-    .map((path) => ({ path, time: statSync(join(data, path)).mtimeMs }))
-    .sort((one, other) => other.time - one.time)
-    .slice(0, ANCHORS_COMPARED)
-    .map(({ path }) => path);
+    .map((path) => ({ path, time: timeOf(path) }))
+    .sort((one, other) => other.time - one.time);
+  const compared = new Set(anchors.slice(0, ANCHORS_COMPARED).map(({ path }) => path));
+  const turn = signed.size % COMPARED_SHARE;
+  for (const [at, path] of paths.entries()) {
+    const isLooked = isThere || at % COMPARED_SHARE === turn || compared.has(path);
+    if (isLooked || isNew(path, log, there)) await renew(path, localFile(data, path));
+  }
 }
 
 /** Whether a file belongs to entries after the first `there`; another than a tile or a list of hashes always does. */

@@ -35,14 +35,8 @@ import {
 } from '../stages/publish/release-folders.ts';
 import { onlyIn, readStored } from '../stages/publish/release-list.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
-import {
-  type Destination,
-  type LocalFile,
-  LongerError,
-  POINTER_PATH,
-  UploadError,
-} from './destination.ts';
-import { entriesThere, ownLog, staleTiles, writeLog } from './upload-log.ts';
+import { type Destination, type LocalFile, POINTER_PATH, UploadError } from './destination.ts';
+import { bytesThere, entriesThere, ownLog, staleTiles, writeLog } from './upload-log.ts';
 
 /**
  * Publishes the current release of a data folder to another place, so that nobody who reads there ever sees half of it:
@@ -102,53 +96,55 @@ type OwnRelease = ReturnType<typeof ownRelease>;
 
 /** Publishes the current release; throws an UploadError that says what to do, and leaves what was served. */
 export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
+  const { destination, all, notes } = options;
   const own = ownRelease(options.data);
+  const { log, release } = own;
   const head = await headThere(options, own);
-  const logged =
-    own.log === null ? 0 : await entriesThere(own.log, options.destination, options.all);
-  const isThere = !options.all && head?.equals(own.head.bytes) === true;
-  const listed = options.all || head === null ? null : await listThere(options.destination, head);
+  const logged = log === null ? 0 : await entriesThere(log, destination, all);
+  const isThere = !all && head?.equals(own.head.bytes) === true;
+  const listed = all || head === null ? null : await listThere(destination, head);
   const wanted = [...onlyIn(own.list.bytes, listed ?? Buffer.alloc(0))];
   const damaged = await damagedThere(options, own, { isThere, wanted });
   const isWhole = isThere && wanted.length + damaged.length === 0;
   const written = isWhole ? NOTHING : await writeBodies(options, wanted, damaged);
-  const step = Math.max(1, Math.ceil(wanted.length / READ_BACK_MAX));
   // Writes what makes a release of the bodies, where it is not there, and reads some of the bodies back.
+  const step = Math.max(1, Math.ceil(wanted.length / READ_BACK_MAX));
   const bodies = [...wanted.filter((_, at) => at % step === 0), ...damaged];
   const folder = `${RELEASES_FOLDER}/${own.name}`;
   const renew = async (path: string, file: LocalFile): Promise<void> => {
-    const there = await bytesThere(options.destination, path, file.bytes.length);
-    if (there?.equals(file.bytes) === true) return;
-    await options.destination.write(path, file);
-    await readBack(options.destination, path, file.bytes);
+    const { bytes } = file;
+    const there = await bytesThere(destination, path, bytes.length);
+    if (there?.equals(bytes) === true) return;
+    await destination.write(path, file);
+    const sha256 = hash('sha256', bytes, 'hex');
+    await readBack(destination, path, { sha256, size: bytes.length });
   };
   // Beyond the checkpoint that is there they mean nothing yet.
-  if (own.log !== null) await writeLog(own.log, { there: logged, isThere, renew });
+  if (log !== null) await writeLog(log, { there: logged, isThere, renew });
   await renew(`${folder}/${FILES_NAME}`, own.list);
   await renew(`${folder}/${RELEASE_NAME}`, own.head);
-  for (const { path, sha256, size } of bodies) {
-    await readBack(options.destination, storedPath(path, sha256), { sha256, size });
+  for (const entry of bodies) {
+    await readBack(destination, storedPath(entry.path, entry.sha256), entry);
   }
   // Witnesses may have signed since it was published.
-  if (own.log !== null) await renew(CHECKPOINT_PATH, own.log.checkpoint);
+  if (log !== null) await renew(CHECKPOINT_PATH, log.checkpoint);
   if (!isThere) {
     // Makes the release the current one.
-    const { destination } = options;
     const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
     const isExpected = [head, own.head.bytes].some((one) =>
       one === null || now === null ? one === now : one.equals(now),
     );
     if (!isExpected) {
       throw new UploadError(
-        `Cannot publish release ${own.release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
+        `Cannot publish release ${release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
       );
     }
     await destination.switchTo(own.name, own.head);
   }
-  const isHidden = !(await isShown(options.destination, own));
-  options.notes.finish(own.name, own.list.place);
+  const isHidden = !(await isShown(destination, own));
+  notes.finish(own.name, own.list.place);
   const pruned = options.prune && !isHidden ? await prune(options, own, logged) : [];
-  return { release: own.release, ...written, repaired: damaged.length, pruned, isHidden };
+  return { release, ...written, repaired: damaged.length, pruned, isHidden };
 }
 
 function ownRelease(data: string) {
@@ -255,20 +251,6 @@ async function damagedThere(
   return found.length === 0 || isThere ? found : look(all);
 }
 
-/** The bytes of a file; null for none, and for what is longer than what was published. */
-async function bytesThere(
-  destination: Destination,
-  path: string,
-  max: number,
-): Promise<Buffer | null> {
-  try {
-    return await destination.read(path, max);
-  } catch (error) {
-    if (error instanceof LongerError) return null;
-    throw error;
-  }
-}
-
 /** The list that a head names, where it is whole; without it everything is written. */
 async function listThere(destination: Destination, head: Buffer): Promise<Buffer | null> {
   const release = parsedHead(head);
@@ -323,11 +305,8 @@ async function forEach(
 async function readBack(
   destination: Destination,
   path: string,
-  want: Buffer | Pick<FileEntry, 'sha256' | 'size'>,
+  { sha256, size }: Pick<FileEntry, 'sha256' | 'size'>,
 ): Promise<void> {
-  const { sha256, size } = Buffer.isBuffer(want)
-    ? { sha256: hash('sha256', want, 'hex'), size: want.length }
-    : want;
   const there = await destination.read(path, size);
   if (there !== null && hash('sha256', there, 'hex') === sha256) return;
   const state = there === null ? 'it is not there' : 'other bytes are there';
@@ -396,20 +375,19 @@ const LISTS_NAME = 'lists';
 const ID_DIGITS = 16;
 
 export class UploadNotes {
-  readonly #folder: string;
+  /** File whose first line is the word. */
+  readonly sentPlace: string;
+  readonly #lists: string;
   readonly #unlock: () => void;
   #sent: Set<string> = new Set();
 
   /** One upload to a destination at a time; throws a LockedError during another one. */
   constructor(data: string, destination: string) {
     const id = createHash('sha256').update(destination).digest('hex').slice(0, ID_DIGITS);
-    this.#folder = join(data, FOLDER, id);
-    this.#unlock = lockData(this.#folder);
-  }
-
-  /** File whose first line is the word. */
-  get sentPlace(): string {
-    return join(this.#folder, SENT_NAME);
+    const folder = join(data, FOLDER, id);
+    this.sentPlace = join(folder, SENT_NAME);
+    this.#lists = join(folder, LISTS_NAME);
+    this.#unlock = lockData(folder);
   }
 
   close(): void {
@@ -418,9 +396,8 @@ export class UploadNotes {
 
   /** The word of an upload that did not end; null for none. */
   unfinished(): string | null {
-    const path = join(this.#folder, SENT_NAME);
-    if (!existsSync(path)) return null;
-    const text = readPlain(path, STORED_BYTES_MAX).toString('utf8');
+    if (!existsSync(this.sentPlace)) return null;
+    const text = readPlain(this.sentPlace, STORED_BYTES_MAX).toString('utf8');
     // What follows the last end of a line was cut off.
     const [word, ...paths] = text.split('\n').slice(0, -1);
     this.#sent = new Set(paths);
@@ -431,7 +408,7 @@ export class UploadNotes {
   begin(): string {
     const word = randomBytes(16).toString('hex');
     this.#sent = new Set();
-    writeFileSync(join(this.#folder, SENT_NAME), `${word}\n`);
+    writeFileSync(this.sentPlace, `${word}\n`);
     return word;
   }
 
@@ -440,29 +417,28 @@ export class UploadNotes {
   }
 
   sent(path: string): void {
-    appendFileSync(join(this.#folder, SENT_NAME), `${path}\n`);
+    appendFileSync(this.sentPlace, `${path}\n`);
   }
 
   /** The release is whole at the destination; `list` is the file of its list. */
   finish(release: string, list: string): void {
-    rmSync(join(this.#folder, SENT_NAME), { force: true });
-    const lists = join(this.#folder, LISTS_NAME);
-    mkdirSync(lists, { recursive: true });
+    rmSync(this.sentPlace, { force: true });
+    mkdirSync(this.#lists, { recursive: true });
+    const kept = join(this.#lists, release);
     // A second name of the same file outlives the release here.
-    if (!existsSync(join(lists, release))) linkSync(list, join(lists, release));
+    if (!existsSync(kept)) linkSync(list, kept);
   }
 
   /** Names of the releases that are there as far as it is known, oldest first. */
   published(): string[] {
-    const lists = join(this.#folder, LISTS_NAME);
-    return existsSync(lists) ? readdirSync(lists).sort() : [];
+    return existsSync(this.#lists) ? readdirSync(this.#lists).sort() : [];
   }
 
   list(release: string): Buffer {
-    return readPlain(join(this.#folder, LISTS_NAME, release), STORED_BYTES_MAX);
+    return readPlain(join(this.#lists, release), STORED_BYTES_MAX);
   }
 
   forget(release: string): void {
-    rmSync(join(this.#folder, LISTS_NAME, release), { force: true });
+    rmSync(join(this.#lists, release), { force: true });
   }
 }
