@@ -65,30 +65,27 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
   const { origin, size } = log.signed;
   const replies = await Promise.all(
     policy.witnesses.map(async (witness) => {
-      // When a witness cosigned what is published already; null for never. What others wrote under its name says nothing.
-      const newest =
-        strangeKey(witness, log) === null ? newestCosignature(log.note, witness) : null;
-      const at = newest === null ? null : isoTime(newest.at);
-      if (at !== null) return { name: witness.name, line: null, at, failure: null };
-      const refusal = strangeKey(witness, log) ?? unaskable(witness);
-      const reply = refusal === null ? await askWitness(witness, log, by) : null;
-      return { name: witness.name, ...(reply ?? { line: null, at: null, failure: refusal }) };
+      const { name } = witness;
+      const failure = strangeKey(witness, log);
+      // When it cosigned what is published already; what others wrote under its name says nothing.
+      const newest = failure === null ? newestCosignature(log.note, witness) : null;
+      if (newest !== null) return { name, line: null, at: isoTime(newest.at), failure: null };
+      const refusal = failure ?? unaskable(witness);
+      if (refusal !== null) return { name, line: null, at: null, failure: refusal };
+      return { name, ...(await askWitness(witness, log, by)) };
     }),
   );
   const lines = replies.flatMap(({ line }) => (line === null ? [] : [line]));
-  const { witnesses } = policy;
-  const note = changeCheckpoint(data, (now) => cosigned(now, { log, lines, witnesses }));
+  const note = changeCheckpoint(data, (now) => cosigned(now, log, lines, policy.witnesses));
   const names = replies.map(({ line: _, ...rest }) => rest);
   const { fault } = judgeByPolicy(note, { policy, now: by.now() });
-  const lack = fault ?? (policy.quorum === null ? absence(names) : null);
-  return { origin, size, witnesses: names, added: lines.length, lack };
-}
-
-/** What is missing where a policy demands nobody: whoever names a witness wants to hear of one that is down. */
-function absence(witnesses: AskReport['witnesses']): string | null {
-  const absent = witnesses.flatMap(({ name, failure }) => (failure === null ? [] : [name]));
-  if (absent.length === 0) return null;
-  return `its quorum is none, and there is no cosignature of ${absent.join(', ')}; name in the quorum whom you demand`;
+  // Whoever names a witness, and demands nobody, wants to hear of one that is down.
+  const absent = names.flatMap(({ name, failure }) => (failure === null ? [] : [name]));
+  const absence =
+    policy.quorum !== null || absent.length === 0
+      ? null
+      : `its quorum is none, and there is no cosignature of ${absent.join(', ')}; name in the quorum whom you demand`;
+  return { origin, size, witnesses: names, added: lines.length, lack: fault ?? absence };
 }
 
 /** Why nothing counts that a key signs as a witness; null where it may. */
@@ -113,15 +110,9 @@ function unaskable(witness: PolicyWitness): string | null {
  */
 function cosigned(
   published: string | null,
-  {
-    log,
-    lines,
-    witnesses,
-  }: {
-    readonly log: AskedLog;
-    readonly lines: readonly NoteSignature[];
-    readonly witnesses: readonly PolicyWitness[];
-  },
+  log: AskedLog,
+  lines: readonly NoteSignature[],
+  witnesses: readonly PolicyWitness[],
 ): string {
   const note = published === null ? null : parseNote(published);
   const { text } = log.note;
@@ -176,24 +167,19 @@ export async function addWitness(
   return report;
 }
 
+/** The policy with one more witness, and a quorum that asks for it too; groups that somebody else wrote stay as they are. */
 function withWitness(policy: string, vkeyAndUrl: string): string {
   const [name = ''] = vkeyAndUrl.split('+');
   const at = policy.search(/^[ \t]*(group|quorum)\b/m);
   const cut = at < 0 ? policy.length : at;
-  return demanded(
-    `${policy.slice(0, cut)}witness ${name} ${vkeyAndUrl}\n${policy.slice(cut)}`,
-    name,
-  );
-}
-
-/** The same with a quorum that asks for the witness too; groups that somebody else wrote stay as they are. */
-function demanded(policy: string, name: string): string {
+  const line = `witness ${name} ${vkeyAndUrl}\n`;
+  const next = `${policy.slice(0, cut)}${line}${policy.slice(cut)}`;
   const own = new RegExp(`^([ \\t]*group[ \\t]+${GROUP}[ \\t].*?)[ \\t]*$`, 'm');
-  if (own.test(policy)) return policy.replace(own, (line) => `${line.trimEnd()} ${name}`);
-  if (/^[ \t]*group\b/m.test(policy)) return policy;
-  const names = [...policy.matchAll(/^[ \t]*witness[ \t]+(\S+)/gm)].map(([, each]) => each);
+  if (own.test(next)) return next.replace(own, (group) => `${group.trimEnd()} ${name}`);
+  if (/^[ \t]*group\b/m.test(next)) return next;
+  const names = [...next.matchAll(/^[ \t]*witness[ \t]+(\S+)/gm)].map(([, each]) => each);
   const quorum = `group ${GROUP} all ${names.join(' ')}\nquorum ${GROUP}`;
-  return policy.replace(/^[ \t]*quorum[ \t]+none[ \t]*$/m, quorum);
+  return next.replace(/^[ \t]*quorum[ \t]+none[ \t]*$/m, quorum);
 }
 
 function policyOf(text: string, file: string): LogPolicy {
@@ -214,9 +200,12 @@ const ATTEMPTS_MAX = 3;
 const RETRY_MS = 1000;
 const TIME_OFF_MS_MAX = HOUR_MS;
 
-type WitnessReply =
-  | { readonly line: NoteSignature; readonly at: string; readonly failure: null }
-  | { readonly line: null; readonly at: null; readonly failure: string };
+interface WitnessReply {
+  readonly line: NoteSignature | null;
+  /** When it cosigned; null where it did not. */
+  readonly at: string | null;
+  readonly failure: string | null;
+}
 
 export interface AskBy extends Pick<Clock, 'now' | 'sleep' | 'steady'> {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
@@ -230,35 +219,40 @@ export async function askWitness(
   by: AskBy,
 ): Promise<WitnessReply> {
   try {
-    return await asked(witness, log, by);
+    const { line, at } = await asked(witness, log, by);
+    return { line, at: isoTime(at), failure: null };
   } catch (error) {
-    return failed(error instanceof Error ? wordsOf(error) : String(error));
+    const { message, cause } = error instanceof Error ? error : new Error(String(error));
+    const words = cause instanceof Error ? `${message}: ${cause.message}` : message;
+    return { line: null, at: null, failure: networkFault(error)?.words ?? words };
   }
 }
 
-/** Without the size that a witness has seen it is asked from 0, and says the size in its refusal. */
-async function asked(witness: PolicyWitness, log: AskedLog, by: AskBy): Promise<WitnessReply> {
+/** Without the size that a witness has seen it is asked from 0, and says the size in its refusal. Throws an Error that says what is wrong. */
+async function asked(witness: PolicyWitness, log: AskedLog, by: AskBy) {
   const timeoutMs = by.timeoutMs ?? WITNESS_MS_MAX;
   const [signal, end] = [AbortSignal.timeout(timeoutMs), by.steady() + timeoutMs];
   const url = `${defined(witness.url, 'the address of a witness').replace(/\/+$/, '')}/add-checkpoint`;
+  const { size } = log.signed;
   let seen = 0;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const body = requestFrom(seen, log);
+    const proof = seen === 0 || seen === size ? [] : log.proofFrom(seen);
+    const lines = proof.map((hash) => `${encodeBase64(hash)}\n`);
+    const body = `old ${seen}\n${lines.join('')}\n${formatNote(log.note)}`;
     const ask = () => by.fetch(url, { method: 'POST', body, signal, redirect: 'error' });
     const response = await patiently(ask, end, by);
     const text = Buffer.from(await answerBytes(response, ANSWER_BYTES_MAX)).toString('utf8');
-    if (response.status === 200) return replyIn(text, { witness, log, now: by.now() });
-    if (response.status !== 409) return failed(`status ${response.status}: ${shown(text)}`);
-    const size = /^(0|[1-9][0-9]{0,15})\n$/.exec(text)?.[1];
-    if (size === undefined) return failed(`a conflict without a size: ${shown(text)}`);
-    seen = Number(size);
-    if (seen > log.signed.size) {
-      return failed(
-        `it has cosigned ${seen} entries of this log, which has ${log.signed.size} here: an older copy was restored here, or somebody else signs with this key`,
-      );
-    }
+    if (response.status === 200) return cosignatureIn(text, { witness, log, now: by.now() });
+    if (response.status !== 409) throw new Error(`status ${response.status}: ${shown(text)}`);
+    const digits = /^(0|[1-9][0-9]{0,15})\n$/.exec(text)?.[1];
+    if (digits === undefined) throw new Error(`a conflict without a size: ${shown(text)}`);
+    seen = Number(digits);
+    if (seen <= size) continue;
+    throw new Error(
+      `it has cosigned ${seen} entries of this log, which has ${size} here: an older copy was restored here, or somebody else signs with this key`,
+    );
   }
-  return failed(`${ATTEMPTS_MAX} conflicts, one after the other`);
+  throw new Error(`${ATTEMPTS_MAX} conflicts, one after the other`);
 }
 
 /** The answer of a witness, which is asked again while it is busy and there is time left. */
@@ -269,45 +263,34 @@ async function patiently(
 ): Promise<Response> {
   for (let attempt = 1; ; attempt += 1) {
     const response = await ask();
-    const wait = waitOf(response);
-    const isOver = attempt === ATTEMPTS_MAX || clock.steady() + (wait ?? 0) > end;
-    if (wait === null || isOver) return response;
+    const { status, headers } = response;
+    const text = headers.get('retry-after')?.trim() ?? '';
+    const wait = /^\d{1,8}$/.test(text) ? Number(text) * 1000 : RETRY_MS;
+    const isBusy = status === 429 || status === 503;
+    if (!isBusy || attempt === ATTEMPTS_MAX || clock.steady() + wait > end) return response;
     await response.body?.cancel();
     await clock.sleep(wait);
   }
 }
 
-/** How long a busy witness asks to wait, in milliseconds; null for any other answer. */
-function waitOf({ status, headers }: Response): number | null {
-  if (status !== 429 && status !== 503) return null;
-  const text = headers.get('retry-after')?.trim() ?? '';
-  return /^\d{1,8}$/.test(text) ? Number(text) * 1000 : RETRY_MS;
-}
-
-function requestFrom(size: number, { note, signed, proofFrom }: AskedLog): string {
-  const proof = size === 0 || size === signed.size ? [] : proofFrom(size);
-  const lines = proof.map((hash) => `${encodeBase64(hash)}\n`);
-  return `old ${size}\n${lines.join('')}\n${formatNote(note)}`;
-}
-
 /** The one line of the witness among what it answered; lines of keys that nobody here knows are left aside. */
-function replyIn(
+function cosignatureIn(
   text: string,
   { witness, log, now }: { witness: PolicyWitness; log: AskedLog; now: number },
-): WitnessReply {
+) {
   const { key } = witness;
   const answered = parseNote(`${log.note.text}\n${text}`);
-  if (answered === null) return failed(`no signature lines: ${shown(text)}`);
+  if (answered === null) throw new Error(`no signature lines: ${shown(text)}`);
   if (linesOf(answered, key.name, keyHashOf(key, sha256)).length === 0) {
-    return failed('no cosignature by the key of the policy');
+    throw new Error('no cosignature by the key of the policy');
   }
   const newest = newestCosignature(answered, witness);
-  if (newest === null) return failed('its cosignature does not hold');
-  const { line, at } = newest;
+  if (newest === null) throw new Error('its cosignature does not hold');
+  const { at } = newest;
   // No reader counts one that is older than the release.
   const isOff = Math.abs(at - now) > TIME_OFF_MS_MAX || at < log.asOf - CLOCK_SKEW_MS;
-  if (isOff) return failed(`its clock says ${isoTime(at)}`);
-  return { line, at: isoTime(at), failure: null };
+  if (isOff) throw new Error(`its clock says ${isoTime(at)}`);
+  return newest;
 }
 
 /** The newest cosignature of a witness below a checkpoint that holds, and when it says so, epoch milliseconds; null for none. */
@@ -322,23 +305,12 @@ function newestCosignature(note: SignedNote, { key }: PolicyWitness) {
   return valid.sort((one, other) => other.at - one.at)[0] ?? null;
 }
 
-function failed(failure: string): WitnessReply {
-  return { line: null, at: null, failure };
-}
-
 /** What strangers say, without what could steer a terminal. */
 function shown(text: string): string {
   return text
     .replace(/[^\x20-\x7e]+/g, ' ')
     .trim()
     .slice(0, 160);
-}
-
-function wordsOf(error: Error): string {
-  const { message, cause } = error;
-  const fault = networkFault(error);
-  if (fault !== null) return fault.words;
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 interface AskedLog {
