@@ -1,4 +1,4 @@
-import { formatProof, mergeTimestamps, type Timestamp } from '../contract/ots-proof.ts';
+import { formatProof, mergeTimestamps } from '../contract/ots-proof.ts';
 import type { AnchorStore } from '../stages/anchor/anchor-store.ts';
 import type { CalendarClient } from './ots-calendar.ts';
 
@@ -24,22 +24,16 @@ export async function stampRoot(parts: StampParts): Promise<StampSummary> {
   const { root, anchors, client, calendars } = parts;
   if (anchors.read(root) !== null) return { stamped: false, answered: [], failed: [] };
   const digest = new Uint8Array(Buffer.from(root, 'hex'));
-  const answers = await Promise.all(
-    calendars.map(async (calendar) => {
-      return { calendar, answer: await client.submit(calendar, digest) };
-    }),
+  const answers = await Promise.all(calendars.map((calendar) => client.submit(calendar, digest)));
+  const promises = answers.flatMap((answer) =>
+    answer.kind === 'timestamp' ? [answer.timestamp] : [],
   );
-  const promises: Timestamp[] = [];
-  const answered: string[] = [];
-  const failed: { calendar: string; reason: string }[] = [];
-  for (const { calendar, answer } of answers) {
-    if (answer.kind === 'timestamp') {
-      promises.push(answer.timestamp);
-      answered.push(calendar);
-    } else {
-      failed.push({ calendar, reason: answer.kind === 'failed' ? answer.reason : 'no timestamp' });
-    }
-  }
+  const answered = calendars.filter((_, at) => answers[at]?.kind === 'timestamp');
+  const failed = calendars.flatMap((calendar, at) => {
+    const answer = answers[at];
+    if (answer === undefined || answer.kind === 'timestamp') return [];
+    return [{ calendar, reason: answer.kind === 'failed' ? answer.reason : 'no timestamp' }];
+  });
   const [first, ...others] = promises;
   if (first === undefined) return { stamped: false, answered, failed };
   const proof = formatProof(others.reduce(mergeTimestamps, first));

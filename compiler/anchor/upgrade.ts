@@ -1,5 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { AnchorState } from '../contract/anchor-state.ts';
+import { defined } from '../contract/defined.ts';
 import { OtsError } from '../contract/ots-bytes.ts';
 import {
   attestationsOf,
@@ -11,7 +12,8 @@ import {
 } from '../contract/ots-proof.ts';
 import type { AnchorStore } from '../stages/anchor/anchor-store.ts';
 import type { BlockHeader } from './block-header.ts';
-import type { CalendarAnswer, CalendarClient } from './ots-calendar.ts';
+import type { CalendarClient } from './ots-calendar.ts';
+import type { StampSummary } from './stamp.ts';
 
 interface UpgradeParts {
   readonly anchors: AnchorStore;
@@ -21,12 +23,12 @@ interface UpgradeParts {
   readonly headers: readonly BlockHeader[];
 }
 
-export interface UpgradeSummary {
+export interface UpgradeSummary extends Pick<StampSummary, 'failed'> {
   readonly confirmed: number;
   /** Confirmed roots whose block header was checked, now or before. */
   readonly checked: number;
   readonly pending: number;
-  readonly failed: readonly { readonly calendar: string; readonly reason: string }[];
+  /** Calendars that proofs name and that were not asked. */
   readonly unknown: readonly string[];
 }
 
@@ -39,17 +41,15 @@ export async function upgradeRoots(parts: UpgradeParts): Promise<UpgradeSummary>
     return [{ ...anchor, timestamp: parseProof(new Uint8Array(anchor.proof), digest) }];
   });
   const open = anchors.filter(({ timestamp }) => bitcoinHeight(timestamp) === null);
-  const asked = await askAll(
-    open.map(({ timestamp }) => timestamp),
-    parts,
-  );
+  const promised = open.map(({ timestamp }) => timestamp);
+  const { found, failed, unknown } = await askAll(promised, parts);
   const states = anchors.map(({ state, proof, timestamp }) => {
-    const grown = graft(timestamp, asked.found);
+    const grown = graft(timestamp, found);
     const next = stateOf(state, grown, parts.headers);
     const bytes = grown === timestamp ? proof : readableProof(grown, state.root);
-    if (grown !== timestamp || !isSameState(state, next)) {
-      parts.anchors.write({ state: next, proof: bytes });
-    }
+    const isSame =
+      state.bitcoin_height === next.bitcoin_height && state.bitcoin_block === next.bitcoin_block;
+    if (grown !== timestamp || !isSame) parts.anchors.write({ state: next, proof: bytes });
     return next;
   });
   const confirmed = states.filter(({ ots_state }) => ots_state === 'confirmed');
@@ -57,57 +57,35 @@ export async function upgradeRoots(parts: UpgradeParts): Promise<UpgradeSummary>
     confirmed: confirmed.length,
     checked: confirmed.filter(({ bitcoin_block }) => bitcoin_block !== null).length,
     pending: states.length - confirmed.length,
-    failed: asked.failed,
-    unknown: asked.unknown,
+    failed,
+    unknown,
   };
 }
 
-interface CalendarAnswers {
-  /** Timestamps by their message in hex. */
-  readonly found: ReadonlyMap<string, Timestamp>;
-  readonly failed: readonly { readonly calendar: string; readonly reason: string }[];
-  readonly unknown: readonly string[];
-}
-
-/** Asks each known calendar once for each message that it promised to anchor. */
-async function askAll(
-  timestamps: readonly Timestamp[],
-  parts: UpgradeParts,
-): Promise<CalendarAnswers> {
+/** Asks each known calendar once for each message that it promised to anchor; `found` holds timestamps by their message in hex. */
+async function askAll(timestamps: readonly Timestamp[], { client, calendars }: UpgradeParts) {
   const promises = new Map<string, { readonly uri: string; readonly message: Uint8Array }>();
-  for (const timestamp of timestamps) {
-    for (const { message, attestation } of attestationsOf(timestamp)) {
-      if (attestation.kind !== 'pending') continue;
-      const uri = attestation.uri.replace(/\/+$/, '');
-      promises.set(`${uri} ${bytesToHex(message)}`, { uri, message });
-    }
+  for (const { message, attestation } of timestamps.flatMap((each) => [...attestationsOf(each)])) {
+    if (attestation.kind !== 'pending') continue;
+    const uri = attestation.uri.replace(/\/+$/, '');
+    promises.set(`${uri} ${bytesToHex(message)}`, { uri, message });
   }
-  const known = [...promises.values()].filter(({ uri }) => parts.calendars.includes(uri));
-  const unknown = [...promises.values()].filter(({ uri }) => !parts.calendars.includes(uri));
-  const answers = await Promise.all(
-    known.map(async ({ uri, message }) => {
-      return { uri, message, answer: await parts.client.complete(uri, message) };
-    }),
-  );
-  return { ...sorted(answers), unknown: [...new Set(unknown.map(({ uri }) => uri))] };
-}
-
-function sorted(
-  answers: readonly { uri: string; message: Uint8Array; answer: CalendarAnswer }[],
-): Omit<CalendarAnswers, 'unknown'> {
+  const all = [...promises.values()];
+  const known = all.filter(({ uri }) => calendars.includes(uri));
+  const unknown = new Set(all.flatMap(({ uri }) => (calendars.includes(uri) ? [] : [uri])));
+  const answers = await Promise.all(known.map(({ uri, message }) => client.complete(uri, message)));
   const found = new Map<string, Timestamp>();
   const failed: { calendar: string; reason: string }[] = [];
-  for (const { uri, message, answer } of answers) {
+  for (const [at, answer] of answers.entries()) {
+    const { uri, message } = defined(known[at], 'who answered');
     if (answer.kind === 'failed') failed.push({ calendar: uri, reason: answer.reason });
     if (answer.kind !== 'timestamp') continue;
-    const known = found.get(bytesToHex(message));
+    const hex = bytesToHex(message);
+    const before = found.get(hex);
     const { timestamp } = answer;
-    found.set(
-      bytesToHex(message),
-      known === undefined ? timestamp : mergeTimestamps(known, timestamp),
-    );
+    found.set(hex, before === undefined ? timestamp : mergeTimestamps(before, timestamp));
   }
-  return { found, failed };
+  return { found, failed, unknown: [...unknown] };
 }
 
 /** The timestamp with what was found merged in where its messages are; the very same one when nothing was. */
@@ -148,8 +126,4 @@ function stateOf(
   if (state.bitcoin_block !== null) return state;
   const bitcoin_height = bitcoinHeight(timestamp);
   return { ...state, ots_state: bitcoin_height === null ? 'pending' : 'confirmed', bitcoin_height };
-}
-
-function isSameState(a: AnchorState, b: AnchorState): boolean {
-  return a.bitcoin_height === b.bitcoin_height && a.bitcoin_block === b.bitcoin_block;
 }

@@ -1,5 +1,4 @@
 import { messageOf } from '../../contract/errors.ts';
-import type { FileEntry } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { readStored } from '../publish/release-list.ts';
 import { type PreviousFiles, previousFiles } from '../publish/release-store.ts';
@@ -27,18 +26,14 @@ export function currentRelease(
     issuerDid: open.head.issuer_did,
     read(path) {
       const entry = listed.find(path);
-      return entry === null ? null : storedOrRefuse(data, entry);
+      try {
+        return entry === null ? null : readStored(data, entry);
+      } catch (cause) {
+        throw damaged(path, messageOf(cause));
+      }
     },
     under: (prefix) => listed.under(prefix),
   };
-}
-
-function storedOrRefuse(data: string, entry: FileEntry): Buffer {
-  try {
-    return readStored(data, entry);
-  } catch (cause) {
-    throw damaged(entry.path, messageOf(cause));
-  }
 }
 
 function damaged(file: string, state: string): CompileError {

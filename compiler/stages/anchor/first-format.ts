@@ -34,43 +34,28 @@ export function copyFirstLog({ data, head, release, issuers }: FirstLog): TreeEd
   if (note === undefined) return null;
   const { checkpoint: signed } = judgeNote(note, issuers);
   if (signed === null) throw refused(CHECKPOINT_PATH, 'not a checkpoint that this issuer signed');
-  const copy = (path: string): void => {
-    const bytes = release.read(path);
+  const put = (path: string, bytes: Uint8Array | null): void => {
     if (bytes === null) throw refused(path, 'it is not there');
     mkdirSync(dirname(join(data, path)), { recursive: true });
     writeFileSync(join(data, path), bytes);
   };
-  for (const tile of tilesOf(signed.size)) copy(tilePath(tile));
-  for (const path of release.under(`${LOG_FOLDER}/anchor/`)) copy(path);
-  copyAnchors(data);
+  for (const path of tilesOf(signed.size).map(tilePath)) put(path, release.read(path));
+  for (const path of release.under(`${LOG_FOLDER}/anchor/`)) put(path, release.read(path));
+  const anchors = join(data, ANCHORS_FOLDER);
+  for (const name of existsSync(anchors) ? readdirSync(anchors) : []) {
+    put(`${LOG_FOLDER}/anchor/${name}`, readPlain(join(anchors, name), NOTE_CHARS_MAX));
+  }
   const edge = readEdge(data, signed);
   if (head.log_index !== undefined) {
     writeLogFiles(data, appendEntries(edge, [logEntry(canonicalDigest(head))]));
   }
-  refuseShorter(data, { edge, issuers });
-  return edge;
-}
-
-function copyAnchors(data: string): void {
-  const folder = join(data, ANCHORS_FOLDER);
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const path = join(data, LOG_FOLDER, 'anchor', name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, readPlain(join(folder, name), NOTE_CHARS_MAX));
-  }
-}
-
-/** The newest checkpoint that left this folder has to be the one of this log: anything else would be a fork. */
-function refuseShorter(
-  data: string,
-  { edge, issuers }: { readonly edge: TreeEdge; readonly issuers: readonly string[] },
-): void {
+  // The newest checkpoint that left this folder has to be the one of this log: anything else would be a fork.
   const path = join(data, LAST_CHECKPOINT);
-  if (!existsSync(path)) return;
+  if (!existsSync(path)) return edge;
   const text = readPlain(path, NOTE_CHARS_MAX).toString('utf8');
   const { checkpoint: last } = judgeNote(text, issuers);
   if (last === null) throw refused(LAST_CHECKPOINT, 'it is damaged');
-  if (last.size === edge.size && hexOf(last.root) === hexOf(rootOf(edge))) return;
+  if (last.size === edge.size && hexOf(last.root) === hexOf(rootOf(edge))) return edge;
   throw refused(
     LAST_CHECKPOINT,
     `a log of ${last.size} entries was already signed, and that of the current release has ${edge.size}`,

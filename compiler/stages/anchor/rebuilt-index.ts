@@ -1,20 +1,16 @@
 import { join } from 'node:path';
+import { defined } from '../../contract/defined.ts';
 import { runsOf } from '../../contract/hash-index.ts';
 import { HASH_BYTES } from '../../contract/merkle.ts';
 import { takenLeaf } from '../../contract/release-entry.ts';
 import { takenPath } from '../../contract/tiles.ts';
 import { readPlain } from '../../verify/plain-file.ts';
-import { byteAt, FIRST_BYTES, textLines } from '../publish/hash-lines.ts';
+import { FIRST_BYTES, hashSpill, textLines } from '../publish/hash-lines.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
-import { LineSpill } from '../publish/line-spill.ts';
-import { endOf } from '../publish/sorted-lines.ts';
 import { HEX_DIGITS, RunSpill } from './hash-runs.ts';
 import { type OpenLog, readOrRefuse, refused } from './log-folder.ts';
 import { sha256 } from './log-tree.ts';
 import { GrowingTree } from './take-in.ts';
-
-/** Of lines in memory, before they go to the disk. */
-const HELD_BYTES_MAX = 4_000_000;
 
 /**
  * The index of a log of which the release is lost or damaged: what each release took in stands in the log, and what a hash
@@ -25,15 +21,26 @@ export function rebuiltIndex(
   log: OpenLog,
   { leaves, folder }: { readonly leaves: LeafStore; readonly folder: string },
 ): RunSpill {
-  const form = { endOf, groupOf: byteAt, groups: FIRST_BYTES };
-  const hashes = new LineSpill(join(folder, 'taken'), form, HELD_BYTES_MAX);
+  const hashes = hashSpill(join(folder, 'taken'));
   const starts = new Map<number, number>();
   let total = 0;
-  for (let sequence = firstSequence(log); sequence <= log.last.sequence; sequence += 1) {
+  let from = log.last.sequence;
+  while (log.entryOf(from - 1) !== null) from -= 1;
+  for (let sequence = from; sequence <= log.last.sequence; sequence += 1) {
     starts.set(sequence, total);
-    total += readTaken(data, log, sequence, (hex, index) => {
+    const { count, root } = defined(log.entryOf(sequence), 'an entry').new;
+    const path = takenPath(sequence);
+    // A release that took in nothing has no file.
+    if (count === 0) continue;
+    const bytes = readOrRefuse(path, () => readPlain(join(data, path), count * HASH_BYTES));
+    const tree = new GrowingTree();
+    for (let index = 0; index < count; index += 1) {
+      const hex = bytes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES);
+      tree.append(takenLeaf(`sha256:${hex.padEnd(HEX_DIGITS, '0')}`, sha256));
       hashes.add(Buffer.from(`${hex} ${sequence} ${index}\n`));
-    });
+    }
+    if (tree.head().root !== root) throw refused(path, 'it does not give the root of its entry');
+    total += count;
   }
   const startOf = (sequence: number): number => starts.get(sequence) ?? 0;
   const runs = new RunSpill(join(folder, 'rebuilt'), runsOf(total), startOf);
@@ -53,32 +60,4 @@ export function rebuiltIndex(
     }
   }
   return runs;
-}
-
-function firstSequence(log: OpenLog): number {
-  let { sequence } = log.last;
-  while (log.entryOf(sequence - 1) !== null) sequence -= 1;
-  return sequence;
-}
-
-/** Gives each record hash that a release took in, and returns their number; they have to be those of its entry. */
-function readTaken(
-  data: string,
-  log: OpenLog,
-  sequence: number,
-  take: (hex: string, index: number) => void,
-): number {
-  const entry = log.entryOf(sequence)?.new;
-  const path = takenPath(sequence);
-  if (entry === undefined || entry.count === 0) return 0;
-  const bytes = readOrRefuse(path, () => readPlain(join(data, path), entry.count * HASH_BYTES));
-  const tree = new GrowingTree();
-  for (let index = 0; index < entry.count; index += 1) {
-    const hex = bytes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES);
-    tree.append(takenLeaf(`sha256:${hex.padEnd(HEX_DIGITS, '0')}`, sha256));
-    take(hex, index);
-  }
-  if (tree.head().root !== entry.root)
-    throw refused(path, 'it does not give the root of its entry');
-  return entry.count;
 }

@@ -10,17 +10,13 @@ import {
 } from '../../contract/hash-index.ts';
 import { nodeHash } from '../../contract/merkle.ts';
 import { takenLeaf, treeHead } from '../../contract/release-entry.ts';
-import { byteAt, FIRST_BYTES, sortedLines, textLines } from '../publish/hash-lines.ts';
+import { FIRST_BYTES, hashSpill, sortedLines, textLines } from '../publish/hash-lines.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
-import { LineSpill } from '../publish/line-spill.ts';
 import type { Press } from '../publish/press.ts';
 import { ReusedBytes } from '../publish/reused-bytes.ts';
-import { endOf } from '../publish/sorted-lines.ts';
 import { HEX_DIGITS, hexOfLine, type RunSource, RunSpill, runFiles } from './hash-runs.ts';
 import { sha256 } from './log-tree.ts';
 
-/** Of lines in memory, before they go to the disk. */
-const HELD_BYTES_MAX = 4_000_000;
 /** Behind the first byte, by which leaves come. */
 const LEAD_AT = 2;
 /** A byte of hashes that are looked up one by one costs less than reading every line, up to one in so many. */
@@ -51,9 +47,8 @@ export interface TakenIn {
 /** Finds the record hashes that the log does not hold yet, and writes the index with them in it. */
 export function takeIn(parts: TakeInParts): TakenIn {
   const { press, scratch, sequence, known, isStanding } = parts;
-  const before = totalOf(known);
-  const form = { endOf, groupOf: byteAt, groups: FIRST_BYTES };
-  const fresh = new LineSpill(join(scratch, 'fresh'), form, HELD_BYTES_MAX);
+  const before = known.runs.reduce((sum, { count }) => sum + count, 0);
+  const fresh = hashSpill(join(scratch, 'fresh'));
   const tree = new GrowingTree();
   mkdirSync(dirname(parts.into), { recursive: true });
   const file = openSync(parts.into, 'wx');
@@ -86,10 +81,6 @@ export function takeIn(parts: TakeInParts): TakenIn {
   return { taken: tree.head(), gone: isStanding ? merged.flatMap(runPaths) : [] };
 }
 
-export function totalOf({ runs }: Pick<RunSource, 'runs'>): number {
-  return runs.reduce((sum, { count }) => sum + count, 0);
-}
-
 /** What leaves stand for, by the hex digits of their hash, in their order. */
 type Leaves = Map<string, string>;
 
@@ -103,18 +94,12 @@ function* freshLeaves({ leaves, known }: TakeInParts): Generator<Leaves> {
       // Of one hash the first line counts, whatever came first.
       if (!found.has(hex)) found.set(hex, line.slice(HEX_DIGITS + 1));
     }
-    for (const run of known.runs) withhold(found, { known, run, first });
+    for (const run of known.runs) withhold(found, run, known, first);
     yield found;
   }
 }
 
-interface RunByte {
-  readonly known: RunSource;
-  readonly run: HashRun;
-  readonly first: number;
-}
-
-function withhold(found: Leaves, { known, run, first }: RunByte): void {
+function withhold(found: Leaves, run: HashRun, known: RunSource, first: number): void {
   if (found.size === 0) return;
   if (found.size * SPARSE < run.count / FIRST_BYTES) {
     for (const hex of [...found.keys()]) if (known.has(run, hex)) found.delete(hex);

@@ -1,3 +1,4 @@
+import { LineSpill } from './line-spill.ts';
 import type { ReusedBytes } from './reused-bytes.ts';
 import { endOf } from './sorted-lines.ts';
 
@@ -15,6 +16,15 @@ const LETTER_A = 0x61;
 /** The byte whose two hex digits stand at a place. */
 export function byteAt(lines: Buffer, at: number): number {
   return 16 * hexDigit(lines[at] ?? 0) + hexDigit(lines[at + 1] ?? 0);
+}
+
+/** Of lines in memory, before they go to the disk. */
+const HELD_BYTES_MAX = 4_000_000;
+
+/** Lines that begin with the digits of a hash, by its first byte; `folder` holds what is too much for the memory. */
+export function hashSpill(folder: string): LineSpill {
+  const form = { endOf, groupOf: byteAt, groups: FIRST_BYTES };
+  return new LineSpill(folder, form, HELD_BYTES_MAX);
 }
 
 function hexDigit(code: number): number {

@@ -1,10 +1,5 @@
-import { byteAt, FIRST_BYTES } from './hash-lines.ts';
+import { hashSpill } from './hash-lines.ts';
 import { formatLeaf, type Leaf } from './leaf-lines.ts';
-import { LineSpill } from './line-spill.ts';
-import { endOf } from './sorted-lines.ts';
-
-/** Of lines in memory, before they go to the disk. */
-const HELD_BYTES_MAX = 4_000_000;
 
 /** Collects what the log is to hold, in memory that does not grow. */
 export interface LeafStore {
@@ -17,8 +12,7 @@ export interface LeafStore {
 
 /** `folder` holds what is too much for the memory. */
 export function leafStore(folder: string): LeafStore {
-  const form = { endOf, groupOf: byteAt, groups: FIRST_BYTES };
-  const spill = new LineSpill(folder, form, HELD_BYTES_MAX);
+  const spill = hashSpill(folder);
   return {
     add: (leaf) => spill.add(Buffer.from(formatLeaf(leaf))),
     addLines: (lines) => spill.add(lines),
