@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandSettings, dataFolder, repeated } from '../commands/command-settings.ts';
 import { isoTime } from '../contract/iso-time.ts';
+import { plainAddress } from '../contract/plain-address.ts';
 import { anchorStore } from '../stages/anchor/anchor-store.ts';
 import { openLog } from '../stages/anchor/log-folder.ts';
 import { hexOf } from '../stages/anchor/log-tree.ts';
@@ -135,17 +136,11 @@ const UPGRADE_CALENDARS: readonly string[] = [
   'https://btc.calendar.catallaxy.com',
 ];
 
-const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
-
 /** The address of a calendar in its one spelling; throws a RangeError unless it is https, or http to this very machine. */
 export function calendarUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isSafe =
-    url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname));
-  if (url === null || !isSafe || url.username !== '' || url.search !== '' || url.hash !== '') {
-    throw new RangeError(
-      `Cannot ask calendar "${text.slice(0, 200)}": not an https address; pass one such as ${SUBMIT_CALENDARS[0]}`,
-    );
-  }
-  return url.href.replace(/\/+$/, '');
+  const address = plainAddress(text);
+  if (address?.isSafe === true) return address.href;
+  throw new RangeError(
+    `Cannot ask calendar "${text.slice(0, 200)}": not an https address; pass one such as ${SUBMIT_CALENDARS[0]}`,
+  );
 }

@@ -26,8 +26,6 @@ export const LOG_FOLDER = 'log';
 export const CHECKPOINT_PATH = `${LOG_FOLDER}/checkpoint`;
 /** Path of the verifier key of the log. */
 export const LOG_KEY_PATH = `${LOG_FOLDER}/vkey`;
-/** Bytes of an entry of the first format: `sha256:` and 64 hex digits. */
-export const ENTRY_BYTES = 71;
 
 /** The record hashes that a release took in, 32 bytes each, sorted; no file where it took in none. */
 export function takenPath(sequence: number): string {

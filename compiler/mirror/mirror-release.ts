@@ -7,6 +7,7 @@ import { errorText } from '../commands/error-text.ts';
 import { TABLE } from '../contract/endpoints.ts';
 import { KEYS_PATH } from '../contract/key-history.ts';
 import { knownFilePath, type Values } from '../contract/path.ts';
+import { plainAddress } from '../contract/plain-address.ts';
 import {
   CONTRACT_VERSION,
   FILE_LINE_BYTES_MAX,
@@ -288,7 +289,6 @@ async function hashWithin(response: Response, max: number): Promise<string | nul
 const ANSWER_MS = 30_000;
 const NOT_GIVEN_MAX = 20;
 const SEEN_NAME = 'verified.json';
-const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
 /** What `verify` needs for an address beside what it needs for a folder. */
 export interface AddressOptions extends VerifyCommandOptions {
@@ -336,10 +336,8 @@ export async function verifyAddress(
 
 /** Whoever is on the way could keep a newer release back, so only this machine is asked without TLS. */
 function addressOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
-  const isSafe = url !== null && (url.protocol === 'https:' || LOOPBACK.test(url.hostname));
-  if (isPlain && isSafe) return url.href.replace(/\/+$/, '');
+  const address = plainAddress(text);
+  if (address?.isSafe === true) return address.href;
   throw new RangeError(
     `Cannot verify "${text.slice(0, 200)}": not an address such as https://signals.example.org; only a loopback address may be http`,
   );

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { policyFile } from '../commands/ask-after.ts';
 import { type CommandSettings, duration, repeated } from '../commands/command-settings.ts';
 import { errorText } from '../commands/error-text.ts';
+import { plainAddress } from '../contract/plain-address.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
@@ -138,9 +139,8 @@ function demandedBy({ policy }: MonitorFlags) {
 }
 
 function addressOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
-  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  const address = plainAddress(text);
+  if (address !== null) return address.href;
   throw new RangeError(
     `Cannot look at "${text.slice(0, 200)}": not an address such as https://signals.example.org`,
   );

@@ -71,31 +71,25 @@ async function destinationOf(
   env: PublishSettings['env'],
 ): Promise<Destination> {
   const { to, command, at, removeCommand } = flags;
-  if (to !== undefined && command === undefined) return placeAt(to, flags, env);
-  if (to !== undefined || command === undefined) {
+  if ((to === undefined) === (command === undefined)) {
     throw new UploadError('Cannot publish: pass either --to or --command');
   }
-  if (at === undefined) {
-    throw new UploadError('Cannot publish: --command needs --at, the URL where readers find it');
+  const readAuth = () => header(env, 'SIGNALPRESS_DATA_AUTH');
+  if (command !== undefined) {
+    if (at === undefined) {
+      throw new UploadError('Cannot publish: --command needs --at, the URL where readers find it');
+    }
+    const reads = await filesAt(at, { auth: readAuth(), flags });
+    return commandDestination(command, removeCommand ?? null, reads);
   }
-  const reads = await filesAt(at, { auth: header(env, 'SIGNALPRESS_DATA_AUTH'), flags });
-  return commandDestination(command, removeCommand ?? null, reads);
-}
-
-async function placeAt(
-  to: string,
-  flags: PublishFlags,
-  env: PublishSettings['env'],
-): Promise<Destination> {
-  const readAuth = header(env, 'SIGNALPRESS_DATA_AUTH');
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(to)) return folderDestination(to, flags.data);
+  const place = to ?? '';
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(place);
+  const ownAuth = readAuth();
+  if (!isUrl) return folderDestination(place, flags.data);
   const auth = header(env, 'SIGNALPRESS_PUBLISH_AUTH');
-  const writes = await filesAt(to, { auth, flags });
-  const reads = await filesAt(flags.at ?? to, {
-    auth: flags.at === undefined ? auth : readAuth,
-    flags,
-  });
-  return httpDestination(to, writes, reads);
+  const writes = await filesAt(place, { auth, flags });
+  const reads = await filesAt(at ?? place, { auth: at === undefined ? auth : ownAuth, flags });
+  return httpDestination(place, writes, reads);
 }
 
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
@@ -139,16 +133,14 @@ function uploadedText(uploaded: Uploaded, name: string): string {
   const counted = (count: number, what: string): string[] =>
     count === 0 ? [] : [`  ${count.toLocaleString('en-US')} files were ${what}`];
   const size = `${files.toLocaleString('en-US')} files written, ${(bytes / 1e6).toFixed(1)} MB`;
+  const hidden =
+    'Warning: readers still get an older head, probably from a cache; nothing was pruned. Let "current/release.json" be kept for seconds only';
   return [
     `Release ${release.sequence} is published at "${name}": ${size}`,
     ...counted(resumed, 'there from an earlier run'),
     ...counted(repaired, 'damaged there, and are written again'),
     ...(pruned.length === 0 ? [] : [`  removed ${pruned.join(', ')}`]),
-    ...(isHidden
-      ? [
-          'Warning: readers still get an older head, probably from a cache; nothing was pruned. Let "current/release.json" be kept for seconds only',
-        ]
-      : []),
+    ...(isHidden ? [hidden] : []),
   ].join('\n');
 }
 
@@ -223,18 +215,17 @@ async function run(
   words: readonly string[],
   values: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const filled = words.map((word) =>
+  const [program = '', ...args] = words.map((word) =>
     word.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all),
   );
-  const [program = '', ...args] = filled;
   const limits = { timeout: COMMAND_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX };
   try {
     await promisify(execFile)(program, args, limits);
   } catch (cause) {
     const output = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
-    const code = codeOf(cause) ?? 'unknown';
+    const said = output === '' ? '' : `: ${output.slice(-OUTPUT_CHARS_MAX)}`;
     throw new UploadError(
-      `Cannot write "${values.path}": "${program}" failed (${code})${output === '' ? '' : `: ${output.slice(-OUTPUT_CHARS_MAX)}`}; correct the command and run this again`,
+      `Cannot write "${values.path}": "${program}" failed (${codeOf(cause) ?? 'unknown'})${said}; correct the command and run this again`,
       { cause },
     );
   }

@@ -51,34 +51,24 @@ const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
   ...['ots_state', 'bitcoin_height', 'bitcoin_block', 'stamped_at', 'ots_proof', 'ots_note'],
 ]);
 
-function savedAnswer(
-  body: JsonValue,
-): { body: JsonObject; member: string; given: JsonValue | undefined } | null {
-  if (!isObject(body) || typeof body.endpoint !== 'string' || body._citation !== undefined) {
-    return null;
-  }
-  const member = PLACE_OF_PROOF.get(body.endpoint);
-  if (member === undefined || typeof body.hash !== 'string') return null;
-  return { body, member, given: member === '' ? body : body[member] };
-}
-
 /** The checks of a saved answer of the log about one hash; null for every other body. */
-export function logAnswer(saved: JsonValue, trusted: ProofTrust): LogAnswer | null {
-  const answer = savedAnswer(saved);
-  if (answer === null) return null;
-  const { body, member, given } = answer;
+export function logAnswer(body: JsonValue, trusted: ProofTrust): LogAnswer | null {
+  if (!isObject(body) || body._citation !== undefined || typeof body.hash !== 'string') return null;
+  const member = PLACE_OF_PROOF.get(String(body.endpoint));
+  if (member === undefined) return null;
+  const given = member === '' ? body : body[member];
   if (body.found !== true || given === null) return ABSENT;
   const proved = provedSchema.safeParse(given);
-  const hash = typeof body.hash === 'string' && RECORD_HASH.test(body.hash) ? body.hash : null;
   const entryBytes = proved.success ? utf8ToBytes(canonicalJson(proved.data.entry)) : null;
   const entry = entryBytes === null ? null : parseReleaseEntry(entryBytes);
-  if (!proved.success || entryBytes === null || entry === null || hash === null) return UNREADABLE;
+  const isHash = RECORD_HASH.test(body.hash);
+  if (!proved.success || entryBytes === null || entry === null || !isHash) return UNREADABLE;
   const place = { proved: proved.data, entry, entryBytes, member };
   const { signer, checks } = checkpointChecks(place, trusted);
   const own = [
     ...memberChecks(body, proved.data, member),
-    ...coreChecks(body, hash),
-    ...inclusionChecks(hash, place),
+    ...coreChecks(body, body.hash),
+    ...inclusionChecks(body.hash, place),
   ];
   return { signer, isFound: true, checks: [...own, ...checks, WORDS] };
 }
@@ -153,17 +143,13 @@ function inclusionChecks(hash: string, { proved, entry, entryBytes, member }: Pl
     root: hexToBytes(log_root),
     proof: proved.entry_proof.map(hexToBytes),
   };
+  const { count } = entry.new;
+  const isOfBatch = batch === releaseName(entry);
   return [
-    agreement(
-      memberPath(member, 'batch'),
-      batch === releaseName(entry),
-      'the release of the entry',
-    ),
+    agreement(memberPath(member, 'batch'), isOfBatch, 'the release of the entry'),
     agreement(memberPath(member, 'root'), root === entry.new.root, 'that of the entry'),
     verifyInclusion(taken, sha256)
-      ? at('inclusion_proof').pass(
-          `hash ${index} of the ${entry.new.count} of release ${entry.sequence}`,
-        )
+      ? at('inclusion_proof').pass(`hash ${index} of the ${count} of release ${entry.sequence}`)
       : at('inclusion_proof').fail('does not lead from the hash to the root'),
     verifyInclusion(logged, sha256)
       ? at('entry_proof').pass(`entry ${entry_index} of the log`)
@@ -171,42 +157,37 @@ function inclusionChecks(hash: string, { proved, entry, entryBytes, member }: Pl
   ];
 }
 
-function checkpointChecks(place: Place, trusted: ProofTrust) {
+function checkpointChecks(place: Place, trusted: ProofTrust): Omit<LogAnswer, 'isFound'> {
   const { proved, entry, entryBytes, member } = place;
   const { checkpoint, log_root, entry_index: index } = proved;
-  const at = checkAt('checkpoint', memberPath(member, 'checkpoint'));
+  const where = memberPath(member, 'checkpoint');
+  const at = checkAt('checkpoint', where);
+  const refused = (why: string) => ({ signer: null, checks: [at.fail(why)] });
   const { keys, now, policy } = trusted;
   const opened = openNote(checkpoint);
   if (opened === null || bytesToHex(opened.checkpoint.root) !== log_root) {
-    return { signer: null, checks: [at.fail('not the signed note of this tree')] };
+    return refused('not the signed note of this tree');
   }
   const { note, checkpoint: signed } = opened;
   const seen = judgeByPolicy(checkpoint, trusted, entry.as_of);
-  if (seen.fault !== null) return { signer: null, checks: [at.fail(seen.fault)] };
-  const believed = believedDids(trusted, trusted.keys?.keys[0]?.did);
+  if (seen.fault !== null) return refused(seen.fault);
+  const believed = believedDids(trusted, keys?.keys[0]?.did);
   if (believed.length === 0) {
     const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
     return { signer: null, checks: [at.notApplicable(detail)] };
   }
   const { fault, signers } = believedSigners({ note, signed }, believed, trusted);
   const [signer] = signers;
-  if (fault !== null || signer === undefined) {
-    return { signer: null, checks: [at.fail(fault ?? 'signed by nobody')] };
-  }
+  if (fault !== null || signer === undefined) return refused(fault ?? 'signed by nobody');
   const words = [...seen.witnessed.map(witnessWords), ...seen.ignored];
   const pass = at.pass(['states this tree, signed', ...words].join(', '));
   try {
     const leaf = leafHash(entryBytes, sha256);
     const of = { index, leaf, entry, origin: signed.origin };
     const backings = backingsOf({ note, root: signed.root, signers }, of, believed, trusted);
-    const key =
-      keys === undefined
-        ? []
-        : [judgeTime({ as_of: entry.as_of, backings }, { keys, now, policy })];
-    return {
-      signer,
-      checks: [pass, ...key.map((one) => keyCheck(memberPath(member, 'checkpoint'), one))],
-    };
+    if (keys === undefined) return { signer, checks: [pass] };
+    const key = judgeTime({ as_of: entry.as_of, backings }, { keys, now, policy });
+    return { signer, checks: [pass, keyCheck(where, key)] };
   } catch (error) {
     return { signer, checks: [at.fail(messageOf(error))] };
   }

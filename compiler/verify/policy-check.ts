@@ -112,13 +112,11 @@ export function cosignersOf(
     }
     const at = found.seconds * 1000;
     const isEarly = as_of !== undefined && at < Date.parse(as_of) - CLOCK_SKEW_MS;
-    if (isKeyOfLog(publicKey, note, trusted)) {
-      ignored.push(`${witness.name} has a key of the log itself, and does not count`);
-    } else if (isEarly) {
-      ignored.push(
-        `${witness.name} says ${isoTime(at)}, which is before it was there, and does not count`,
-      );
-    } else if (at - now <= CLOCK_SKEW_MS) cosigned.push({ witness, at });
+    const early = isEarly ? `says ${isoTime(at)}, which is before it was there` : null;
+    const isOwn = isKeyOfLog(publicKey, note, trusted);
+    const why = isOwn ? 'has a key of the log itself' : early;
+    if (why !== null) ignored.push(`${witness.name} ${why}, and does not count`);
+    else if (at - now <= CLOCK_SKEW_MS) cosigned.push({ witness, at });
   }
   return { fault: null, cosigned, ignored };
 }

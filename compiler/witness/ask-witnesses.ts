@@ -23,6 +23,7 @@ import {
 } from '../contract/log-policy.ts';
 import { consistencyRanges } from '../contract/merkle.ts';
 import { networkFault } from '../contract/network-fault.ts';
+import { plainAddress } from '../contract/plain-address.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { formatVerifierKey, keyHashOf } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
@@ -96,12 +97,9 @@ function strangeKey(witness: PolicyWitness, { note, signed }: AskedLog): string 
   return linesOf(note, signed.origin, keyHash).length > 0 ? 'its key is that of the log' : null;
 }
 
-function unaskable(witness: PolicyWitness): string | null {
-  if (witness.url === null) return 'the policy does not say where it is asked';
-  const url = URL.canParse(witness.url) ? new URL(witness.url) : null;
-  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  const isPlain = url?.username === '' && url.search === '' && url.hash === '';
-  return isHttp && isPlain ? null : `"${witness.url}" is not an http address`;
+function unaskable({ url }: PolicyWitness): string | null {
+  if (url === null) return 'the policy does not say where it is asked';
+  return plainAddress(url) === null ? `"${url}" is not an http address` : null;
 }
 
 /**

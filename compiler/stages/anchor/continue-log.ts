@@ -48,13 +48,13 @@ export function continuedLog(parts: LogParts): ContinuedLog {
     }
     return { parts, edge: log.edge, first: null };
   }
-  const release = currentRelease(data, previous);
+  const first = currentRelease(data, previous);
   const edge =
-    release === null || previous === null
+    first === null || previous === null
       ? null
-      : copyFirstLog({ data, head: previous.head, release, issuers });
-  if (edge === null) return { parts, edge: { size: 0, rows: [], bundle: [] }, first: null };
-  return { parts, edge, first: release };
+      : copyFirstLog({ data, head: previous.head, release: first, issuers });
+  if (edge !== null) return { parts, edge, first };
+  return { parts, edge: { size: 0, rows: [], bundle: [] }, first: null };
 }
 
 /** Takes in what is new of some leaves, and writes the index. `isIncremental`: what does not change of the release before stays. */
@@ -97,15 +97,6 @@ function storedIndex(release: CurrentRelease): RunSource {
   return new StoredRuns(parseHashCount(read(HASH_COUNT_PATH).toString('latin1')), read);
 }
 
-/** A release that takes in nothing has no file. */
-function keepTaken(from: string, to: string, count: number): void {
-  rmSync(to, { force: true });
-  if (count === 0) return;
-  mkdirSync(dirname(to), { recursive: true });
-  renameSync(from, to);
-  syncFolder(dirname(to));
-}
-
 /** What a release takes in before it is published, 32 bytes a hash. */
 export function stagedHashes(staging: Pick<Staging, 'scratch'>): Buffer {
   const path = takenFile(staging);
@@ -125,13 +116,10 @@ export function appendRelease(
 ): LogSwitch {
   const { staging, press } = parts;
   const { data, place } = staging;
-  if (place !== null && (release.sequence !== place.sequence + 1 || goesBack(place, release))) {
-    throw refused(
-      CHECKPOINT_PATH,
-      `release ${release.sequence} as of ${release.as_of} is not the next one`,
-    );
-  }
   const { as_of, sequence, valid_until = null } = release;
+  if (place !== null && (sequence !== place.sequence + 1 || goesBack(place, release))) {
+    throw refused(CHECKPOINT_PATH, `release ${sequence} as of ${as_of} is not the next one`);
+  }
   const head = canonicalDigest(release);
   const entry = releaseEntryBytes({ all, as_of, head, new: taken, sequence, valid_until });
   const files = appendEntries(edge, [entry]);
@@ -141,7 +129,14 @@ export function appendRelease(
   return {
     publish() {
       writeLogFiles(data, files);
-      keepTaken(takenFile(staging), join(data, takenPath(sequence)), taken.count);
+      const to = join(data, takenPath(sequence));
+      rmSync(to, { force: true });
+      // A release that takes in nothing has no file.
+      if (taken.count > 0) {
+        mkdirSync(dirname(to), { recursive: true });
+        renameSync(takenFile(staging), to);
+        syncFolder(dirname(to));
+      }
       publishCheckpoint(data, { note, key });
     },
     // Witnesses may have added their lines.

@@ -148,22 +148,15 @@ function numbersAt(lines: Buffer, start: number): [number, number] {
   return numbers;
 }
 
-/** What the runs of an index are made of. */
-interface RunParts {
-  /** The index so far. A run of it is within one run of the new index. */
-  readonly before: Pick<RunSource, 'runs' | 'lines'>;
-  /** What was added, by the runs of the new index. */
-  readonly added: RunSpill;
-  /** Whether a run is in the release already and stays as it is. */
-  readonly stands: (run: HashRun) => boolean;
-}
-
-/** Path and lines of each file of each run that does not stand; the lines are valid until the next file is asked for. */
-export function* runFiles({
-  before,
-  added,
-  stands,
-}: RunParts): Generator<readonly [string, Buffer]> {
+/**
+ * Path and lines of each file of each run that does not stand, of the index `before` and of what was added, which has the runs of
+ * the new index: a run of the old one is within one of these. The lines are valid until the next file is asked for.
+ */
+export function* runFiles(
+  before: Pick<RunSource, 'runs' | 'lines'>,
+  added: RunSpill,
+  stands: (run: HashRun) => boolean,
+): Generator<readonly [string, Buffer]> {
   for (const run of added.runs) {
     if (stands(run)) continue;
     const sources = before.runs
@@ -173,29 +166,23 @@ export function* runFiles({
   }
 }
 
-type LinesOfByte = (first: number) => Buffer;
-
 /** The files of one run, made byte by byte where it has more of them: so memory does not grow with the run. */
 function* filesOf(
   run: HashRun,
-  sources: readonly LinesOfByte[],
+  sources: readonly ((first: number) => Buffer)[],
 ): Generator<readonly [string, Buffer]> {
   const memory = new ReusedBytes();
   const steps = Math.min(run.shards, FIRST_BYTES);
   const [bytes, shards] = [FIRST_BYTES / steps, run.shards / steps];
   const leads = LEADS / run.shards;
   for (let step = 0; step < steps; step += 1) {
-    const lines = sortedLines(gathered(sources, step * bytes, bytes), HEX_AT, memory);
+    const parts: Buffer[] = [];
+    for (let first = step * bytes; first < (step + 1) * bytes; first += 1) {
+      for (const source of sources) parts.push(Buffer.from(source(first)));
+    }
+    const lines = sortedLines(Buffer.concat(parts), HEX_AT, memory);
     for (let shard = step * shards; shard < (step + 1) * shards; shard += 1) {
       yield [runPath(run, shard), linesBetween(lines, shard * leads, (shard + 1) * leads)];
     }
   }
-}
-
-function gathered(sources: readonly LinesOfByte[], from: number, count: number): Buffer {
-  const parts: Buffer[] = [];
-  for (let first = from; first < from + count; first += 1) {
-    for (const source of sources) parts.push(Buffer.from(source(first)));
-  }
-  return Buffer.concat(parts);
 }

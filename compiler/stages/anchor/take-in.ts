@@ -75,7 +75,7 @@ export function takeIn(parts: TakeInParts): TakenIn {
   const isIn = (runs: readonly HashRun[], run: HashRun): boolean =>
     runs.some((other) => isSameRun(run, other));
   const stands = (run: HashRun): boolean => isStanding && isIn(known.runs, run);
-  for (const [path, lines] of runFiles({ before: known, added, stands })) press.file(path, lines);
+  for (const [path, lines] of runFiles(known, added, stands)) press.file(path, lines);
   press.file(HASH_COUNT_PATH, hashCountText(total));
   const merged = known.runs.filter((run) => !isIn(added.runs, run));
   return { taken: tree.head(), gone: isStanding ? merged.flatMap(runPaths) : [] };
