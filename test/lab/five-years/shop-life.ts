@@ -18,10 +18,8 @@ import { SHOP, Watcher, Witnesses } from './watcher.ts';
 
 /** How long a release is promised to be the newest, in days; months are shorter. */
 const VALID_DAYS = 40;
-/** Every release stays. */
-const RETENTION = { last: 100, days: 0 };
 
-/** What is bought: a record, whose reading has an entry in the log, and bodies whose signed statement has one. */
+/** What is bought: one reading, one that joins the newest of several, and one that is cut when it is delivered. */
 const PRODUCTS = {
   record: '/gauge?entity=btc&signal_id=crypto.spot',
   census: '/gauge/census?signal_id=crypto.spot',
@@ -116,7 +114,6 @@ export class ShopLife {
       data,
       asOf: monthTime(month),
       validUntil: monthTime(month, VALID_DAYS),
-      retention: RETENTION,
       ...signersIn(month, this.plan, this.seeds),
     });
   }
