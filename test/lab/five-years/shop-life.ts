@@ -1,5 +1,8 @@
-import { cpSync } from 'node:fs';
+import { cpSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
+import { RELEASES_FOLDER } from '../../../compiler/contract/release.ts';
+import { releaseNames } from '../../../compiler/stages/publish/release-folders.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { askWitnesses } from '../../../compiler/witness/ask-witnesses.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
@@ -110,6 +113,11 @@ export class ShopLife {
   }
 
   async #publish(data: string, month: number, snapshots = this.#snapshots): Promise<void> {
+    // What the disk says of the releases so far, as if each were a month old when the next one came.
+    for (const [at, name] of releaseNames(data).reverse().entries()) {
+      const then = new Date(Date.now() - (at + 1) * 30 * DAY_MS);
+      utimesSync(join(data, RELEASES_FOLDER, name), then, then);
+    }
     await compileFolder(snapshots, {
       data,
       asOf: monthTime(month),
