@@ -47,7 +47,7 @@ export const FIVE_YEARS: Plan = {
   buysAll: false,
 };
 
-/** The same events in the same order, for `npm test`. */
+/** The same events in the same order, in less time. */
 export const SHORT: Plan = {
   months: 9,
   root: 2,
