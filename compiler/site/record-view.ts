@@ -332,10 +332,8 @@ async function logTree(hash: string): Promise<HTMLElement> {
   const { sequence, as_of } = entry;
   const { count } = entry.new;
   const steps = logPath(index, count, inclusion_proof);
-  const [place, all, release, log] = [index + 1, count, sequence, entry_index + 1].map((number) =>
-    number.toLocaleString('en'),
-  );
-  const summary = `Release ${release} of ${timeText(as_of)} stated this hash: number ${place} of the ${all} that it took in. ${steps.length} hashes lead from it to the root that the release states. The release is entry ${log} of the log.`;
+  const [place, all] = [index + 1, count].map((number) => number.toLocaleString('en'));
+  const summary = `Release ${sequence} of ${timeText(as_of)} stated this hash: number ${place} of the ${all} that it took in. ${steps.length} hashes lead from it to the root that the release states. The release is entry ${entry_index + 1} of the log.`;
   return el(
     'div',
     { class: 'tree' },
