@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
+import { PACKAGE_FOLDER } from '../compiler/package-folder.ts';
 import { compileFolder, makeFolder } from './snapshot-folder.ts';
 
 /**
@@ -15,23 +16,25 @@ interface Fixture {
   readonly sold: Readonly<Record<string, string>>;
 }
 
-const PACKED = readFileSync(join(import.meta.dirname, 'fixtures/format-2-folder.json.br'));
-const FIXTURE = JSON.parse(brotliDecompressSync(PACKED).toString('utf8')) as Fixture;
+const PACKED = join(PACKAGE_FOLDER, 'test/fixtures/format-2-folder.json.br');
+const FIXTURE = JSON.parse(brotliDecompressSync(readFileSync(PACKED)).toString('utf8')) as Fixture;
 
 export const SOLD_THEN = FIXTURE.sold;
-/** Of the last of its releases, and of the first one after. */
-export const LAST_AS_OF = '2026-11-20T11:50:00Z';
-export const NEXT_AS_OF = '2026-11-20T12:50:00Z';
+/** What the releases of before were compiled with, and when the next one is due. */
+export const FORMAT_2_TERMS = {
+  asOf: '2026-11-20T12:50:00Z',
+  baseUrl: 'https://readings.example',
+  issuerName: 'Harbour readings',
+} as const;
 
 /** A copy of it: the folder of its snapshots and the data folder. */
-export function format2Folder() {
-  const root = makeFolder();
+export function format2Folder(root = makeFolder()) {
   for (const [path, text] of Object.entries(FIXTURE.files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), Buffer.from(text, 'latin1'));
   }
   for (const [path, target] of Object.entries(FIXTURE.links)) symlinkSync(target, join(root, path));
-  return { snapshots: join(root, 'snapshots'), data: join(root, 'dist-data') };
+  return { snapshots: join(root, 'snapshots'), data: join(root, 'data') };
 }
 
 /** Compiles it once more by the program of now. */
@@ -39,6 +42,5 @@ export function compileNext(
   { snapshots, data }: ReturnType<typeof format2Folder>,
   more: NonNullable<Parameters<typeof compileFolder>[1]> = {},
 ) {
-  const terms = { baseUrl: 'https://readings.example', issuerName: 'Harbour readings' };
-  return compileFolder(snapshots, { data, asOf: NEXT_AS_OF, ...terms, ...more });
+  return compileFolder(snapshots, { data, ...FORMAT_2_TERMS, ...more });
 }
