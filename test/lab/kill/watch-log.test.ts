@@ -46,12 +46,12 @@ function spoiled(spoil: (data: string) => void): string {
 }
 
 describe('readLog()', () => {
-  it('takes a log that grows, and one that is what it was', () => {
+  it('I15: takes a log that grows, and one that is what it was', () => {
     expect(wrongs(makeFolder(), one, one, two)).toEqual([]);
     expect(wrongs(one, other)).toEqual([]);
   });
 
-  it('tells one that shrinks, forks, or is gone', () => {
+  it('I15: tells one that shrinks, forks, or is gone', () => {
     expect(wrongs(two, one)).toEqual(['the log has 1 entries, and had 2']);
     expect(wrongs(two, other)).toEqual([
       'the log forks at 2 entries',
