@@ -21,6 +21,18 @@ const BEYOND_THE_CORE: readonly RegExp[] = [
   // Whether an echo can be that of an answer: AUDIT.md, section 7. Nobody signs it.
   /^(echo|expect|consistency) (.*\.)?(cutoff_time|market_or_event|valid_[a-z]+)$/,
 ];
+/** A record that says a version of its core and lacks a member, or its hash: FORMAT.md, section 3, hashes whole cores. */
+const LACKING =
+  /^(missing beside its core version$|Cannot compose the hash core: "\w+" is missing;)/;
+
+/** Whether a body fails by what is not of the core alone. */
+export function failsBeyond(checks: readonly BodyCheck[]): boolean {
+  const faults = checks.filter(({ status }) => status === 'fail');
+  const isBeyond = ({ check, where, detail }: BodyCheck): boolean =>
+    BEYOND_THE_CORE.some((each) => each.test(`${check} ${where}`)) ||
+    (check === 'record_hash' && LACKING.test(detail));
+  return faults.length > 0 && faults.every(isBeyond);
+}
 
 /** What the judge of the program says, in the words of FORMAT.md, section 9. */
 export interface FirstVerdict {
@@ -56,13 +68,12 @@ export function firstVerdict(text: string, reader: MadeReader): FirstVerdict {
   });
   const { verdict, checks } = noProof === true ? judged : expectingProof(judged, expect);
   const faults = checks.filter(({ status }) => status === 'fail');
-  const isBeyond =
-    faults.length > 0 &&
-    faults.every(({ check, where }) =>
-      BEYOND_THE_CORE.some((each) => each.test(`${check} ${where}`)),
-    );
   const isOpen = verdict === 'unproven' || (verdict === 'unsigned' && isCited(body));
-  return { verdict: isOpen ? 'undecided' : (verdict as MadeVerdict), faults, isBeyond };
+  return {
+    verdict: isOpen ? 'undecided' : (verdict as MadeVerdict),
+    faults,
+    isBeyond: failsBeyond(checks),
+  };
 }
 
 function isCited(body: JsonValue): boolean {
