@@ -1,4 +1,5 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { sampleIn } from '../../compiler/contract/citation.ts';
 import { readKeyHistory } from '../../compiler/contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText } from '../../compiler/contract/series-csv.ts';
@@ -68,18 +69,18 @@ export function firstVerdict(text: string, reader: MadeReader): FirstVerdict {
   });
   const { verdict, checks } = noProof === true ? judged : expectingProof(judged, expect);
   const faults = checks.filter(({ status }) => status === 'fail');
+  return { verdict: wordOf(verdict, body), faults, isBeyond: failsBeyond(checks) };
+}
+
+/** The word of FORMAT.md, section 9, for a verdict of the program. */
+export function wordOf(verdict: string, body: JsonValue): MadeVerdict {
   const isOpen = verdict === 'unproven' || (verdict === 'unsigned' && isCited(body));
-  return {
-    verdict: isOpen ? 'undecided' : (verdict as MadeVerdict),
-    faults,
-    isBeyond: failsBeyond(checks),
-  };
+  return isOpen ? 'undecided' : (verdict as MadeVerdict);
 }
 
 function isCited(body: JsonValue): boolean {
-  if (!isObject(body)) return false;
-  const { sample } = body;
-  return (isObject(sample) ? sample : body)._citation !== undefined;
+  const signed = sampleIn(body) ?? body;
+  return isObject(signed) && signed._citation !== undefined;
 }
 
 /** All of these witnesses have to have cosigned. */
