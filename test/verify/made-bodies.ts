@@ -348,7 +348,7 @@ export function settlement(): JsonObject {
 
 export function echoed(body: JsonObject): JsonObject {
   const { _citation, ...rest } = body;
-  const echoes = { cutoff_time: '2026-11-11T05:00:00Z', market_or_event: 'a market' };
+  const echoes = { cutoff_time: '2026-11-12T04:59:59Z', market_or_event: 'a market' };
   return { ...rest, ...echoes, _citation: _citation as JsonValue };
 }
 
