@@ -1073,7 +1073,7 @@ def judge_body(value, reader):
         said.append("the content is not recomputable: nobody signed it")
     said += ["citation hash and signature"] + told_words(body, proof, at, reader)
     if reader.expect is not None:
-        check_expected(body, reader.expect)
+        check_expected(value, reader.expect)
         said.append("it answers the request that was expected")
     doubt = key_doubt(citation, proof, reader)
     refuse_if(proof is None and reader.witnesses, "_proof: missing, so that no witness of yours saw it")
