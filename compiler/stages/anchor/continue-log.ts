@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
 import { parseDidKey } from '../../contract/did-key.ts';
@@ -11,7 +11,7 @@ import { readPlain } from '../../verify/plain-file.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import type { LogSwitch, Staging } from '../publish/release-store.ts';
-import { syncFolder } from '../publish/replace-file.ts';
+import { durableFolder, syncFolder } from '../publish/replace-file.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
 import { signCheckpoint } from './checkpoint-note.ts';
@@ -133,7 +133,7 @@ export function appendRelease(
       rmSync(to, { force: true });
       // A release that takes in nothing has no file.
       if (taken.count > 0) {
-        mkdirSync(dirname(to), { recursive: true });
+        durableFolder(dirname(to));
         renameSync(takenFile(staging), to);
         syncFolder(dirname(to));
       }

@@ -11,7 +11,7 @@ import { readPlain } from '../../verify/plain-file.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
 import type { CurrentRelease } from './current-release.ts';
-import { readEdge, refused, writeLogFiles } from './log-folder.ts';
+import { filesOfLog, readEdge, readOrRefuse, refused, writeLogFiles } from './log-folder.ts';
 import { appendEntries, hexOf, rootOf, type TreeEdge } from './log-tree.ts';
 
 /** Beside the releases: the newest checkpoint that one of them carried, and timestamps. */
@@ -49,16 +49,21 @@ export function copyFirstLog({ data, head, release, issuers }: FirstLog): TreeEd
   if (head.log_index !== undefined) {
     writeLogFiles(data, appendEntries(edge, [logEntry(canonicalDigest(head))]));
   }
-  // The newest checkpoint that left this folder has to be the one of this log: anything else would be a fork.
+  // The newest checkpoint that left this folder has to be one of this log: anything else would be a fork. A kill behind the
+  // switch left that of the release before.
   const path = join(data, LAST_CHECKPOINT);
   if (!existsSync(path)) return edge;
   const text = readPlain(path, NOTE_CHARS_MAX).toString('utf8');
   const { checkpoint: last } = judgeNote(text, issuers);
   if (last === null) throw refused(LAST_CHECKPOINT, 'it is damaged');
-  if (last.size === edge.size && hexOf(last.root) === hexOf(rootOf(edge))) return edge;
+  const { size, root } = last;
+  const { hashOf } = filesOfLog(data, { size: edge.size, root: rootOf(edge) });
+  const rootThen = (): Uint8Array =>
+    readOrRefuse(LOG_FOLDER, () => hashOf({ start: 0, end: size }));
+  if (size <= edge.size && hexOf(rootThen()) === hexOf(root)) return edge;
   throw refused(
     LAST_CHECKPOINT,
-    `a log of ${last.size} entries was already signed, and that of the current release has ${edge.size}`,
+    `another log of ${size} entries was already signed than that of the current release, which has ${edge.size}`,
   );
 }
 

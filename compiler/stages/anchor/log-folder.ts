@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Checkpoint, NOTE_CHARS_MAX, openNote } from '../../contract/checkpoint.ts';
 import { defined } from '../../contract/defined.ts';
@@ -20,7 +20,7 @@ import {
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { LockedError, lockData } from '../publish/data-lock.ts';
-import { replaceFile, syncFolder } from '../publish/replace-file.ts';
+import { durableFolder, replaceFile, syncFolder } from '../publish/replace-file.ts';
 import { edgeTiles, hexOf, rootOf, sha256, type TreeEdge } from './log-tree.ts';
 
 /** How many sizes of the log keep their partial tiles: a reader of a checkpoint of before still finds them. */
@@ -48,7 +48,7 @@ export function openLog(data: string): OpenLog | null {
   if (signed === undefined) throw refused(CHECKPOINT_PATH, 'it is not a checkpoint');
   const edge = readEdge(data, signed);
   const { size } = signed;
-  const log = tiledLog(signed, (path) => bytesAt(data, path), sha256);
+  const log = filesOfLog(data, signed);
   const entryAt = (index: number): ReleaseEntry | null =>
     parseReleaseEntry(readOrRefuse(LOG_FOLDER, () => log.entryAt(index)));
   const last = size === 0 ? null : entryAt(size - 1);
@@ -65,6 +65,11 @@ export function openLog(data: string): OpenLog | null {
     },
     hashOf: (range) => readOrRefuse(LOG_FOLDER, () => log.hashOf(range)),
   };
+}
+
+/** The files of a log as a checkpoint states it; what they do not give is thrown. */
+export function filesOfLog(data: string, signed: Pick<Checkpoint, 'size' | 'root'>) {
+  return tiledLog(signed, (path) => bytesAt(data, path), sha256);
 }
 
 /** The signed note of the newest checkpoint; null before the first. */
@@ -119,7 +124,7 @@ export function readOrRefuse<T>(path: string, read: () => T): T {
 export function writeLogFiles(data: string, files: ReadonlyMap<string, Uint8Array>): void {
   for (const [path, bytes] of files) {
     const folder = dirname(join(data, path));
-    mkdirSync(folder, { recursive: true });
+    durableFolder(folder);
     writeFileSync(join(data, path), bytes, { flush: true });
     syncFolder(folder);
   }
