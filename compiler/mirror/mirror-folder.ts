@@ -22,6 +22,7 @@ import {
   RELEASES_FOLDER,
 } from '../contract/release.ts';
 import { LOG_FOLDER } from '../contract/tiles.ts';
+import { atOnce } from '../fetch/at-once.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { asked, type Fetch, refusal, UnreachableError } from '../monitor/log-client.ts';
 import { currentName, releaseNames, removeUnlisted } from '../stages/publish/release-folders.ts';
@@ -230,23 +231,15 @@ export async function fetchFiles(
   told: (done: number) => void = () => undefined,
 ): Promise<void> {
   let done = 0;
-  const errors: unknown[] = [];
-  const left = wanted.values();
-  const work = async (): Promise<void> => {
-    for (const entry of left) {
-      if (errors.length > 0) return;
-      const { detail, bytes, isResumed } = await patiently(by, () => fetchOnce(entry, by));
-      if (detail === null) sum.files += 1;
-      else sum.ungiven.push({ path: entry.path, detail });
-      done += 1;
-      sum.bytes += bytes;
-      sum.resumed += isResumed ? 1 : 0;
-      told(done);
-    }
-  };
-  const one = (): Promise<unknown> => work().catch((error: unknown) => errors.push(error));
-  await Promise.all(Array.from({ length: PARALLEL }, one));
-  if (errors.length > 0) throw errors[0];
+  await atOnce(wanted, PARALLEL, async (entry) => {
+    const { detail, bytes, isResumed } = await patiently(by, () => fetchOnce(entry, by));
+    if (detail === null) sum.files += 1;
+    else sum.ungiven.push({ path: entry.path, detail });
+    done += 1;
+    sum.bytes += bytes;
+    sum.resumed += isResumed ? 1 : 0;
+    told(done);
+  });
 }
 
 interface FetchedFile {

@@ -14,6 +14,7 @@ import {
   takenPath,
   tilePath,
 } from '../contract/tiles.ts';
+import { atOnce } from '../fetch/at-once.ts';
 import { type LogClient, tileAt } from '../monitor/log-client.ts';
 import {
   changeCheckpoint,
@@ -185,27 +186,23 @@ async function fetchTaken(
   entries: readonly Uint8Array[],
   client: LogClient,
 ): Promise<void> {
-  const left = entries.values();
-  const work = async (): Promise<void> => {
-    for (const bytes of left) {
-      const entry = parseReleaseEntry(bytes);
-      if (entry === null || entry.new.count === 0) continue;
-      const path = takenPath(entry.sequence);
-      const size = entry.new.count * HASH_BYTES;
-      if (statSync(join(data, path), { throwIfNoEntry: false })?.size === size) continue;
-      if (size > TAKEN_BYTES_MAX)
-        throw new LogFault(`it has ${entry.new.count} hashes`, { file: path });
-      const taken = await client.get(`/${path}`, size);
-      const tree = new RecomputedTree();
-      for (let at = 0; taken !== null && at + HASH_BYTES <= taken.length; at += HASH_BYTES) {
-        const hex = Buffer.from(taken.subarray(at, at + HASH_BYTES)).toString('hex');
-        tree.add(takenLeaf(`sha256:${hex}`, sha256));
-      }
-      if (taken === null || tree.head.root !== entry.new.root) {
-        throw new LogFault('it is not what the entry states', { file: path });
-      }
-      writeLogFiles(data, new Map([[path, taken]]));
+  await atOnce(entries, PARALLEL, async (bytes) => {
+    const entry = parseReleaseEntry(bytes);
+    if (entry === null || entry.new.count === 0) return;
+    const path = takenPath(entry.sequence);
+    const size = entry.new.count * HASH_BYTES;
+    if (statSync(join(data, path), { throwIfNoEntry: false })?.size === size) return;
+    if (size > TAKEN_BYTES_MAX)
+      throw new LogFault(`it has ${entry.new.count} hashes`, { file: path });
+    const taken = await client.get(`/${path}`, size);
+    const tree = new RecomputedTree();
+    for (let at = 0; taken !== null && at + HASH_BYTES <= taken.length; at += HASH_BYTES) {
+      const hex = Buffer.from(taken.subarray(at, at + HASH_BYTES)).toString('hex');
+      tree.add(takenLeaf(`sha256:${hex}`, sha256));
     }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
+    if (taken === null || tree.head.root !== entry.new.root) {
+      throw new LogFault('it is not what the entry states', { file: path });
+    }
+    writeLogFiles(data, new Map([[path, taken]]));
+  });
 }

@@ -321,8 +321,8 @@ export async function verifyAddress(
     const isKept = mirror !== undefined && options.memory === undefined;
     const remembering = isKept ? { memory: memoryAt(join(folder, SEEN_NAME)) } : {};
     try {
-      const world = { fetch, clock, answerMs, signal: stop.signal };
-      return await judge({ address, folder }, { ...options, ...remembering }, world);
+      const world = { address, fetch, clock, answerMs, signal: stop.signal };
+      return await judge({ ...options, ...remembering }, folder, world);
     } finally {
       unlock();
     }
@@ -344,18 +344,19 @@ function addressOf(text: string): string {
 }
 
 async function judge(
-  { address, folder }: { address: string; folder: string },
   options: VerifyCommandOptions,
-  world: Pick<MirrorBy, 'fetch' | 'clock' | 'answerMs' | 'signal'>,
+  folder: string,
+  world: Pick<MirrorBy, 'address' | 'fetch' | 'clock' | 'answerMs' | 'signal'>,
 ): Promise<VerifyOutcome> {
+  const { address, clock } = world;
   const { issuer, root, keys, progress = () => undefined } = options;
   const trusted = trustedBy(issuer, root);
   const { keys: given } = keys === undefined ? {} : givenKeys(nodeDisk, keys, trusted);
   const known = given === undefined ? trusted : { ...trusted, keys: given };
   const held = new MirrorFolder(folder, address);
-  const started = world.clock.steady();
-  const mirrored = await mirrorRelease({ ...known, ...world, address, folder: held, progress });
-  const seconds = (world.clock.steady() - started) / 1000;
+  const started = clock.steady();
+  const mirrored = await mirrorRelease({ ...known, ...world, folder: held, progress });
+  const seconds = (clock.steady() - started) / 1000;
   const { fetched: come, log, odd, undescribed, held: had, compared } = mirrored.found;
   const notGiven = [...come.ungiven, ...undescribed].slice(0, NOT_GIVEN_MAX);
   const fetched = {

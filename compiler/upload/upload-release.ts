@@ -26,6 +26,7 @@ import {
 import { BLOCKS_PATH } from '../contract/statement-tree.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
+import { atOnce } from '../fetch/at-once.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import {
   currentName,
@@ -213,7 +214,7 @@ async function writeBodies(
   await resumeOrBegin(options);
   let [done, files, bytes, resumed] = [0, 0, 0, 0];
   const total = wanted.length + damaged.length;
-  await forEach([...wanted, ...damaged], destination.parallel, async (entry, at) => {
+  await atOnce([...wanted, ...damaged], destination.parallel, async (entry, at) => {
     const path = storedPath(entry.path, entry.sha256);
     const isResumed = at < wanted.length && notes.isSent(path);
     if (isResumed && destination.holds?.(path, entry) !== false) resumed += 1;
@@ -239,7 +240,7 @@ async function damagedThere(
   const all = [...onlyIn(list.bytes, Buffer.alloc(0))].filter(({ path }) => !isWanted.has(path));
   const look = async (entries: readonly FileEntry[]): Promise<FileEntry[]> => {
     const damaged = new Set<FileEntry>();
-    await forEach(entries, destination.parallel, async (entry) => {
+    await atOnce(entries, destination.parallel, async (entry) => {
       const there = await bytesThere(destination, storedPath(entry.path, entry.sha256), entry.size);
       if (there === null || hash('sha256', there, 'hex') !== entry.sha256) damaged.add(entry);
     });
@@ -282,24 +283,6 @@ function ownBytes(data: string, entry: FileEntry): Buffer {
       { cause },
     );
   }
-}
-
-/** Works on each entry, so many at once; the first error stops all of them, and is thrown once they have ended. */
-async function forEach(
-  entries: readonly FileEntry[],
-  parallel: number,
-  work: (entry: FileEntry, at: number) => Promise<void>,
-): Promise<void> {
-  const rest = entries.entries();
-  const errors: unknown[] = [];
-  const one = async (): Promise<void> => {
-    for (const [at, entry] of rest) {
-      if (errors.length > 0) return;
-      await work(entry, at).catch((error: unknown) => errors.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: parallel }, one));
-  if (errors.length > 0) throw errors[0];
 }
 
 async function readBack(

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   type AnchorState,
   anchorProofPath,
@@ -21,20 +21,14 @@ interface Anchor {
   readonly proof: Uint8Array;
 }
 
-/** The timestamps of the log of a data folder, by the root in hex. */
-export interface AnchorStore {
-  /** Null while the root is unstamped; throws a RangeError for files that are damaged. */
-  read(rootHex: string): Anchor | null;
-  /** Every root that has one, in order. */
-  roots(): string[];
-  /** Replaces both files, the proof first: a state never speaks of a proof that is not there. */
-  write(anchor: Anchor): void;
-}
+export type AnchorStore = ReturnType<typeof anchorStore>;
 
-export function anchorStore(data: string): AnchorStore {
+/** The timestamps of the log of a data folder, by the root in hex. */
+export function anchorStore(data: string) {
   const placeOf = (path: string): string => join(data, path);
   return {
-    read(rootHex) {
+    /** Null while the root is unstamped; throws a RangeError for files that are damaged. */
+    read(rootHex: string): Anchor | null {
       const path = placeOf(anchorStatePath(rootHex));
       if (!existsSync(path)) return null;
       try {
@@ -48,15 +42,14 @@ export function anchorStore(data: string): AnchorStore {
         );
       }
     },
-    roots() {
+    /** Every root that has one, in order. */
+    roots(): string[] {
       const folder = dirname(placeOf(anchorStatePath('')));
       const names = existsSync(folder) ? readdirSync(folder) : [];
-      return names
-        .filter((name) => name.endsWith('.json'))
-        .map((name) => basename(name, '.json'))
-        .sort();
+      return names.flatMap((name) => /^(.*)\.json$/.exec(name)?.[1] ?? []).sort();
     },
-    write({ state, proof }) {
+    /** Replaces both files, the proof first: a state never speaks of a proof that is not there. */
+    write({ state, proof }: Anchor): void {
       const path = placeOf(anchorStatePath(state.root));
       mkdirSync(dirname(path), { recursive: true });
       replaceFile(placeOf(anchorProofPath(state.root)), proof);
