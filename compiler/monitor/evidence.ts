@@ -90,16 +90,6 @@ export type Contradiction = Evidence extends infer E
     : never
   : never;
 
-/**
- * `proven`: the issuer signed both. `nothing`: the texts contradict nothing, nobody who counts signed them, or a key that has
- * ended signed one, which whoever has it by now may have done.
- */
-interface EvidenceReport {
-  readonly verdict: 'proven' | 'nothing';
-  readonly says: string;
-  readonly signers: readonly string[];
-}
-
 /** Reads a file of evidence; throws a RangeError for anything else. */
 export function parseEvidence(text: string): Evidence {
   try {
@@ -116,8 +106,15 @@ export function formatEvidence(evidence: Evidence): string {
   return `${JSON.stringify(evidence, null, 2)}\n`;
 }
 
-/** Judges evidence from its signed texts alone; under `any` whoever the monitor believed counts. */
-export function checkEvidence(evidence: Evidence, given: KeyTrust & PolicyTrust): EvidenceReport {
+/**
+ * Judges evidence from its signed texts alone; under `any` whoever the monitor believed counts. `proven`: the issuer signed both.
+ * `nothing`: the texts contradict nothing, nobody who counts signed them, or a key that has ended signed one, which whoever has it
+ * by now may have done.
+ */
+export function checkEvidence(
+  evidence: Evidence,
+  given: KeyTrust & PolicyTrust,
+): { verdict: 'proven' | 'nothing'; says: string; signers: readonly string[] } {
   try {
     const { trust, roots } = given;
     const lists = listsOf(evidence, given.keys);
@@ -354,48 +351,31 @@ export function entryContradiction(entry: ReleaseEntry, head: Release): string |
   return isSame ? null : `the log says another release ${head.sequence} than ${releaseName(head)}`;
 }
 
-/** What two lists contradict each other in, and the keys of the issuer that signed both sides. */
-export interface KeysContradiction {
-  readonly says: string;
-  readonly signers: readonly string[];
-  /** Whether root keys signed, whose time does not end. */
-  readonly isByRoot: boolean;
-}
-
-/** Why two lists that hold cannot both be of one honest issuer; null where they can, one of them being older. */
-export function keysContradiction(one: KeyHistory, other: KeyHistory): KeysContradiction | null {
-  return rootContradiction(one, other) ?? successorContradiction(one, other);
-}
-
-/** A key announced two successors. What a root puts in place of one is announced by no key. */
-function successorContradiction(one: KeyHistory, other: KeyHistory): KeysContradiction | null {
-  const [first, second] = [one, other].map(({ keys }) =>
-    keys.flatMap((key) => key.statement ?? []),
-  );
-  for (const [at, statement] of (first ?? []).entries()) {
-    const also = second?.[at];
-    if (also === undefined || also.old_did !== statement.old_did) return null;
-    if (also.new_did === statement.new_did) continue;
-    const says = `${also.old_did} announced two successors: ${statement.new_did} and ${also.new_did}`;
-    return { says, signers: [also.old_did], isByRoot: false };
-  }
-  return null;
-}
-
-function rootContradiction(one: KeyHistory, other: KeyHistory): KeysContradiction | null {
+/** Why two lists that hold cannot both be of one honest issuer, the keys of it that signed both sides, and whether these are root keys, whose time does not end; null where they can, one of them being older. */
+export function keysContradiction(one: KeyHistory, other: KeyHistory) {
   const { roots = [] } = one;
   const also = other.roots ?? [];
   const at = roots.findIndex((root, index) => {
     const second = also[index];
-    return second !== undefined && Buffer.compare(rootBytes(root), rootBytes(second)) !== 0;
+    return second !== undefined && !isEqual(rootBytes(root), rootBytes(second));
   });
-  if (at < 0) return null;
-  const says = `version ${at + 1} of the root is stated in two ways`;
-  // The first version is signed by an issuer key, later ones by the root keys of the version before, which both lists have.
-  const adopters = [one, other].flatMap((list) => adoptedKeys(beforeRoots(list)).adopter ?? []);
-  return at === 0
-    ? { says, signers: adopters, isByRoot: false }
-    : { says, signers: [rootDid(one)], isByRoot: true };
+  if (at >= 0) {
+    const says = `version ${at + 1} of the root is stated in two ways`;
+    // The first version is signed by an issuer key, later ones by the root keys of the version before, which both lists have.
+    const isByRoot = at > 0;
+    const adopters = [one, other].flatMap((list) => adoptedKeys(beforeRoots(list)).adopter ?? []);
+    return { says, signers: isByRoot ? [rootDid(one)] : adopters, isByRoot };
+  }
+  // What a root puts in place of a key is announced by no key.
+  const announced = ({ keys }: KeyHistory) => keys.flatMap((key) => key.statement ?? []);
+  for (const [index, { old_did, new_did }] of announced(one).entries()) {
+    const next = announced(other)[index];
+    if (next?.old_did !== old_did) return null;
+    if (next.new_did === new_did) continue;
+    const says = `${old_did} announced two successors: ${new_did} and ${next.new_did}`;
+    return { says, signers: [old_did], isByRoot: false };
+  }
+  return null;
 }
 
 /** Reads the text of a list of keys; throws for one that does not hold. */
