@@ -151,7 +151,7 @@ async function firstRelease(
   } catch (error) {
     const { folder } = source;
     const damaged = await source.mark();
-    const kept = await source.kept();
+    const kept = (await source.kept?.()) ?? null;
     let release = kept === null ? null : await open(kept).catch(() => null);
     if (folder !== undefined && error instanceof DamagedReleaseError)
       release = await earlierWhole({ folder, damaged, proven: provenHeads(stateDir), terms, open });
@@ -340,7 +340,7 @@ function noteServing(setting: Setting, first: FirstService, release: ReleaseInde
     const { sequence } = release.head;
     by.log({ event: 'offer_receipt_off', error, key: signer.did, release: sequence });
   }
-  void source.served(release);
+  void source.served?.(release);
   try {
     keepNewest(config.stateDir, release);
   } catch (error) {

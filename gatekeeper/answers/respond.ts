@@ -110,20 +110,16 @@ async function guarded(
   } catch (error) {
     if (!isLogged(error))
       service.log({ event: 'request_failed', id: asked.trace?.id, path, error: messageOf(error) });
-    return plainResponse(failure(error), path);
+    const refuse = (why: string, status: number, ...headers: Header[]): HttpResponse => {
+      const body = { error: `Not charged. The ${why}`, retryable: true };
+      return plainResponse(jsonReply(status, body, headers), path);
+    };
+    if (error instanceof DamagedFileError)
+      return refuse('stored file is damaged', 503, ['retry-after', '30']);
+    if (error instanceof UnreachableFileError)
+      return refuse('stored file cannot be reached', 503, ['retry-after', '10']);
+    return refuse('service failed', 500);
   }
-}
-
-function failure(error: unknown): Reply {
-  if (error instanceof DamagedFileError) {
-    const body = { error: 'Not charged. The stored file is damaged', retryable: true };
-    return jsonReply(503, body, [['retry-after', '30']]);
-  }
-  if (error instanceof UnreachableFileError) {
-    const body = { error: 'Not charged. The stored file cannot be reached', retryable: true };
-    return jsonReply(503, body, [['retry-after', '10']]);
-  }
-  return jsonReply(500, { error: 'Not charged. The service failed', retryable: true });
 }
 
 const PREFLIGHT: readonly Header[] = [

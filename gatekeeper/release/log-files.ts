@@ -5,7 +5,6 @@
 
 import type { Checkpoint } from '../../compiler/contract/checkpoint.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   completeLevels,
   HASH_BYTES,
@@ -31,12 +30,10 @@ import {
 } from '../../compiler/contract/tiles.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
-import type { LogPart, ReleasePlace } from './release-source.ts';
+import { faultOf, type LogPart, type ReleasePlace } from './release-source.ts';
 
 /** The hashes of a tile, and those of its complete subtrees, by height. */
 type Levels = readonly (readonly Uint8Array[])[];
-/** Where a tile stands in the tree; its width follows from the size. */
-type TileAt = Pick<Tile, 'level' | 'index'>;
 
 /** Bytes of tiles and bundles that are kept. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
@@ -71,7 +68,7 @@ export class LogTree {
   }
 
   /** The tile that ends the tree at a place, or the full one there; null outside of the tree. */
-  tileAt({ level, index }: TileAt): Tile | null {
+  tileAt({ level, index }: Pick<Tile, 'level' | 'index'>): Tile | null {
     const below = level === 'entries' ? 1 : TILE_WIDTH ** level;
     const width = Math.min(Math.floor(this.size / below) - index * TILE_WIDTH, TILE_WIDTH);
     return width > 0 ? { level, index, width } : null;
@@ -89,7 +86,13 @@ export class LogTree {
     const known = isLast ? this.#last : this.#bundles.get(path);
     if (known != null) return known;
     const hashes = await this.hashesOf({ ...tile, level: 0 });
-    const fault = (bytes: Buffer): string | null => bundleFault(bytes, hashes);
+    const fault = (bytes: Buffer): string | null =>
+      faultOf(() => {
+        const entries = bundleEntries(bytes);
+        const isSame = entries.every((entry, at) => isEqual(leafHash(entry, sha256), hashes[at]));
+        if (!isSame || entries.length !== hashes.length)
+          throw new RangeError('its entries are not those of its tile');
+      });
     const max = tile.width * (2 + RELEASE_ENTRY_BYTES_MAX);
     const bytes = await this.#read(path, { max, fault });
     const entries = bundleEntries(bytes);
@@ -188,17 +191,6 @@ export async function entryOfSequence(
   return { ...found, entry };
 }
 
-function bundleFault(bytes: Buffer, hashes: readonly Uint8Array[]): string | null {
-  try {
-    const entries = bundleEntries(bytes);
-    const isSame = entries.every((entry, at) => isEqual(leafHash(entry, sha256), hashes[at]));
-    return isSame && entries.length === hashes.length ? null : OTHER_ENTRIES;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-const OTHER_ENTRIES = 'its entries are not those of its tile';
 const OTHER_HASHES = 'it does not hash to its place in the tile above it';
 
 function lengthFault({ length }: Buffer, { width }: Tile): string | null {

@@ -179,18 +179,16 @@ const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly st
 });
 
 /** `/trust/preview`: the stored list, or the ids that hold the text; always a 200. Computed, because the text is the caller's. */
-export function previewSearch(question: Question, service: Service): Promise<Answered> {
-  const { q } = question.route.values;
-  return q === undefined ? storedFile(question, service) : found(q, question, service);
-}
-
-async function found(q: string, { spend }: Question, { release }: Service): Promise<Answered> {
+export async function previewSearch(question: Question, service: Service): Promise<Answered> {
+  const { route, spend } = question;
+  const { q } = route.values;
+  if (q === undefined) return storedFile(question, service);
   const wanted = q
     .trim()
     .slice(0, SEARCH_CHARS_MAX)
     .toLowerCase()
     .replaceAll(/[.\s]+/g, '-');
-  const ids = wanted === '' ? [] : await serviceIds(release);
+  const ids = wanted === '' ? [] : await serviceIds(service.release);
   spend(ids.length / IDS_A_UNIT);
   const matches = ids.filter((id) => id.includes(wanted));
   const [first] = matches;

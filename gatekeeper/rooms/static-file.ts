@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { logOrigin, verifierKey } from '../../compiler/contract/checkpoint.ts';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import { messageOf } from '../../compiler/contract/errors.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/html.ts';
 import { PROOF_BYTES_MAX, parseProof } from '../../compiler/contract/ots-proof.ts';
 import {
@@ -33,11 +32,12 @@ import type { HttpRequest } from '../http/request.ts';
 import { codedFile } from '../release/coded-file.ts';
 import { hexInTurns } from '../release/listed-files.ts';
 import { entryOfSequence } from '../release/log-files.ts';
-import { anchorStateFault } from '../release/log-place.ts';
+import { anchorStateOf } from '../release/log-place.ts';
 import { logTip } from '../release/log-tip.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import { DamagedFileError, sha256 } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
+import { faultOf } from '../release/release-source.ts';
 import { takenBytes } from '../release/taken-files.ts';
 import { SITE_POLICY } from './pages.ts';
 
@@ -86,7 +86,7 @@ async function storedFile(
     );
   }
   // As it was checked, from memory.
-  if (path === RELEASE_NAME) return whole(release.place.head, headSha256(release).hex, row);
+  if (path === RELEASE_NAME) return whole(release.place.head, headSha256(release), row);
   const { place, headers: coded } = codedFile(path, asked.facts.acceptEncoding, release);
   const { bytes, sha256 } = await release.body(place, asked.spend);
   // Where a reader starts, an answer leads to all that describes the service.
@@ -105,9 +105,7 @@ function whole(
   return { reply: { status: 200, headers: [...headers, ...others], body }, etag };
 }
 
-const headSha256 = oncePerRelease(({ place }) => ({
-  hex: createHash('sha256').update(place.head).digest('hex'),
-}));
+const headSha256 = oncePerRelease(({ place }) => hash('sha256', place.head));
 
 /** Seconds that anybody may keep a file that a later release may replace. */
 const RELEASE_MAX_AGE_S = 60;
@@ -181,22 +179,15 @@ async function logBytes(path: string, reader: ReleaseReader): Promise<Buffer | n
   if (root !== undefined) {
     const max = kind === 'json' ? SMALL_BYTES_MAX : PROOF_BYTES_MAX;
     const fault = (bytes: Buffer): string | null =>
-      kind === 'json' ? anchorStateFault(bytes, root) : stampFault(bytes, root);
+      faultOf(() =>
+        kind === 'json' ? anchorStateOf(bytes, root) : parseProof(bytes, Buffer.from(root, 'hex')),
+      );
     return place.log(path, { max, fault });
   }
   const [, sequence] = TAKEN.exec(path) ?? [];
   if (sequence !== undefined) return takenBy(Number(sequence), reader);
   const tile = parseTilePath(path);
   return tile === null ? null : tileBytes(tile, release);
-}
-
-function stampFault(bytes: Buffer, root: string): string | null {
-  try {
-    parseProof(bytes, Buffer.from(root, 'hex'));
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 async function takenBy(sequence: number, { release, spend }: ReleaseReader) {

@@ -41,7 +41,7 @@ describe('openRelease()', () => {
     const root = writeTinyRelease(dataDir);
     const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     writeTinyRelease(dataDir, { sequence: 2, files: new Map() });
-    expect(release.mark).toBe(basename(root));
+    expect(release.place.mark).toBe(basename(root));
     expect((await release.body(RECORD, FOR_EVERYBODY)).bytes).toEqual(tinyFiles().get(RECORD));
     expect((await openRelease({ source: folderSource(dataDir), ...ANY })).head.sequence).toBe(2);
   });
