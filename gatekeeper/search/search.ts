@@ -1,4 +1,5 @@
 import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
+import { grouped } from '../../compiler/contract/lists.ts';
 import { canonicalTarget, pricedRow } from '../../compiler/contract/route.ts';
 import {
   type Answered,
@@ -73,7 +74,9 @@ async function foundBy(
     return { results: [], unknown, nearest: nearest?.entry ?? null };
   }
   const results = asked.filter(({ score }) => score >= SCORE_SHARE_MIN * best.score);
-  return { results: distinct(results, release), unknown, nearest: null };
+  // The first of all that lead to the same request.
+  const groups = grouped(results, (one) => idOf(one, release)).values();
+  return { results: Array.from(groups, ([first]) => first), unknown, nearest: null };
 }
 
 /** Whether the example place of a signal is shown to a question that names another, or something that nothing here is called. */
@@ -95,17 +98,6 @@ function coverage({ answers }: Candidate, words: readonly QuestionWord[]): numbe
     else open += openWeight;
   }
   return answered / (answered + open);
-}
-
-/** The first of all that lead to the same request. */
-function distinct(found: readonly Candidate[], release: ReleaseIndex): Candidate[] {
-  const known = new Set<string>();
-  return found.filter((one) => {
-    const key = idOf(one, release);
-    if (known.has(key)) return false;
-    known.add(key);
-    return true;
-  });
 }
 
 function hintOf({ unknown: [word], nearest }: SearchResult): string {
