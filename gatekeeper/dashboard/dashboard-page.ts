@@ -4,7 +4,7 @@ import { Html, type HtmlPart, html } from '../../compiler/contract/html.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import type { RunStatus, SourceStatus } from '../../compiler/contract/run-status.ts';
 import type { RevenueRow } from '../journal/ledger.ts';
-import type { LoggedAnswers, OpenPayments, Period, Sales } from './sales.ts';
+import type { LoggedAnswers, Period, Sales } from './sales.ts';
 
 interface DashboardFacts {
   readonly nowMs: number;
@@ -263,7 +263,7 @@ function conversionText(answers: LoggedAnswers | null): HtmlPart {
   return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
 }
 
-function openSection({ total, listed }: OpenPayments, nowMs: number): Html {
+function openSection({ total, listed }: Sales['open'], nowMs: number): Html {
   const title = 'Open payments';
   if (total === 0) return section(title, html`<p>None: the end of every payment is known.</p>`);
   const rows = listed.map((row) => {
