@@ -7,7 +7,7 @@ import {
   type Route,
   route,
 } from '../../compiler/contract/route.ts';
-import { type PaymentHeader, wantsPage } from '../http/header-facts.ts';
+import { wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../http/request.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
@@ -218,19 +218,14 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainResponse(service.challenger.challenge(endpoint, target, error), path);
   }
-  return plainResponse(await bought(call, paymentHeader), path);
-}
-
-/** What is known is answered as it was; anything else must have an answer before money is looked at. */
-async function bought(call: RoutedCall, paymentHeader: PaymentHeader): Promise<Reply> {
-  const { asked, routed, service } = call;
-  const { endpoint, target } = routed;
+  // What is known is answered as it was; anything else must have an answer before money is looked at.
   const { method, trace } = asked;
   const opened = await service.purchases.open({ endpoint, target, method, paymentHeader, trace });
-  if (!('sell' in opened)) return opened;
+  if (!('sell' in opened)) return plainResponse(opened, path);
   const answered = await answer(questionOf(call), service);
-  if (answered.kind !== 'content') return unanswered(answered, call);
-  return opened.sell(await service.rooms.proven(answered.content, questionOf(call), service));
+  if (answered.kind !== 'content') return plainResponse(unanswered(answered, call), path);
+  const content = await service.rooms.proven(answered.content, questionOf(call), service);
+  return plainResponse(await opened.sell(content), path);
 }
 
 async function unpaid(call: RoutedCall): Promise<HttpResponse> {

@@ -4,18 +4,16 @@ import type { HeaderFacts } from '../http/header-facts.ts';
 const HOPS_MAX = 16;
 const WITH_PORT = /^(?:([0-9.]+):[0-9]{1,5}|\[([^\]]*)\](?::[0-9]{1,5})?)$/;
 
-export interface TrustedProxies {
-  has(address: string): boolean;
-}
+export type TrustedProxies = ReturnType<typeof trustedProxies>;
 
 /** Reads a list of addresses and CIDR ranges, separated by commas; throws a RangeError for anything else. */
-export function trustedProxies(list: string): TrustedProxies {
+export function trustedProxies(list: string) {
   const block = new BlockList();
   for (const entry of list.split(',').map((part) => part.trim())) {
     if (entry !== '') add(block, entry);
   }
   return {
-    has(address) {
+    has(address: string): boolean {
       const plain = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address;
       const version = isIP(plain);
       return version !== 0 && block.check(plain, version === 4 ? 'ipv4' : 'ipv6');

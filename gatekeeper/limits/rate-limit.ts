@@ -12,23 +12,20 @@ const OVERALL_FACTOR = 40;
 /** The cost of an answer is known only once it is made, so a client may owe at most this many seconds of its rate. */
 const DEBT_S_MAX = 30;
 
-export interface RateLimit {
-  readonly isOn: boolean;
-  /** The account of an address, the same for all addresses of one customer. */
-  account(address: string): Account;
-  readonly clients: number;
-}
+export type RateLimit = ReturnType<typeof rateLimit>;
 
 /** Token buckets per client address, per IPv6 network and for all together; `perSecond` units, 0 turns them off. */
-export function rateLimit(perSecond: number, burstS = BURST_S, factor = OVERALL_FACTOR): RateLimit {
-  if (perSecond === 0) return { isOn: false, account: () => UNLIMITED, clients: 0 };
+export function rateLimit(perSecond: number, burstS = BURST_S, factor = OVERALL_FACTOR) {
+  const off = (_: string): Account => UNLIMITED;
+  if (perSecond === 0) return { isOn: false, account: off, clients: 0 };
   const overall = new Bucket(perSecond * factor, burstS, null);
   const bounds = { entries: CLIENTS_MAX, isByUse: true } as const;
   const buckets = new BoundedMap<string, Bucket>(bounds);
   const networks = new BoundedMap<string, Bucket>(bounds);
   return {
     isOn: true,
-    account(address) {
+    /** The account of an address, the same for all addresses of one customer. */
+    account(address: string): Account {
       const [key, network] = [clientKey(address), networkKey(address)];
       const known = buckets.get(key);
       if (known !== undefined) return known;

@@ -200,10 +200,7 @@ const industriesOf = oncePer(({ lines }: Catalog) =>
 );
 
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
-interface ToolResult {
-  readonly members: string;
-  readonly bytes: number;
-}
+type ToolResult = ReturnType<typeof result>;
 
 /** A result that repeats a JSON body, as text and as data. */
 function succeeded({ body }: Reply): ToolResult {
@@ -242,7 +239,7 @@ export function failed(text: string): ToolResult {
   return result(content(text), true);
 }
 
-function result(given: string, isError: boolean): ToolResult {
+function result(given: string, isError: boolean) {
   const members = `${given},"isError":${isError}`;
   return { members, bytes: Buffer.byteLength(members) };
 }

@@ -30,7 +30,7 @@ import {
 } from '../../compiler/contract/tiles.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
-import { faultOf, type LogPart, type ReleasePlace } from './release-source.ts';
+import { faultOf, type ReleasePlace, readLog } from './release-source.ts';
 
 /** The hashes of a tile, and those of its complete subtrees, by height. */
 type Levels = readonly (readonly Uint8Array[])[];
@@ -94,7 +94,7 @@ export class LogTree {
           throw new RangeError('its entries are not those of its tile');
       });
     const max = tile.width * (2 + RELEASE_ENTRY_BYTES_MAX);
-    const bytes = await this.#read(path, { max, fault });
+    const bytes = await readLog(this.#place, path, { max, fault });
     const entries = bundleEntries(bytes);
     if (isLast) this.#last = entries;
     else this.#bundles.set(path, entries, bytes.length);
@@ -145,7 +145,9 @@ export class LogTree {
     const fault = (bytes: Buffer): string | null =>
       lengthFault(bytes, tile) ??
       (isEqual(hashIn(levelsOf(bytes), TILE_HEIGHT, 0), above) ? null : OTHER_HASHES);
-    const levels = levelsOf(await this.#read(path, { max: TILE_WIDTH * HASH_BYTES, fault }));
+    const levels = levelsOf(
+      await readLog(this.#place, path, { max: TILE_WIDTH * HASH_BYTES, fault }),
+    );
     this.#tiles.set(path, levels, TILE_BYTES);
     return levels;
   }
@@ -158,7 +160,7 @@ export class LogTree {
       const path = tilePath(tile);
       const max = tile.width * HASH_BYTES;
       const fault = (bytes: Buffer): string | null => lengthFault(bytes, tile);
-      const levels = edge.get(path) ?? levelsOf(await this.#read(path, { max, fault }));
+      const levels = edge.get(path) ?? levelsOf(await readLog(this.#place, path, { max, fault }));
       edge.set(path, levels);
       hashes.push(hashIn(levels, height, offset));
     }
@@ -167,12 +169,6 @@ export class LogTree {
     throw new DamagedFileError(
       `Cannot read the log: ${paths} do not give the root that its checkpoint signs; restore it from a copy`,
     );
-  }
-
-  async #read(path: string, part: LogPart): Promise<Buffer> {
-    const bytes = await this.#place.log(path, part);
-    if (bytes !== null) return bytes;
-    throw new DamagedFileError(`Cannot read the log: "${path}" is missing; restore it from a copy`);
   }
 }
 

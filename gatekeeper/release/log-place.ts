@@ -40,40 +40,27 @@ export async function inclusionOf(
   };
 }
 
-/** What is known of the time stamp that covers an entry. */
-export interface AnchorWords {
-  readonly ots_state: 'unstamped' | AnchorState['ots_state'];
-  readonly bitcoin_height: number | null;
-  readonly bitcoin_block: string | null;
-  readonly stamped_at: string | null;
-  readonly ots_proof: string | null;
-  readonly ots_note: string;
-}
-
 const NOTES = {
   pending: 'a calendar has promised to anchor this root; a promise, not a proof',
   confirmed: 'the proof leads to a Bitcoin block; its header was not checked by the publisher',
   checked: 'the proof leads to a Bitcoin block, whose header was checked by the publisher',
 } as const;
 
-export const UNSTAMPED: AnchorWords = {
+const UNSTAMPED = {
   ots_state: 'unstamped',
   bitcoin_height: null,
   bitcoin_block: null,
   stamped_at: null,
   ots_proof: null,
   ots_note: 'not submitted to a timestamp calendar',
-};
+} as const;
 
 /** Roots that are looked at for the stamp of an entry: those of so many releases. */
 const STAMPS_LOOKED_AT = 48;
 const STATE_BYTES_MAX = 4096;
 
 /** The stamp of the first stamped root of the log that covers an entry, as far as it is at hand. */
-export async function anchorWords(
-  index: number,
-  { release, spend }: ReleaseReader,
-): Promise<AnchorWords> {
+export async function anchorWords(index: number, { release, spend }: ReleaseReader) {
   const { tree } = await logTip(release);
   const last = Math.min(tree.size, index + STAMPS_LOOKED_AT);
   for (let size = index + 1; size <= last; size += 1) {
@@ -85,11 +72,7 @@ export async function anchorWords(
 }
 
 /** The stamp of the root that the log had at a size; null for none. */
-export async function stampOf(
-  size: number,
-  tree: LogTree,
-  place: ReleaseReader['release']['place'],
-): Promise<AnchorWords | null> {
+async function stampOf(size: number, tree: LogTree, place: ReleaseReader['release']['place']) {
   const root = hexOf(await tree.rangeHash({ start: 0, end: size }));
   const fault = (bytes: Buffer) => faultOf(() => anchorStateOf(bytes, root));
   const bytes = await place.log(anchorStatePath(root), { max: STATE_BYTES_MAX, fault });
@@ -128,7 +111,8 @@ export async function batchesOf(
       ? tree.size
       : await firstIndex(tree.size, async (at) => (await dayAt(at)) > day);
   const batches: object[] = [];
-  let words = end > start ? await anchorWords(end - 1, { release, spend }) : UNSTAMPED;
+  let words: Awaited<ReturnType<typeof anchorWords>> = UNSTAMPED;
+  if (end > start) words = await anchorWords(end - 1, { release, spend });
   for (let index = end - 1; index >= Math.max(start, end - max); index -= 1) {
     const { entry } = await tree.entry(index);
     if (entry === null) continue;

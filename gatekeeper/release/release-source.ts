@@ -2,6 +2,7 @@ import { messageOf } from '../../compiler/contract/errors.ts';
 import type { FileEntry, Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
 import { MINT_PATH } from '../money/token.ts';
+import { DamagedFileError } from './read-body.ts';
 
 export interface ReleaseFolder {
   /** Names of the releases there, in no order; rejects where nobody can tell. */
@@ -28,6 +29,17 @@ export function faultOf(check: () => unknown): string | null {
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/** Bytes of a file of the log; throws a DamagedFileError where there is none. */
+export async function readLog(
+  place: Pick<ReleasePlace, 'log'>,
+  path: string,
+  part: LogPart,
+): Promise<Buffer> {
+  const bytes = await place.log(path, part);
+  if (bytes !== null) return bytes;
+  throw new DamagedFileError(`Cannot read the log: "${path}" is missing; restore it from a copy`);
 }
 
 /** A release where it stands. Nothing that comes from there is trusted before it was checked. */

@@ -13,7 +13,7 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { hexInTurns } from './listed-files.ts';
 import { isEqual } from './log-files.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
-import type { ReleasePlace } from './release-source.ts';
+import { type ReleasePlace, readLog } from './release-source.ts';
 
 /** What is known of a file once all of it was hashed. */
 type TakenFile = Awaited<ReturnType<typeof hashFile>>;
@@ -124,11 +124,7 @@ async function readHashes(
   const fault = ({ length }: Buffer): string | null =>
     length === max ? null : `${length} bytes instead of ${max}`;
   const part = count === all ? { max, fault } : { max, fault, start: start * HASH_BYTES };
-  const bytes = await place.log(takenPath(sequence), part);
-  if (bytes !== null) return bytes;
-  throw new DamagedFileError(
-    `Cannot read the log: "${takenPath(sequence)}" is missing; restore it from a copy`,
-  );
+  return readLog(place, takenPath(sequence), part);
 }
 
 function leavesIn(bytes: Buffer): Uint8Array[] {

@@ -59,12 +59,7 @@ export function distinctEntities(lists: Iterable<RowList>): number {
 }
 
 /** A signal of the catalog, or a part of a long one, its JSON made once: the whole list is free. */
-interface CatalogPiece {
-  signalId: string;
-  industry: string;
-  pairs: number;
-  json: Buffer;
-}
+type CatalogPiece = ReturnType<typeof piecesOf>[number];
 
 const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
   const rows = await catalogRows(release);
@@ -104,11 +99,7 @@ function headOf(entry: SignalEntry, release: ReleaseIndex) {
 }
 
 /** The pairs of a signal; a signal longer than a page is cut between two pairs. */
-function piecesOf(
-  signal: ReturnType<typeof headOf>,
-  known: SignalEntry,
-  list: RowList,
-): CatalogPiece[] {
+function piecesOf(signal: ReturnType<typeof headOf>, known: SignalEntry, list: RowList) {
   const pieces: string[][] = [];
   let room = 0;
   for (const { entity, entity_name: name } of list) {

@@ -35,29 +35,18 @@ const UPDATE_STATUS_RULE =
   'not_published, unknown, then on_schedule';
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 
-interface CoverageAnswers {
-  at: number;
-  /** By signal: every page tells the counts of all. */
-  counts: WeakMap<Stock, FreshnessCounts>;
-  /** By canonical target, which unknown parameters do not change. */
-  listed: BoundedMap<string, Buffer>;
-  /** Apart, for there are many of them. */
-  entities: BoundedMap<string, Buffer>;
-}
+const answersOf = new WeakMap<ReleaseIndex, ReturnType<typeof emptyAnswers>>();
 
-const answersOf = new WeakMap<ReleaseIndex, CoverageAnswers>();
-
-function answersAt(release: ReleaseIndex, now: number): CoverageAnswers {
-  const known = answersOf.get(release);
-  if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
-  const made = {
-    at: now,
+function emptyAnswers(at: number) {
+  return {
+    at,
+    /** By signal: every page tells the counts of all. */
     counts: new WeakMap<Stock, FreshnessCounts>(),
+    /** By canonical target, which unknown parameters do not change. */
     listed: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.listed, isByUse: true }),
+    /** Apart, for there are many of them. */
     entities: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.entities, isByUse: true }),
   };
-  answersOf.set(release, made);
-  return made;
 }
 
 /** `/gauge/coverage`: counts and freshness of every line. Computed, because freshness follows the clock and filters combine. */
@@ -65,7 +54,11 @@ export async function coverage(question: Question, service: Service): Promise<An
   const { release, clock } = service;
   const { values, target } = question.route;
   const now = clock();
-  const answers = answersAt(release, now);
+  let answers = answersOf.get(release);
+  if (answers === undefined || Math.abs(now - answers.at) >= COVERAGE_TTL_S * 1000) {
+    answers = emptyAnswers(now);
+    answersOf.set(release, answers);
+  }
   const kept = values.entity === undefined ? answers.listed : answers.entities;
   const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
   const known = kept.get(target);
@@ -81,7 +74,7 @@ export async function coverage(question: Question, service: Service): Promise<An
 async function coveredBy(
   { route: { values }, spend }: Question,
   release: ReleaseIndex,
-  { at, counts }: CoverageAnswers,
+  { at, counts }: ReturnType<typeof emptyAnswers>,
 ): Promise<readonly Covered[]> {
   const { entity } = values;
   const stored =

@@ -48,11 +48,13 @@ export async function series(question: Question, service: Service): Promise<Answ
   const reached = layout.segments.filter(([start, count]) => start + count > before.rows);
   const cut = { before, stretches: [...(await Promise.all(reached.map(open))), layout] };
   const tables = { subject, tables: tablesOf(service.release), spend };
-  const inForm = (form: Form) => tableCut(cut, form, tables);
+  const inForm = (form: Form) => rowsOf(cut, (stretch) => tableIn(form, stretch, tables));
   const asked = { days, now: service.clock() };
   const hasCores = values.verifiable !== undefined;
   if (mediaTypeOf(endpoint, target) !== CSV_MEDIA_TYPE) {
-    const rows = hasCores ? [...inForm('json-cores'), behindRows(layout)] : storedRows(cut);
+    const rows = hasCores
+      ? [...inForm('json-cores'), behindRows(layout)]
+      : rowsOf(cut, ({ body: { bytes }, rows }) => ({ bytes, rows }));
     return content([beforeRows(layout, before, asked), ...rows], JSON_MEDIA_TYPE);
   }
   let head = '';
@@ -184,26 +186,15 @@ const tablesOf = oncePerRelease(
   (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
 );
 
-/** What is delivered: the state in front of the first row, and the files that hold it and those behind it. */
-interface Cut {
-  before: ChainState;
-  stretches: readonly Stretch[];
-}
-
-/** The stored bytes of the rows and what stands behind them: the chain state in front of them is listed in the files. */
-function storedRows({ before, stretches }: Cut): readonly Buffer[] {
-  return stretches.map((stretch) =>
-    stretch.body.bytes.subarray(offsetIn(stretch.rows, stretch, before)),
-  );
-}
-
-/** Where the rows behind a state begin, out of the offsets of all rows of a stretch. */
-function offsetIn(
-  offsets: readonly number[],
-  { start }: Stretch,
-  { rows }: ChainState,
-): number | undefined {
-  return offsets[Math.max(0, rows - start)];
+/** What stands from the first delivered row on in each file, in some form: the chain state in front of it is listed in the files. */
+function rowsOf(
+  { before, stretches }: { before: ChainState; stretches: readonly Stretch[] },
+  formOf: (stretch: Stretch) => { bytes: Buffer; rows: readonly number[] },
+): readonly Buffer[] {
+  return stretches.map((stretch) => {
+    const { bytes, rows } = formOf(stretch);
+    return bytes.subarray(rows[Math.max(0, before.rows - stretch.start)]);
+  });
 }
 
 type Table = ReturnType<typeof makeTable>;
@@ -213,13 +204,6 @@ interface Source {
   tables: Tables;
   /** Whoever makes rows be put into a form pays for it, before any money has moved. */
   spend: Spend;
-}
-
-function tableCut({ before, stretches }: Cut, form: Form, source: Source): readonly Buffer[] {
-  return stretches.map((stretch) => {
-    const { bytes, rows } = tableIn(form, stretch, source);
-    return bytes.subarray(offsetIn(rows, stretch, before));
-  });
 }
 
 /** Made once for a stored body: many ask for the end of the same rows. */

@@ -286,24 +286,22 @@ function inRange(
   { range, ifRange }: Pick<HeaderFacts, 'range' | 'ifRange'>,
 ): Reply {
   const { length } = reply.body;
+  const part = (status: number, where: string, body: Reply['body']): Reply => {
+    return {
+      status,
+      headers: [...whole.headers, ['content-range', `bytes ${where}/${length}`]],
+      body,
+    };
+  };
   const whole: Reply = { ...reply, headers: [...reply.headers, ['accept-ranges', 'bytes']] };
   // Whoever has a part of something else gets all of this.
   if (range === null || (ifRange !== null && ifRange !== etag)) return whole;
   const [, first, last] = RANGE.exec(range.trim()) ?? [];
   if (first === undefined || last === undefined || first + last === '') return whole;
   if (first !== '' && last !== '' && Number(last) < Number(first)) return whole;
-  // The end is left out.
-  const end = last === '' ? length : Math.min(Number(last) + 1, length);
-  const isTail = first === '';
-  const from = isTail ? Math.max(0, length - Number(last)) : Number(first);
-  const to = isTail ? length : end;
-  if (from >= to) {
-    const headers = [...whole.headers, ['content-range', `bytes */${length}`] as const];
-    return { status: 416, headers, body: '' };
-  }
-  const headers = [
-    ...whole.headers,
-    ['content-range', `bytes ${from}-${to - 1}/${length}`] as const,
-  ];
-  return { status: 206, headers, body: reply.body.subarray(from, to) };
+  // Without a first byte, so many of the end. The end is left out.
+  const from = first === '' ? Math.max(0, length - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? length : Math.min(Number(last) + 1, length);
+  if (from >= to) return part(416, '*', '');
+  return part(206, `${from}-${to - 1}`, reply.body.subarray(from, to));
 }
