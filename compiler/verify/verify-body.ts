@@ -81,7 +81,10 @@ export interface BodyTrust extends CitationTrust, ProofTrust, TimeReader {
 /** Re-derives everything that one delivered body says about itself; needs the body alone. */
 export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const unfit = unfitness(delivered);
-  if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
+  if (unfit !== null) {
+    const verdict = unfit.status === 'fail' ? 'failed' : 'unsigned';
+    return { verdict, issuer: null, checks: [unfit] };
+  }
   const basket = basketOf(delivered);
   if (basket !== null) {
     const judge = (answer: JsonValue, request: string): BodyReport =>
@@ -153,7 +156,7 @@ export function coversContent({ checks }: Pick<BodyReport, 'checks'>): boolean {
 function unfitness(body: JsonValue): BodyCheck | null {
   try {
     canonicalJson(body);
-    return isObject(body) ? null : checkAt('json', '').fail('not an object');
+    return isObject(body) ? null : checkAt('json', '').notApplicable('not an object: not signed');
   } catch (error) {
     return checkAt('json', '').fail(messageOf(error));
   }

@@ -67,8 +67,9 @@ export function firstVerdict(text: string, reader: MadeReader): FirstVerdict {
 
 function isCited(body: JsonValue): boolean {
   if (!isObject(body)) return false;
-  const { sample } = body;
-  return (isObject(sample) ? sample : body)._citation !== undefined;
+  const { sample, ...more } = body;
+  const isSample = isObject(sample) && Object.keys(more).length === 0;
+  return (isSample ? sample : body)._citation !== undefined;
 }
 
 /** All of these witnesses have to have cosigned. */
