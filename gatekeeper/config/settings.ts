@@ -75,10 +75,6 @@ export function misfit(networks: readonly Network[], text: string): string | nul
   return values.length === names.length ? null : 'names a network twice';
 }
 
-export function spelling(networks: readonly Network[], value: string): string {
-  return networks.map(({ name }) => `${name}=${value}`).join(',');
-}
-
 /** What can stand in a header and is long enough not to be guessed. */
 export const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,256}$/;
 

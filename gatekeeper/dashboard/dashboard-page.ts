@@ -188,12 +188,10 @@ function revenueCharts(byDay: readonly RevenueRow[], { sinceMs, untilMs }: Perio
   const count = Math.max(0, last - first + 1);
   const days = Array.from({ length: count }, (_, at) => dayOf((first + at) * DAY_MS));
   const currencies = [...new Set(byDay.map(currency))].sort();
-  return currencies.map((name) =>
-    chart(
-      byDay.filter((row) => currency(row) === name),
-      days,
-    ),
-  );
+  return currencies.map((name) => {
+    const rows = byDay.filter((row) => currency(row) === name);
+    return chart(rows, days);
+  });
 }
 
 function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {

@@ -215,7 +215,8 @@ function gaugesOf(make: Maker, clock: () => number): (condition: MeasuredState) 
   const age = make.gauge('signalpress_release_age_seconds');
   const left = make.gauge('signalpress_release_valid_seconds');
   const circuit = make.gauge('signalpress_facilitator_circuit', 'facilitator', 'state');
-  const payments = paymentGauges(make, clock);
+  const open = make.gauge('signalpress_open_payments', 'state');
+  const oldest = make.gauge('signalpress_oldest_open_payment_seconds');
   return async (condition) => {
     const standing = condition.standing();
     for (const state of STATES)
@@ -231,19 +232,8 @@ function gaugesOf(make: Maker, clock: () => number): (condition: MeasuredState) 
     for (const { facilitator, state: now } of condition.circuits())
       for (const state of CIRCUIT_STATES)
         circuit.set({ facilitator, state }, Number(state === now));
-    await payments(condition);
-  };
-}
-
-function paymentGauges(
-  make: Maker,
-  clock: () => number,
-): (condition: MeasuredState) => Promise<void> {
-  const open = make.gauge('signalpress_open_payments', 'state');
-  const oldest = make.gauge('signalpress_oldest_open_payment_seconds');
-  return async ({ openPayments }) => {
     const summary = await inTime(
-      openPayments().catch(() => null),
+      condition.openPayments().catch(() => null),
       JOURNAL_PATIENCE_MS,
     );
     open.reset();

@@ -142,20 +142,11 @@ interface EarlierOptions {
 
 /** The newest whole release that history proves; null for none. */
 export async function earlierWhole(options: EarlierOptions): Promise<ReleaseIndex | null> {
-  let opened = 0;
-  for await (const { place, isServed } of provenPlaces(options)) {
-    const release = await options.open(place, isServed).catch(() => null);
-    opened += 1;
-    if (release !== null || opened === OPENED_MAX) return release;
-  }
-  return null;
-}
-
-/** The newest first; `isServed` where the newest release that was served leads to it, or is it. */
-async function* provenPlaces(options: EarlierOptions) {
-  const { folder, damaged, proven } = options;
+  const { folder, damaged, proven, open } = options;
   const [byServed, byCurrent] = [new Set(proven), new Set<string>()];
+  const sequenceOf = (name: string): number => Number(name.split('-')[0]);
   const names = await folder.names().catch(() => []);
+  let opened = 0;
   for (const name of [...names].sort((one, other) => sequenceOf(other) - sequenceOf(one))) {
     const found = await headAt(options, name);
     if (found === null) continue;
@@ -163,12 +154,12 @@ async function* provenPlaces(options: EarlierOptions) {
     if (name === damaged) byCurrent.add(hash);
     const chains = [byServed, byCurrent].filter((chain) => chain.has(hash));
     for (const chain of chains) chain.add(previous);
-    if (chains.length > 0 && name !== damaged) yield { place, isServed: byServed.has(hash) };
+    if (chains.length === 0 || name === damaged) continue;
+    const release = await open(place, byServed.has(hash)).catch(() => null);
+    opened += 1;
+    if (release !== null || opened === OPENED_MAX) return release;
   }
-}
-
-function sequenceOf(name: string): number {
-  return Number(name.split('-')[0]);
+  return null;
 }
 
 /** Null where no head stands that its issuer signed. */

@@ -21,7 +21,6 @@ import {
   LOG_FOLDER,
   LOG_KEY_PATH,
   parseTilePath,
-  type Tile,
 } from '../../compiler/contract/tiles.ts';
 import { notFound } from '../answers/answers.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
@@ -187,7 +186,14 @@ async function logBytes(path: string, reader: ReleaseReader): Promise<Buffer | n
   const [, sequence] = TAKEN.exec(path) ?? [];
   if (sequence !== undefined) return takenBy(Number(sequence), reader);
   const tile = parseTilePath(path);
-  return tile === null ? null : tileBytes(tile, release);
+  if (tile === null) return null;
+  const { tree } = await logTip(release);
+  const { level, width } = tile;
+  const whole = tree.tileAt(tile);
+  if (whole === null || whole.width < width) return null;
+  return level === 'entries'
+    ? Buffer.from(encodeBundle((await tree.entriesOf(whole)).slice(0, width)))
+    : Buffer.concat((await tree.hashesOf({ ...whole, level })).slice(0, width));
 }
 
 async function takenBy(sequence: number, { release, spend }: ReleaseReader) {
@@ -199,16 +205,6 @@ async function takenBy(sequence: number, { release, spend }: ReleaseReader) {
   if (found === null || found.entry.new.count === 0) return null;
   const { place } = release;
   return takenBytes(found.entry, { place, spend });
-}
-
-async function tileBytes(tile: Tile, release: ReleaseIndex): Promise<Buffer | null> {
-  const { tree } = await logTip(release);
-  const { level, width } = tile;
-  const whole = tree.tileAt(tile);
-  if (whole === null || whole.width < width) return null;
-  return level === 'entries'
-    ? Buffer.from(encodeBundle((await tree.entriesOf(whole)).slice(0, width)))
-    : Buffer.concat((await tree.hashesOf({ ...whole, level })).slice(0, width));
 }
 
 // What a stranger needs to check a release from outside: its public list, and each public file by its hash and path. A path

@@ -227,11 +227,8 @@ function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
   const rows: CatalogRow[] = [];
   let skipped = 0;
   for (const list of lists) {
-    for (let at = Math.max(0, from - skipped); rows.length < SWEEP_PAGE_ROWS; at += 1) {
-      const row = list.at(at);
-      if (row === undefined) break;
-      rows.push(row);
-    }
+    const start = Math.max(0, from - skipped);
+    rows.push(...list.slice(start, start + SWEEP_PAGE_ROWS - rows.length));
     skipped += list.length;
   }
   return rows;
