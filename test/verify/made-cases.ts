@@ -518,6 +518,12 @@ function requestCases(): MadeCase[] {
         asks(`nothing but ${JSON.stringify(scope)}`, body, `/resolve?${about}&${more}`, verdict),
       );
     }),
+    asks(
+      'an answer with another cutoff_time',
+      changed(answer, ['cutoff_time'], '2026-11-11T05:00:00Z'),
+      `/resolve?${ask}`,
+      'failed',
+    ),
     caseOf('an answer for a longer time', changed(answer, ['valid_until'], '2026-12-01'), 'failed'),
     caseOf('an answer with another echo', changed(answer, ['market_or_event'], 'x'), 'verified'),
     caseOf('a record with an echo', { ...whole, market_or_event: 'x' }, 'failed'),

@@ -109,7 +109,7 @@ def judged_basket(data, payment, reader):
     try:
         body = body_of(data)
         requests = parse(payment.body.encode("utf-8"))["requests"]
-        parts, quoted = body["parts"], payment.quoted or []
+        parts, quoted = body.get("parts", ()), payment.quoted or []
         if set(body) != {"endpoint", "total_usd", "parts"} or not len(parts) == len(requests) == len(quoted):
             return body, report, "not the basket that was asked for, or it was not quoted"
         for at, (part, request, offer) in enumerate(zip(parts, requests, quoted), 1):

@@ -982,7 +982,11 @@ def answer_fault(path, values, body):
     if path in SETTLEMENTS:
         if body.get("market_or_event") != values.get("market_or_event"):
             return "the body answers market_or_event %r" % body.get("market_or_event")
-        if not is_in_interval(values.get("cutoff", values.get("as_of", "")), body):
+        cutoff = values.get("cutoff", values.get("as_of", ""))
+        # A day is told as its last second in New York, in summer or in winter.
+        ends = [cutoff] if len(cutoff) > 10 else [iso(instant(cutoff + end, "cutoff") + DAY_MS)
+                                                  for end in ("T03:59:59Z", "T04:59:59Z")]
+        if not is_in_interval(cutoff, body) or milliseconds(body.get("cutoff_time")) not in map(milliseconds, ends):
             return "the body is not the answer at that cutoff"
     return None
 
