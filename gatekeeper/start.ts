@@ -5,7 +5,7 @@ import { rootDid } from '../compiler/contract/key-history.ts';
 import { isStale } from '../compiler/contract/release.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
-import { type Service, SoldTargets } from './answers/service.ts';
+import { type Service, soldTargets } from './answers/service.ts';
 import {
   type Config,
   paidNetworks,
@@ -197,7 +197,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     },
     swap(next) {
       // A release may bring another catalogue: what a target means and costs is read anew.
-      service = { ...service, release: next, targets: new SoldTargets() };
+      service = { ...service, release: next, targets: soldTargets() };
       responder = responderOf(service, endpoint);
       first.show(next);
       noteServing(setting, first, next);

@@ -18,7 +18,7 @@ import { meteredPurchases, purchaseService } from '../purchase/purchase-service.
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import { type Rooms, type Service, SoldTargets } from './service.ts';
+import { type Rooms, type Service, soldTargets } from './service.ts';
 
 const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
 
@@ -98,7 +98,7 @@ export function openService(
     report: (error, id) => log({ event: 'payment_failed', id, error: messageOf(error) }),
   });
   const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
-  const targets = new SoldTargets();
+  const targets = soldTargets();
   const shared = { targets, rooms, sold: payments.journal, clock, log };
   return { release, baseUrl, operator, challenger: challenges, purchases, signer, show, ...shared };
 }

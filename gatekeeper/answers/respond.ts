@@ -25,6 +25,7 @@ import {
 } from './service.ts';
 
 const PATH_CHARS_MAX = 200;
+const SOLD_TARGET_CHARS_MAX = 256;
 
 /** A request whose target has one canonical form. */
 interface Call {
@@ -80,7 +81,10 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
     const absent = plainResponse(refusal ?? notFound(request.path), path);
     return guarded(call, async () => (await formerSale(call)) ?? absent);
   }
-  if (known === undefined) service.targets.keep(asked.target, { request, routed });
+  // What costs and whose parameters are right is known from now on; any other target is read each time.
+  const isSold = routed.endpoint.priceUsd !== null && routed.fault === null;
+  if (known === undefined && isSold && asked.target.length <= SOLD_TARGET_CHARS_MAX)
+    service.targets.set(asked.target, { request, routed });
   return guarded(call, () => serve({ ...call, routed }));
 }
 

@@ -108,7 +108,7 @@ function cutNote(
   const holdsMore = (folder: string): boolean =>
     release.files.pathsUnder(folder, names + 1).length > names;
   const menu = prices === undefined ? '' : ` and ${prices} of ${priced.length} prices`;
-  const isOpenCut = listed.some((row) => row.open && holdsMore(bundleFolder(row)));
+  const isOpenCut = listed.some((row) => row.open && holdsMore(`bundle/${row.id}/`));
   const cuts = [
     listed.some(isCut) || prices !== undefined
       ? [`at most ${names} names each${menu}; all are in ${CATALOG_URL}`]
@@ -119,10 +119,6 @@ function cutNote(
       : [],
   ].flat();
   return cuts.length === 0 ? {} : { left_out: cuts.join('. ') };
-}
-
-function bundleFolder({ id }: Line): string {
-  return `bundle/${id}/`;
 }
 
 function documentFolder({ path, file }: Pick<TableRow, 'path' | 'file'>): string {
@@ -141,7 +137,7 @@ function bundleList(
   const endpoint = release.catalog.operationByPath.get(path);
   if (endpoint === undefined) return [];
   if (!row.open) return [[name, row.entities.slice(0, max)]];
-  const stored = release.files.pathsUnder(bundleFolder(row), max).flatMap((file) => {
+  const stored = release.files.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
     return parseFilePath(endpoint, file)?.[param] ?? [];
   });
   return [[name, [...new Set([...row.entities.slice(0, max), ...stored])]]];

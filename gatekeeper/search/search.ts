@@ -36,8 +36,7 @@ export async function search(question: Question, { release }: Service): Promise<
   const { q = '', limit } = question.route.values;
   question.spend(QUESTION_COST);
   const index = await searchIndex(release);
-  const found =
-    index === null ? NOTHING : await foundBy(q, { release, index, spend: question.spend });
+  const found = await foundBy(q, { release, index, spend: question.spend });
   const max = limit === undefined ? RESULTS_DEFAULT : Number(limit);
   const shown = found.results.slice(0, max).map((one) => resultOf(one, release));
   const said = q.slice(0, QUESTION_CHARS_MAX).toWellFormed();
@@ -55,13 +54,13 @@ interface SearchResult {
   /** The signal that is next to the question where nothing answers it; its places are others than the one that was asked. */
   nearest: SignalEntry | null;
 }
-const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
 async function foundBy(
   q: string,
-  by: { release: ReleaseIndex; index: SearchIndex; spend: Question['spend'] },
+  by: { release: ReleaseIndex; index: SearchIndex | null; spend: Question['spend'] },
 ): Promise<SearchResult> {
   const { release, index, spend } = by;
+  if (index === null) return { results: [], unknown: [], nearest: null };
   const words = questionWords(q, index.terms);
   const matches = matchesOf(words, index);
   spend(matches.postings / POSTINGS_A_UNIT);
