@@ -960,10 +960,9 @@ def signed_question(path, values):
         asked.update({name: re.sub("^FORM ", "", asked[name].upper()) for name in ("entity", "form") if name in asked})
     return path, {name: value for name, value in asked.items() if name not in beside and DEFAULTS.get(name) != value}
 
-def answer_fault(path, values, body):
-    """Why a body does not answer a request, or None. What nobody signs of it has to be that of the request, too."""
-    if "claim" not in body.get("_citation", ()):
-        return "nobody signed what the body answers"
+def check_answers(body, path, values):
+    """That a body answers a request. What nobody signs of it has to be that of the request, too."""
+    refuse_if("claim" not in body.get("_citation", ()), "nobody signed what the body answers")
     cited_path, cited = target_of(cited_target(body["_citation"]))
     if path in SETTLEMENTS:
         name = next((one for one in ("entity", "issuer") if one in values), "entity")
@@ -973,22 +972,19 @@ def answer_fault(path, values, body):
         if body["basis"] is None:
             values = asked_of_nothing(values, body)
     if signed_question(cited_path, cited) != signed_question(path, values):
-        return "the body answers %r, not %r" % (cited_target(body["_citation"]), (path, values))
+        raise Refused("the body answers %r, not %r" % (cited_target(body["_citation"]), (path, values)))
     if path == SERIES:
-        if not is_same(body["days"], int(values.get("days", SERIES_DAYS_DEFAULT))):
-            return "the body answers days %r" % body["days"]
-        if ("_hash_core" in body["rows"][0]) != ("verifiable" in values):
-            return "the body answers verifiable otherwise"
+        days, is_verifiable = int(values.get("days", SERIES_DAYS_DEFAULT)), "_hash_core" in body["rows"][0]
+        refuse_if(not is_same(body["days"], days), "the body answers days %r" % body["days"])
+        refuse_if(is_verifiable != ("verifiable" in values), "the body answers verifiable otherwise")
     if path in SETTLEMENTS:
-        if body.get("market_or_event") != values.get("market_or_event"):
-            return "the body answers market_or_event %r" % body.get("market_or_event")
-        cutoff = values.get("cutoff", values.get("as_of", ""))
+        echo, cutoff = body.get("market_or_event"), values.get("cutoff", values.get("as_of", ""))
+        refuse_if(echo != values.get("market_or_event"), "the body answers market_or_event %r" % (echo,))
         # A day is told as its last second in New York, in summer or in winter.
         ends = [cutoff] if len(cutoff) > 10 else [iso(instant(cutoff + end, "cutoff") + DAY_MS)
                                                   for end in ("T03:59:59Z", "T04:59:59Z")]
         if not is_in_interval(cutoff, body) or milliseconds(body.get("cutoff_time")) not in map(milliseconds, ends):
-            return "the body is not the answer at that cutoff"
-    return None
+            raise Refused("the body is not the answer at that cutoff")
 
 def asked_of_nothing(values, body):
     """A request as the answer to it is signed where nothing is stored: of every form, of a form, or of its other items."""
@@ -1077,7 +1073,7 @@ def judge_body(value, reader):
         said.append("the content is not recomputable: nobody signed it")
     said += ["citation hash and signature"] + told_words(body, proof, at, reader)
     if reader.expect is not None:
-        check_expected(body, reader.expect)
+        check_expected(value, reader.expect)
         said.append("it answers the request that was expected")
     doubt = key_doubt(citation, proof, reader)
     refuse_if(proof is None and reader.witnesses, "_proof: missing, so that no witness of yours saw it")
@@ -1136,8 +1132,7 @@ def check_expected(body, target):
         if not target.startswith(base + "/"):
             raise Refused("the body is of the service at %r, which is not the one expected" % base)
         target = target[len(base):]
-    fault = answer_fault(*target_of(target), body)
-    refuse_if(fault is not None, fault)
+    check_answers(body, *target_of(target))
 
 
 # ---- the command --------------------------------------------------------------------------------------------------
