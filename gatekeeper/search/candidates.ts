@@ -285,7 +285,8 @@ const TERMS_A_WORD_MAX = 8;
 /** How sure it is that a term is meant, by the way in which it was found. */
 const SURE = { same: 1, joined: 1, beginning: 0.8, misspelt: 0.75 } as const;
 const BEGINNING_CHARS_MIN = 3;
-const MISSPELT_CHARS_MIN = 5;
+/** Of longer words there would be thousands one edit away, and no term is as long. */
+const [MISSPELT_CHARS_MIN, MISSPELT_CHARS_MAX] = [5, 32];
 /** Ids and figures are never taken for others. */
 const LETTERS = /^[a-z]+$/;
 
@@ -378,7 +379,7 @@ function corrected(word: string, table: TermTable): Meaning[] {
   const begun =
     word.length < BEGINNING_CHARS_MIN ? [] : table.beginningWith(word, TERMS_A_WORD_MAX);
   const near =
-    word.length < MISSPELT_CHARS_MIN || !LETTERS.test(word)
+    !LETTERS.test(word) || word.length < MISSPELT_CHARS_MIN || word.length > MISSPELT_CHARS_MAX
       ? []
       : table.nearTo(word, TERMS_A_WORD_MAX);
   return [
