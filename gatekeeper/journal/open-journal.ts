@@ -133,7 +133,6 @@ export function watchingWrites(
 ): { journal: Journal; failure(): string | null; slowness(): string | null } {
   const { clock, isLost } = options;
   const calls = new CallWatch({ ...options, slowMs: SLOW_MS });
-  const { shared } = journal;
   let failed: { readonly at: number; readonly error: string } | null = null;
   const watched = async <T>(write: () => Promise<T>): Promise<T> => {
     try {
@@ -149,9 +148,7 @@ export function watchingWrites(
     journal: {
       ...journal,
       // A purchase waits for each of these.
-      ...(shared === undefined
-        ? {}
-        : { shared: { ...shared, learn: (key) => calls.watched(() => shared.learn(key)) } }),
+      learn: (key) => calls.watched(() => journal.learn(key)),
       find: (key) => calls.watched(() => journal.find(key)),
       claim: (claim) => watched(() => journal.claim(claim)),
       conclude: (conclusion) => calls.watched(() => journal.conclude(conclusion)),

@@ -16,7 +16,6 @@ import {
   OPEN_COUNTED_MAX,
   type PaymentBinding,
   type PaymentState,
-  type SharedJournal,
 } from '../money/journal.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -157,7 +156,8 @@ export function sqliteJournal(options: {
     },
     unresolved: freePayments(db, holders),
     ...reviewer(db, commit, clock),
-    shared: { learn: async () => filter.follow(), take: taker(db, commit, holders) },
+    learn: async () => filter.follow(),
+    take: taker(db, commit, holders),
     citations: async (digits) => bodies.citations(digits),
     newestMs() {
       // A clock that the operator accepted meanwhile counts from now on.
@@ -396,7 +396,7 @@ function taker(
   db: Database.Database,
   commit: GroupCommit,
   holders: LivingHolders,
-): SharedJournal['take'] {
+): Journal['take'] {
   const held = db.prepare(HELD);
   const take = db.prepare(TAKE);
   const { own } = holders;

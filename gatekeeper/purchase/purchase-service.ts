@@ -74,9 +74,9 @@ import {
  *
  * Nobody but its buyer hears anything of a known payment (`buyer-proof.ts`): its header is public once it is settled.
  *
- * A process beside this one may use the same journal: only one of them gets a claim, and the other finds the end of that
- * in the journal. Where several gatekeepers share one for good (`SharedJournal`), `open()` also learns what the others
- * noted, and a payment whose end nobody noted is taken before its money is asked for again.
+ * Other gatekeepers may use the same journal: only one of them gets a claim, and the others find the end of that in the
+ * journal. `open()` learns what they noted, and a payment whose end nobody noted is taken before its money is asked for
+ * again.
  *
  * A payer may name a purchase (`namedOutcome()`): then another signature for it finds the first one's answer.
  *
@@ -112,7 +112,7 @@ interface AskedRequest extends Omit<PurchaseRequest, 'paymentHeader'> {
 
 type FormerRequest = Omit<AskedRequest, 'endpoint'>;
 
-/** Sells for payments and receipts; a journal that is not shared belongs to one service. */
+/** Sells for payments and receipts. */
 export interface PurchaseService {
   /** The reply to a known payment, receipt or signed-in buyer, or the sale of an answer still to be made; never throws. */
   open(request: AskedRequest): Promise<Reply | Sale>;
@@ -301,7 +301,7 @@ async function knownTo(
 
 /** What is known of exactly this tender, once it is learnt what other gatekeepers noted. */
 async function learntBy(identity: TenderIdentity, context: Context): Promise<BoundTender | null> {
-  for (const key of identity.keys) await context.journal.shared?.learn(key);
+  for (const key of identity.keys) await context.journal.learn(key);
   return boundBy(identity, context);
 }
 

@@ -139,9 +139,8 @@ export class Purchase {
       return end;
     }
     const { journal } = this.#context;
-    if (journal.shared === undefined) return this.#resume(entry);
     const { key } = this.#tender;
-    if (await journal.shared.take(key, this.#tender)) return this.#resume(entry);
+    if (await journal.take(key, this.#tender)) return this.#resume(entry);
     const now = await journal.findOnDisk(key);
     return (now === null || now.state === 'refused' ? null : endOf(this.#tender, now)) ?? UNKNOWN;
   }
@@ -149,7 +148,7 @@ export class Purchase {
   async #resume(entry: JournalEntry): Promise<PurchaseOutcome> {
     const { key, settlement } = this.#tender;
     const result = await settlement.resume(entry);
-    if (result.kind === 'unknown' && this.#context.journal.shared !== undefined) {
+    if (result.kind === 'unknown') {
       await this.#note({ key, state: 'unknown', detail: result.detail });
     }
     return this.#concluded(result, entry);
@@ -182,10 +181,8 @@ export class Purchase {
   }
 
   /** Notes that no money moved; false where another gatekeeper may ask for it, since ours had no session for a while. */
-  async #isClosed(detail: string, isFirst: boolean): Promise<boolean> {
-    const { key } = this.#tender;
-    const isNoted = await this.#note({ key, state: 'refused', detail, isFirst });
-    return isNoted || this.#context.journal.shared === undefined;
+  #isClosed(detail: string, isFirst: boolean): Promise<boolean> {
+    return this.#note({ key: this.#tender.key, state: 'refused', detail, isFirst });
   }
 
   /** Whether it is noted; a row that stays open only means that a repeat asks again. */
@@ -208,10 +205,7 @@ export class Purchase {
     const { key, shown } = this.#tender;
     if (!isBuyer(shown, entry, clock()))
       return { kind: 'unproven', waitS: guesses.waitS(key, clock()) };
-    const isElsewhere = otherwise.kind === 'unknown' && entry.state !== 'settled';
-    return isElsewhere && this.#context.journal.shared === undefined
-      ? otherwise
-      : this.#recorded(entry);
+    return this.#recorded(entry);
   }
 
   async #readFromDisk(): Promise<JournalEntry | null | undefined> {

@@ -245,10 +245,11 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
       return rows.map((row) => JSON.parse(citationRow.parse(row).citation));
     },
     newestMs: () => newestMs(base),
-    shared: {
-      learn: (key) => learn(base, key),
-      take: (key, bound) => take(base, key, bound),
+    async learn(key) {
+      const [row] = await base.rows(BOUND, [key]);
+      remember(base, key, row === undefined ? null : knownOf(row));
     },
+    take: (key, bound) => take(base, key, bound),
     isLost: () => session.isLost(),
     close: () => base.close(),
   };
@@ -475,11 +476,6 @@ async function openPayments(base: Base): Promise<OpenSummary> {
     (await base.query(OPEN_OF, [state, OPEN_COUNTED_MAX])).rows[0];
   const [settling, unknown] = await Promise.all([of('settling'), of('unknown')]);
   return summaryOf(settling, unknown);
-}
-
-async function learn(base: Base, key: string): Promise<void> {
-  const [row] = await base.rows(BOUND, [key]);
-  remember(base, key, row === undefined ? null : knownOf(row));
 }
 
 /** Without its answer, which may be long. */
