@@ -11,7 +11,7 @@ import { furtherTokens, NETWORKS, type Network } from '../../../gatekeeper/money
 import { type Payment, priceOf, type Requirements } from '../../../gatekeeper/money/payment.ts';
 import { noteSigner, transferDigest } from '../../../gatekeeper/money/signature.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { settlersByNetwork } from '../../../gatekeeper/payment/open-settlement-services.ts';
+import { settlersByNetwork } from '../../../gatekeeper/payment/open-payment-services.ts';
 import { saying } from '../chain-saying.ts';
 import { ledgerRows } from '../ledger-rows.ts';
 import { freshNonce, headerOf, NOW_MS, payer } from '../payer.ts';
