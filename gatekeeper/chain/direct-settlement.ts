@@ -26,7 +26,7 @@ import {
 import { isTokenOf, type Network, SETTLEMENT_MS_MAX } from '../money/networks.ts';
 import { priceOf } from '../money/payment.ts';
 import type { CodeSignature } from '../money/sign-in.ts';
-import { signedBy } from '../money/signature.ts';
+import { isSignedByKey } from '../money/signature.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
 import { provesTransfer } from './chain-evidence.ts';
@@ -269,7 +269,7 @@ async function undeployed(
   { node, report }: DirectSettlementOptions,
   request: FacilitatorRequest,
 ): Promise<string | null> {
-  if (isSignedByKey(node.network, request)) return null;
+  if (isSignedByKey(node.network, request.paymentPayload.payload)) return null;
   try {
     await node.check();
     const address = authorizationOf(request).from as Hex;
@@ -341,12 +341,6 @@ const BYTES_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ]);
 
-/** Whether the payer's own key signed; else its code may have. */
-function isSignedByKey(network: Network, { paymentPayload }: FacilitatorRequest): boolean {
-  const { authorization, signature } = paymentPayload.payload;
-  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
-}
-
 /** The call that moves the money; null for a signature that is wrapped in a way that nobody can read. */
 function transferCall(network: Network, request: FacilitatorRequest): Hex | null {
   const { from, to, value, validAfter, validBefore, nonce } = authorizationOf(request);
@@ -360,7 +354,7 @@ function transferCall(network: Network, request: FacilitatorRequest): Hex | null
   ] as const;
   const signature = request.paymentPayload.payload.signature as Hex;
   const functionName = 'transferWithAuthorization';
-  if (isSignedByKey(network, request)) {
+  if (isSignedByKey(network, request.paymentPayload.payload)) {
     const { r, s, yParity } = parseSignature(signature);
     const args = [...fields, 27 + yParity, r, s] as const;
     return encodeFunctionData({ abi: TOKEN_ABI, functionName, args });

@@ -1,7 +1,7 @@
 import type { SettleOutcome } from '../money/facilitator.ts';
 import { findNetwork, isSameToken, type Network } from '../money/networks.ts';
 import { type Payment, priceOf, type Refusal, type Requirements } from '../money/payment.ts';
-import { SIGNATURE_CHARS, signedBy } from '../money/signature.ts';
+import { isSignedByKey, SIGNATURE_CHARS } from '../money/signature.ts';
 import type { SignaturePool } from './signature-pool.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
@@ -101,12 +101,7 @@ export function checkSigner(
   payment: Payment,
   { network, asksAccounts = false }: Pick<Terms, 'network' | 'asksAccounts'>,
 ): Refusal | null {
-  return asksAccounts || isSignedByKey(payment, network) ? null : NOT_SIGNED;
-}
-
-/** Whether the key of the payer named signed exactly this transfer on exactly this token. */
-export function isSignedByKey({ authorization, signature }: Payment, network: Network): boolean {
-  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
+  return asksAccounts || isSignedByKey(network, payment) ? null : NOT_SIGNED;
 }
 
 /** What is told where nobody can ask an account whether it signed. */
@@ -145,7 +140,7 @@ export async function judgedToken(
   for (const token of candidates) {
     await signatures?.judge(payment, token);
     if (others.length === 0) return token;
-    if (!isSignedByKey(payment, token)) continue;
+    if (!isSignedByKey(token, payment)) continue;
     found.set(payment, token);
     return token;
   }

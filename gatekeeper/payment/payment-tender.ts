@@ -19,6 +19,7 @@ import {
   signedText,
   type X402Version,
 } from '../money/payment.ts';
+import { isSignedByKey } from '../money/signature.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
@@ -26,7 +27,6 @@ import {
   candidatesOf,
   checkPayment,
   checkSigner,
-  isSignedByKey,
   judgedToken,
   type Terms,
   unofferedTokens,
@@ -159,7 +159,7 @@ function tenderOf(
   const key = paymentKey(payment, network);
   const usd = usdWorth(value, network);
   const waiters = new Waiters(trace?.isAwaited);
-  const byKey = (): boolean => isSignedByKey(payment, network);
+  const byKey = (): boolean => isSignedByKey(network, payment);
   // The settler gets the terms that the payer signed for.
   const signedTerms = asSigned(requirements, payment);
   const made = facilitatorRequest(payment, signedTerms, listingOf(requirements));
