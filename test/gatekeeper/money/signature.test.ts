@@ -250,7 +250,8 @@ describe('openCurve()', () => {
     );
     fc.assert(
       fc.property(word, word, fc.constantFrom(27, 28), (one, two, three) => {
-        const signature = Buffer.concat([bytes32(one), bytes32(two), Buffer.from([three])]);
+        const bytes = Buffer.concat([bytes32(one), bytes32(two), Buffer.from([three])]);
+        const signature = `0x${bytes.toString('hex')}`;
         expect(recoverPayer(digest, signature, plain)).toBe(recoverPayer(digest, signature));
         const given = bytes32(one);
         expect(plain.isPrivateKey(given)).toBe(CURVE.isPrivateKey(given));
