@@ -139,7 +139,10 @@ export function failed(error: string, retryS: number = FAILED_RETRY_S): Purchase
 export const ABANDONED = failed(
   'The connection ended before the payment was taken. Send the same payment or receipt again.',
 );
-export const UNKNOWN: PurchaseOutcome = { kind: 'unknown', waitMs: UNKNOWN_RETRY_S * 1000 };
+export const UNKNOWN: Extract<PurchaseOutcome, { kind: 'unknown' }> = {
+  kind: 'unknown',
+  waitMs: UNKNOWN_RETRY_S * 1000,
+};
 export const ALREADY_USED: PurchaseOutcome = {
   kind: 'refused',
   refusal: {

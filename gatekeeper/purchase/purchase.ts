@@ -1,5 +1,4 @@
 import { clockFailure, type OutsideTime } from '../money/clock-guard.ts';
-import type { ChainHead } from '../money/evidence.ts';
 import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { SettlementResult, Tender, TenderBinding, Waiters } from '../payment/tender.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -111,7 +110,13 @@ export class Purchase {
       const failure = clockOutcome(this.#context);
       if (failure !== null) return failure;
       if (!waiters.isWaiting()) return ABANDONED;
-      const claim = claimOf(this.#tender, delivery, head === 'none' ? undefined : head);
+      const { key, resource, version, signed, value, validBefore, shown, usd } = this.#tender;
+      const { identifier = null, client = null } = shown ?? {};
+      const claim: Claim = {
+        ...{ key, resource, version, signed, value, validBefore, identifier, client, ...delivery },
+        ...(head === 'none' ? {} : { claimBlock: head }),
+        ...(usd == null ? {} : { usd }),
+      };
       if (await this.#context.journal.claim(claim)) return claim;
       // Another process holds the claim, or a payment of the same name: the outcome will be in the journal.
       return await this.#unlessTaken(UNKNOWN);
@@ -198,36 +203,20 @@ export class Purchase {
 
   /** A process beside this one, such as the one that it takes over from, may have sold under the key: that is delivered. */
   async #unlessTaken(otherwise: PurchaseOutcome): Promise<PurchaseOutcome> {
-    const entry = await this.#readFromDisk();
-    if (entry === undefined) return UNKNOWN;
-    if (entry === null || entry.state === 'refused') return otherwise;
-    const { clock, guesses } = this.#context;
+    const { clock, guesses, journal, report } = this.#context;
     const { key, shown } = this.#tender;
+    let entry: JournalEntry | null;
+    try {
+      entry = await journal.findOnDisk(key);
+    } catch (error) {
+      report(error);
+      return UNKNOWN;
+    }
+    if (entry === null || entry.state === 'refused') return otherwise;
     if (!isBuyer(shown, entry, clock()))
       return { kind: 'unproven', waitS: guesses.waitS(key, clock()) };
     return this.#recorded(entry);
   }
-
-  async #readFromDisk(): Promise<JournalEntry | null | undefined> {
-    try {
-      return await this.#context.journal.findOnDisk(this.#tender.key);
-    } catch (error) {
-      this.#context.report(error);
-      return undefined;
-    }
-  }
-}
-
-function claimOf(
-  tender: Tender,
-  { body, contentType }: Delivery,
-  claimBlock: ChainHead | undefined,
-): Claim {
-  const { key, resource, version, signed, value, validBefore, shown, usd } = tender;
-  const { identifier = null, client = null } = shown ?? {};
-  const terms = { key, resource, version, signed, value, validBefore, identifier, client };
-  const known = claimBlock === undefined ? terms : { ...terms, claimBlock };
-  return { ...known, body, contentType, ...(usd == null ? {} : { usd }) };
 }
 
 /** Notes that an answer was delivered which its buyer had not got before; a failure only means that it counts as owed. */
@@ -320,15 +309,13 @@ export class Doubts {
   readonly #doubts = new BoundedMap<string, PaymentBinding & { askedMs: number }>(DOUBTS_MAX);
 
   /** Milliseconds until the key may be asked about again; 0 when it may be now. */
-  waitMs({ key, resource, signed }: TenderBinding, nowMs: number): number {
-    const doubt = this.#doubts.get(key);
+  waitMs(tender: TenderBinding, nowMs: number): number {
+    const doubt = this.#doubts.get(tender.key);
     if (doubt === undefined) return 0;
-    const { askedMs } = doubt;
     // A clock that was set back must not make the wait longer.
-    const restMs = DOUBT_REST_MS - Math.abs(nowMs - askedMs);
-    if (restMs <= 0) this.#doubts.delete(key);
-    const isSame = doubt.resource === resource && doubt.signed === signed;
-    return isSame ? Math.max(0, restMs) : 0;
+    const restMs = DOUBT_REST_MS - Math.abs(nowMs - doubt.askedMs);
+    if (restMs <= 0) this.#doubts.delete(tender.key);
+    return isSameBinding(doubt, tender) ? Math.max(0, restMs) : 0;
   }
 
   note({ key, resource, signed }: TenderBinding, askedMs: number): void {
