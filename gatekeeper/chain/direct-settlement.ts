@@ -83,12 +83,29 @@ async function verify(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
 ): Promise<ValidityOutcome> {
-  const reason = localRefusal(options.node, request) ?? (await undeployed(options, request));
-  if (reason === 'unknown') return NO_ANSWER;
+  const { node, report } = options;
+  let reason = localRefusal(node, request);
+  const { signature } = request.paymentPayload.payload;
+  // An account without code cannot have signed otherwise than with its key: that ends most made-up payments.
+  if (reason === null && !isSignedByKey(node.network, request.paymentPayload.payload)) {
+    try {
+      await node.check();
+      const address = authorizationOf(request).from as Hex;
+      if ((await getCode(node.client, { address })) === undefined) {
+        // ERC-6492: it brings along how the account would be deployed.
+        reason = isErc6492Signature(signature as Hex)
+          ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
+          : 'invalid_exact_evm_payload_signature';
+      }
+    } catch (error) {
+      report(error);
+      return NO_ANSWER;
+    }
+  }
   if (reason !== null) return { verdict: 'invalid', reason };
   const trial = await simulate(options, request);
-  if (trial.state === 'takes') return { verdict: 'valid' };
-  if (trial.state === 'unknown') return NO_ANSWER;
+  if (trial === 'unknown') return NO_ANSWER;
+  if (trial !== 'reverts') return { verdict: 'valid' };
   const outcome = await judged(options, request);
   if (outcome.verdict === 'settled') return { verdict: 'valid' };
   return outcome.verdict === 'none' ? outcome : { verdict: 'invalid', reason: outcome.reason };
@@ -125,9 +142,9 @@ async function settle(
     return finding.state === 'paid' ? provenBy(finding) : REVERTED;
   }
   const trial = await simulate(options, request);
-  if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
-  if (trial.state === 'reverts') return judged(options, request);
-  const settlement = send(options, request, trial.gas);
+  if (trial === 'unknown') return { ...NO_ANSWER, unsent: true };
+  if (trial === 'reverts') return judged(options, request);
+  const settlement = send(options, request, trial);
   pending.set(key, settlement);
   const forget = (): void => void pending.delete(key);
   settlement.sending
@@ -247,7 +264,7 @@ async function refusalReason(
     node.balanceOf(from, block),
     getCode(node.client, { address: from as Hex, blockNumber: block }),
   ]);
-  if (isUsed || trial.state !== 'reverts') return null;
+  if (isUsed || trial !== 'reverts') return null;
   if (balance < BigInt(value)) return 'insufficient_funds';
   return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
 }
@@ -262,26 +279,6 @@ function localRefusal({ network }: ChainNode, request: FacilitatorRequest): stri
   }
   const isShort = BigInt(authorization.value) < BigInt(priceOf(paymentRequirements));
   return isShort ? 'invalid_exact_evm_payload_authorization_value' : null;
-}
-
-/** Why an account without code cannot have signed; null where it has code, or its key signed. Ends most made-up payments. */
-async function undeployed(
-  { node, report }: DirectSettlementOptions,
-  request: FacilitatorRequest,
-): Promise<string | null> {
-  if (isSignedByKey(node.network, request.paymentPayload.payload)) return null;
-  try {
-    await node.check();
-    const address = authorizationOf(request).from as Hex;
-    if ((await getCode(node.client, { address })) !== undefined) return null;
-    // ERC-6492: it brings along how the account would be deployed.
-    return isErc6492Signature(request.paymentPayload.payload.signature as Hex)
-      ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
-      : 'invalid_exact_evm_payload_signature';
-  } catch (error) {
-    report(error);
-    return 'unknown';
-  }
 }
 
 const REVERTED: NoVerdict = {
@@ -300,32 +297,27 @@ const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no 
 const GAS_PERCENT = 125n;
 const SETTLEMENT_GAS_MAX = 300_000n;
 
-type Trial =
-  | { readonly state: 'takes'; readonly gas: bigint }
-  | { readonly state: 'reverts' }
-  | { readonly state: 'unknown' };
-
-/** Tries a transfer without sending it, as of a block or of the newest one. */
+/** Tries a transfer without sending it, as of a block or of the newest one; how much gas it takes, where the token takes it. */
 async function simulate(
   by: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
   request: FacilitatorRequest,
   blockNumber?: bigint,
-): Promise<Trial> {
+): Promise<bigint | 'reverts' | 'unknown'> {
   const { node, relayer, report } = by;
   const to = node.network.asset as Hex;
   const data = transferCall(node.network, request);
-  if (data === null) return { state: 'reverts' };
+  if (data === null) return 'reverts';
   try {
     await node.check();
     // Without a cap the code of a payer could keep the node busy for as long as it likes.
     const call = { account: relayer.address, to, data, blockNumber, gas: SETTLEMENT_GAS_MAX };
     const estimate = await estimateGas(node.client, call);
     const gas = (estimate * GAS_PERCENT) / 100n;
-    return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
+    return gas > SETTLEMENT_GAS_MAX ? 'reverts' : gas;
   } catch (error) {
-    if (isRevert(error)) return { state: 'reverts' };
+    if (isRevert(error)) return 'reverts';
     report(error);
-    return { state: 'unknown' };
+    return 'unknown';
   }
 }
 

@@ -88,15 +88,15 @@ export function remoteFacilitator(
   return {
     async verify(request) {
       const answer = await post('verify', request, verifyTimeoutMs);
-      return 'detail' in answer ? noVerdict(answer) : verifyOutcome(answer, request);
+      return 'verdict' in answer ? answer : verifyOutcome(answer, request);
     },
     async settle(request) {
       const answer = await post('settle', request, settleTimeoutMs);
-      return 'detail' in answer ? noVerdict(answer) : settleOutcome(answer, request);
+      return 'verdict' in answer ? answer : settleOutcome(answer, request);
     },
     async supported() {
       const answer = await call({ name: 'supported', timeoutMs: verifyTimeoutMs });
-      return 'detail' in answer ? noVerdict(answer) : supportedOutcome(answer);
+      return 'verdict' in answer ? answer : supportedOutcome(answer);
     },
     close: call.close,
   };
@@ -127,9 +127,8 @@ interface GivenAnswer {
   readonly json: unknown;
   readonly status: number;
 }
-/** What came instead of one: `unsent` where no byte of the call left this process. */
-type NoJson = Omit<NoVerdict, 'verdict'>;
-type JsonAnswer = GivenAnswer | NoJson;
+/** Or what came instead of one: `unsent` where no byte of the call left this process. */
+type JsonAnswer = GivenAnswer | NoVerdict;
 
 /** Calls one origin over kept connections; never rejects, follows no redirect and decodes no body. */
 function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
@@ -155,7 +154,7 @@ function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
     }
     // Only a module can fail to make headers.
     const setting = 'SIGNALPRESS_FACILITATOR_AUTH_MODULE';
-    if (made === null) return { setting, unsent: true, detail: `/${name}: no auth headers` };
+    if (made === null) return none(`/${name}: no auth headers`, { setting, unsent: true });
     const named = id === undefined ? [] : ['x-request-id', id];
     const headers = [...Object.entries(made).flat(), ...CALL_HEADERS, ...named];
     const answer = await new Promise<JsonAnswer>((resolve) => {
@@ -168,7 +167,7 @@ function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
         exchange.fail(stateOf(error));
       }
     });
-    return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
+    return 'verdict' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
   };
   return Object.assign(send, { close: () => pool.destroy() });
 }
@@ -182,12 +181,12 @@ const CALL_HEADERS: readonly string[] = [
   'identity',
 ];
 
-function noVerdict(none: NoJson): NoVerdict {
-  return { verdict: 'none', ...none };
+function none(detail: string, more: Omit<NoVerdict, 'verdict' | 'detail'> = {}): NoVerdict {
+  return { verdict: 'none', detail, ...more };
 }
 
 function strange({ status }: GivenAnswer, call: RemoteCall['name'], what: string): NoVerdict {
-  return noVerdict({ detail: `/${call}: status ${status}, ${what}`, status });
+  return none(`/${call}: status ${status}, ${what}`, { status });
 }
 
 const CONTRADICTED = 'but says that it succeeded';
@@ -212,7 +211,7 @@ function verifyOutcome(answer: GivenAnswer, request: FacilitatorRequest): Validi
   const { isValid, invalidReason, payer } = parsed.data;
   if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
   if (contradicts(answer)) return strange(answer, 'verify', CONTRADICTED);
-  if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: names another payer' });
+  if (!isOurs(payer, request)) return none('/verify: names another payer');
   return { verdict: 'valid' };
 }
 
@@ -225,12 +224,12 @@ function settleOutcome(answer: GivenAnswer, request: FacilitatorRequest): Settle
     return { verdict: 'refused', reason: reasonText(errorReason), ...named };
   }
   if (contradicts(answer)) return strange(answer, 'settle', CONTRADICTED);
-  if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: names another payer' });
+  if (!isOurs(payer, request)) return none('/settle: names another payer');
   if (network && findNetwork(network) !== findNetwork(request.paymentRequirements.network)) {
-    return noVerdict({ detail: '/settle: names another network' });
+    return none('/settle: names another network');
   }
   if (!transaction || !TRANSACTION.test(transaction)) {
-    return noVerdict({ detail: '/settle: names no transaction' });
+    return none('/settle: names no transaction');
   }
   return { verdict: 'settled', transaction };
 }
@@ -285,7 +284,7 @@ class JsonExchange implements Dispatcher.DispatchHandler {
     if (!Number.isNaN(dateMs)) this.#options.noteDate(dateMs);
     // Whatever stands in its body, nothing was done.
     if (status === TOO_MANY) {
-      this.#end({ detail: `status ${status}`, status, retryMs: retryMs(headers['retry-after']) });
+      this.#end(none(`status ${status}`, { status, retryMs: retryMs(headers['retry-after']) }));
       return;
     }
     const encoding = headers['content-encoding'] ?? 'identity';
@@ -315,7 +314,7 @@ class JsonExchange implements Dispatcher.DispatchHandler {
   fail(detail: string): void {
     if (this.#over) return;
     const status = this.#status === 0 ? {} : { status: this.#status };
-    this.#end(this.#controller === null ? { detail, unsent: true } : { detail, ...status });
+    this.#end(none(detail, this.#controller === null ? { unsent: true } : status));
     this.#controller?.abort(ENDED);
   }
 
@@ -337,14 +336,14 @@ function retryMs(header: string | string[] | undefined): number {
   return isSeconds ? Number(header) * 1000 : RETRY_MS;
 }
 
-const UNWANTED: NoJson = { detail: 'not wanted any more', unsent: true, abandoned: true };
+const UNWANTED = none('not wanted any more', { unsent: true, abandoned: true });
 const ENDED = new Error('The call was aborted');
 
 function parsed(text: string, status: number): JsonAnswer {
   try {
     return { json: JSON.parse(text), status };
   } catch {
-    return { detail: `status ${status}, not JSON`, status };
+    return none(`status ${status}, not JSON`, { status });
   }
 }
 
@@ -373,28 +372,25 @@ export async function facilitatorAuth(given: {
   module: string | null;
 }): Promise<FacilitatorAuth | undefined> {
   const { header, module } = given;
-  if (module !== null) return moduleAuth(module);
-  if (header === null) return undefined;
-  const headers = headerOf(header);
-  return async () => headers;
-}
-
-async function moduleAuth(path: string): Promise<FacilitatorAuth> {
+  if (module === null) {
+    const headers = header === null ? null : headerOf(header);
+    return headers === null ? undefined : async () => headers;
+  }
   let loaded: unknown;
   try {
     // A loader would wait for a pipe for ever.
-    readOwnFile(path, MODULE_BYTES_MAX);
-    loaded = await import(pathToFileURL(resolve(path)).href);
+    readOwnFile(module, MODULE_BYTES_MAX);
+    loaded = await import(pathToFileURL(resolve(module)).href);
   } catch (cause) {
     throw new StartError(
-      `Cannot load SIGNALPRESS_FACILITATOR_AUTH_MODULE "${path}": it does not load; give a JavaScript module`,
+      `Cannot load SIGNALPRESS_FACILITATOR_AUTH_MODULE "${module}": it does not load; give a JavaScript module`,
       { cause },
     );
   }
   const parsed = moduleSchema.safeParse(loaded);
   if (!parsed.success) {
     throw new StartError(
-      `Cannot use SIGNALPRESS_FACILITATOR_AUTH_MODULE "${path}": no function "authHeaders"; export one`,
+      `Cannot use SIGNALPRESS_FACILITATOR_AUTH_MODULE "${module}": no function "authHeaders"; export one`,
     );
   }
   const { authHeaders } = parsed.data;

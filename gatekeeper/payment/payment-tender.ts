@@ -7,7 +7,7 @@ import type { RequestTrace } from '../http/request.ts';
 import { checksumAddress } from '../money/address.ts';
 import { identifierHash, namedBy } from '../money/extensions.ts';
 import { facilitatorRequest } from '../money/facilitator.ts';
-import type { Journal, JournalEntry } from '../money/journal.ts';
+import type { Journal } from '../money/journal.ts';
 import { type Network, usdWorth } from '../money/networks.ts';
 import {
   isRefusal,
@@ -115,14 +115,19 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
       return { keys, signed: signedText(payment), shownFor, ...paidTo(payment) };
     },
     recall(entry, trace) {
-      const paid = paymentOf(entry, networks);
-      if (paid === null) return null;
-      const { payment, network } = paid;
-      const target = targetOfResource(entry.resource);
+      const { key, signed, version, resource } = entry;
+      const network = networks.find(({ name, asset }) =>
+        key.startsWith(`${name}|${asset}|`.toLowerCase()),
+      );
+      if (network === undefined) return null;
+      const { name, caip2 } = network;
+      const named = { scheme: 'exact', network: version === 1 ? name : caip2, accepted: null };
+      const payment: Payment = { version, ...named, ...parseSignedText(signed) };
+      if (paymentKey(payment, network) !== key) return null;
+      const target = targetOfResource(resource);
       // A release may have taken away what was paid for: its money is asked about all the same.
       const endpoint = soldEndpoint(target, challenger.catalog()) ?? formerEndpoint(entry);
       const terms = offered({ endpoint, target }, payment.version, network);
-      const { resource } = entry;
       return tenderOf(payment, terms, { resource, refusal: ONLY_KNOWN, trace }, options);
     },
   };
@@ -233,24 +238,6 @@ function asSigned(requirements: Requirements, { authorization }: Payment): Requi
   return 'amount' in requirements
     ? { ...requirements, payTo, amount }
     : { ...requirements, payTo, maxAmountRequired: amount };
-}
-
-function paymentOf(
-  { key, signed, version }: JournalEntry,
-  networks: readonly Network[],
-): { readonly payment: Payment; readonly network: Network } | null {
-  const network = networks.find(({ name, asset }) =>
-    key.startsWith(`${name}|${asset}|`.toLowerCase()),
-  );
-  if (network === undefined) return null;
-  const payment: Payment = {
-    version,
-    scheme: 'exact',
-    network: version === 1 ? network.name : network.caip2,
-    accepted: null,
-    ...parseSignedText(signed),
-  };
-  return paymentKey(payment, network) === key ? { payment, network } : null;
 }
 
 const ONLY_KNOWN: Refusal = {
