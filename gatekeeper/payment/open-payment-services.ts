@@ -315,10 +315,10 @@ async function warningOf(
       const known = { ...facilitator, supported: async () => outcome };
       // A path may hold a key and is not shown.
       const { origin } = new URL(defined(urls[at], 'the URL'));
-      const name = urls.length < 2 ? {} : { name: `"${origin}" (${at + 1} of ${urls.length})` };
+      const name = urls.length < 2 ? '' : `"${origin}" (${at + 1} of ${urls.length})`;
       const networks = outcome.verdict === 'none' ? [config] : paidNetworks(config);
       return Promise.all(
-        networks.map(({ network }) => facilitatorWarning({ facilitator: known, ...name }, network)),
+        networks.map(({ network }) => facilitatorWarning({ facilitator: known, name }, network)),
       );
     }),
   );
@@ -328,10 +328,9 @@ async function warningOf(
 async function ownWarning(settlers: Settlers): Promise<string | null> {
   // One account settles all tokens of a network.
   const onNetworks = settlers.filter(({ network }) => network.decimals === undefined);
-  const isOne = onNetworks.length === 1;
   const asked = onNetworks.map(({ facilitator, network }) => {
-    const name = isOne ? {} : { name: `the relayer on "${network.name}"` };
-    return facilitatorWarning({ facilitator, ...name }, network);
+    const name = onNetworks.length === 1 ? '' : `the relayer on "${network.name}"`;
+    return facilitatorWarning({ facilitator, name }, network);
   });
   return joined(await Promise.all(asked));
 }

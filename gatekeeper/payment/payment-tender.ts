@@ -60,12 +60,10 @@ export interface SignedTransfer {
   readonly token: Network;
 }
 
-interface PaymentReader extends TenderReader<X402Header> {
+export function paymentReader(options: PaymentReaderOptions): TenderReader<X402Header> & {
   /** What a payment moves, before anything else of it is checked; or why it cannot be read. Never throws. */
   transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
-}
-
-export function paymentReader(options: PaymentReaderOptions): PaymentReader {
+} {
   const { challenger, journal, clock, signatures, accounts } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
