@@ -223,50 +223,41 @@ async function confirmed(
 /** The nonce went to an empty transaction, because nobody waited: the next repeat sends it again. */
 const GIVEN_UP: NoVerdict = { verdict: 'none', detail: 'given up before it was mined' };
 
-/** What to make of an authorization that the token does not take now, or did not take in a block. */
+/**
+ * What to make of an authorization that the token does not take now, or did not take in a block. What keeps the token from
+ * taking one that nobody used is asked as of one block: of two machines behind one address the one that lags does not know
+ * the use yet, while the other one shows that the money is gone.
+ */
 async function judged(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
   since = 0n,
 ): Promise<SettleOutcome> {
-  const finding: ChainFinding = await options.evidence.find(authorizationOf(request));
+  const { node, evidence, report } = options;
+  const authorization = authorizationOf(request);
+  const { from, value } = authorization;
+  const finding: ChainFinding = await evidence.find(authorization);
   if (finding.state === 'paid') return provenBy(finding);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;
   try {
-    const reason = await refusalReason(options, request, since);
-    return reason === null ? CONTRADICTED : { verdict: 'refused', reason, isProven: true };
+    const { number: block } = await node.block('latest');
+    if (block < since) return CONTRADICTED;
+    const [isUsed, trial, balance, code] = await Promise.all([
+      node.isUsed(authorization, block),
+      simulate(options, request, block),
+      node.balanceOf(from, block),
+      getCode(node.client, { address: from as Hex, blockNumber: block }),
+    ]);
+    if (isUsed || trial !== 'reverts') return CONTRADICTED;
+    let reason = code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
+    if (balance < BigInt(value)) reason = 'insufficient_funds';
+    return { verdict: 'refused', reason, isProven: true };
   } catch (error) {
-    options.report(error);
+    report(error);
     return NO_ANSWER;
   }
-}
-
-/**
- * What keeps the token from taking an authorization that nobody used, all of it as of one block: of two machines behind
- * one address the one that lags does not know the use yet, while the other one shows that the money is gone. Null when
- * that block explains nothing.
- */
-async function refusalReason(
-  options: DirectSettlementOptions,
-  request: FacilitatorRequest,
-  since: bigint,
-): Promise<string | null> {
-  const { node } = options;
-  const authorization = authorizationOf(request);
-  const { from, value } = authorization;
-  const { number: block } = await node.block('latest');
-  if (block < since) return null;
-  const [isUsed, trial, balance, code] = await Promise.all([
-    node.isUsed(authorization, block),
-    simulate(options, request, block),
-    node.balanceOf(from, block),
-    getCode(node.client, { address: from as Hex, blockNumber: block }),
-  ]);
-  if (isUsed || trial !== 'reverts') return null;
-  if (balance < BigInt(value)) return 'insufficient_funds';
-  return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
 }
 
 /** What can be judged without the chain, so that it costs no gas and no request. */

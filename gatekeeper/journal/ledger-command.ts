@@ -234,24 +234,20 @@ async function lossAcceptedIn({ journal, stateDir }: JournalPlace): Promise<stri
   const path = join(stateDir, JOURNAL_NAME);
   const isShared = isPostgresUrl(journal);
   const place = isShared ? shownPlace(journal) : path;
-  const isMissing = isShared
-    ? await makeShared(journal)
-    : traceOfJournal(path) !== null && isEmptyJournal(path);
+  let isMissing = !isShared && traceOfJournal(path) !== null && isEmptyJournal(path);
+  if (isShared) {
+    const { hasTables, makeTables } = await import('./postgres/connection.ts');
+    const make = async (client: pg.ClientBase): Promise<boolean> => {
+      if (await hasTables(client)) return false;
+      await makeTables(client);
+      return true;
+    };
+    isMissing = await withDatabase(journal, make, 'perhaps empty');
+  }
   if (!isMissing) return `nothing to accept: no payment journal is missing at "${place}"`;
   if (!isShared) openJournalFile(path, { isLossAccepted: true }).close();
   return (
     `accepted the loss: the payment journal "${place}" is empty, and gatekeepers start; answers that were sold before are ` +
     'not delivered again, and receipts that were spent can be spent again until they expire'
   );
-}
-
-/** False where the tables are there. */
-async function makeShared(url: string): Promise<boolean> {
-  const { hasTables, makeTables } = await import('./postgres/connection.ts');
-  const make = async (client: pg.ClientBase): Promise<boolean> => {
-    if (await hasTables(client)) return false;
-    await makeTables(client);
-    return true;
-  };
-  return withDatabase(url, make, 'perhaps empty');
 }

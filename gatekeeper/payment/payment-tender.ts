@@ -21,7 +21,6 @@ import {
 } from '../money/payment.ts';
 import { isSignedByKey } from '../money/signature.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
 import {
   candidatesOf,
@@ -44,9 +43,6 @@ import {
   Waiters,
 } from './tender.ts';
 
-/** Requirements that are kept ready, so that they are written out once for all payments of one request. */
-const TERMS_CACHE_MAX = 4096;
-
 export interface PaymentReaderOptions extends SettlementContext {
   readonly journal: Pick<Journal, 'tokens' | 'takeTransaction' | 'secret'>;
   readonly challenger: Challenger;
@@ -66,13 +62,12 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
 } {
   const { challenger, journal, clock, signatures, accounts } = options;
   const { networks } = challenger;
-  const termsOf = cachedTerms(challenger);
   const offered = (
     { endpoint, target }: { endpoint: Endpoint; target: string },
     version: X402Version,
     network: Network,
   ): Terms => {
-    const all = termsOf(endpoint, target, version);
+    const all = challenger.terms(endpoint, target, version);
     const requirements = defined(all[networks.indexOf(network)], 'the terms of the token');
     return { network, requirements, asksAccounts: accounts !== undefined };
   };
@@ -132,19 +127,6 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
 }
 
 const paymentIn = oncePer(({ text, version }: X402Header) => decodePayment(text, version));
-
-function cachedTerms(challenger: Challenger): Challenger['terms'] {
-  const known = new BoundedMap<string, ReturnType<Challenger['terms']>>(TERMS_CACHE_MAX);
-  return (endpoint, target, version) => {
-    // A release may change the price of a request, take it away and bring it back.
-    const key = `${version} ${endpoint.path} ${endpoint.priceUsd} ${endpoint.summary} ${target}`;
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const made = challenger.terms(endpoint, target, version);
-    known.set(key, made);
-    return made;
-  };
-}
 
 function tenderOf(
   payment: Payment,

@@ -135,7 +135,7 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly identify: TenderReader<TenderHeader>['identify'];
   readonly recall: TenderReader<TenderHeader>['recall'];
   readonly report: ReportFailure;
-  readonly receipts?: SignedReceipts;
+  readonly receipts: SignedReceipts | undefined;
   readonly signIns: SignIns;
 }
 
@@ -208,15 +208,11 @@ function contextOf(options: PurchaseServiceOptions): Context {
   const payments = paymentReader({ ...options, report });
   const receipts = receiptReader({ processor, clock });
   const { networks } = challenger;
-  const signed =
-    options.receipts === undefined
-      ? {}
-      : { receipts: signedReceipts({ ...options.receipts, networks, report }) };
   return {
-    ...signed,
+    receipts: options.receipts && signedReceipts({ ...options.receipts, networks, report }),
     journal,
     clock,
-    ...(outside === undefined ? {} : { outside }),
+    outside,
     challenger,
     report,
     limited,
