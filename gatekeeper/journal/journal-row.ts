@@ -160,7 +160,7 @@ function bodyHash(body: Uint8Array): Buffer {
 const soldHashes = new WeakMap<Buffer, Buffer>();
 
 /** SHA-256 of a body that is sold as it stands: the same buffer is sold many times and never written to. */
-export function soldHash(body: Buffer): Buffer {
+function soldHash(body: Buffer): Buffer {
   const known = soldHashes.get(body);
   if (known !== undefined) return known;
   const hash = bodyHash(body);
@@ -169,7 +169,7 @@ export function soldHash(body: Buffer): Buffer {
 }
 
 /** The bytes as they were sold; throws when the disk returns others. */
-export function soldBytes(stored: Uint8Array, encoding: string, sha256: Uint8Array): Buffer {
+function soldBytes(stored: Uint8Array, encoding: string, sha256: Uint8Array): Buffer {
   const bytes = Buffer.from(stored);
   const body = encoding === 'gzip' ? gunzipSync(bytes) : bytes;
   if (bodyHash(body).equals(sha256)) return body;

@@ -18,7 +18,6 @@ import {
   openJournalFile,
   readJournalFile,
 } from '../../../gatekeeper/journal/journal-file.ts';
-import { soldBytes, soldHash } from '../../../gatekeeper/journal/journal-row.ts';
 import {
   KeyFilter,
   livingHolders,
@@ -27,7 +26,6 @@ import {
 } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { identifierHash } from '../../../gatekeeper/money/extensions.ts';
 import { built } from '../../built.ts';
-import { sha256Text } from '../../sha256-text.ts';
 import { ledgerRows } from '../ledger-rows.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';
@@ -323,23 +321,6 @@ describe('openJournalFile() of a journal without citations', () => {
     await journal.claim(claimFor('new', body));
     expect(await journal.citations(hash)).toEqual([{ record_hash: `sha256:${hash}` }]);
     journal.close();
-  });
-});
-
-describe('soldBytes()', () => {
-  it('returns what was stored, and nothing else', () => {
-    const body = Buffer.from('sold');
-    expect(soldBytes(body, 'identity', soldHash(body))).toEqual(body);
-    expect(() => soldBytes(body, 'identity', soldHash(Buffer.from('x')))).toThrow(/check the disk/);
-  });
-});
-
-describe('soldHash()', () => {
-  it('is the hash of the bytes, computed once for a buffer and again for another one', () => {
-    const body = Buffer.from('sold');
-    expect(soldHash(body).toString('hex')).toBe(sha256Text('sold'));
-    expect(soldHash(body)).toBe(soldHash(body));
-    expect(soldHash(Buffer.from('solt')).toString('hex')).toBe(sha256Text('solt'));
   });
 });
 
