@@ -323,27 +323,20 @@ function foundIn(
 const BITS_LOG2 = 26;
 const HEX_DIGITS = 7;
 const MASK = 2 ** BITS_LOG2 - 1;
-/** Bits of a page: 64 KB. */
-const PAGE_LOG2 = 19;
-const PAGE_MASK = 2 ** PAGE_LOG2 - 1;
 
 /** Which keys cannot be known: most are new, and each look-up costs more than the other checks. No false negatives. */
 export class KeyFilter {
-  /** Each is made with the first key of it, so that a young journal takes no memory. */
-  readonly #pages: (Uint8Array | undefined)[] = [];
+  /** The system gives memory to what is written alone, so a young journal takes hardly any. */
+  readonly #bytes = new Uint8Array(2 ** (BITS_LOG2 - 3));
 
   add(key: string): void {
     const bit = bitOf(key);
-    const page = this.#pages[bit >>> PAGE_LOG2] ?? new Uint8Array(2 ** (PAGE_LOG2 - 3));
-    this.#pages[bit >>> PAGE_LOG2] = page;
-    const at = (bit & PAGE_MASK) >>> 3;
-    page[at] = (page[at] ?? 0) | (1 << (bit & 7));
+    this.#bytes[bit >>> 3] = (this.#bytes[bit >>> 3] ?? 0) | (1 << (bit & 7));
   }
 
   mayHave(key: string): boolean {
     const bit = bitOf(key);
-    const byte = this.#pages[bit >>> PAGE_LOG2]?.[(bit & PAGE_MASK) >>> 3] ?? 0;
-    return (byte & (1 << (bit & 7))) !== 0;
+    return ((this.#bytes[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0;
   }
 }
 

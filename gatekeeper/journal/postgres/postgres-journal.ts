@@ -31,6 +31,7 @@ import {
 } from '../../money/journal.ts';
 import type { Trouble } from '../../state/service-state.ts';
 import { BoundedMap } from '../../system/bounded-map.ts';
+import { inTime } from '../../system/in-time.ts';
 import { IS_UNFINAL, tokenRow, tokensIn } from '../journal-file.ts';
 import {
   bodyRow,
@@ -46,8 +47,8 @@ import {
 } from '../journal-row.ts';
 import {
   ACCOUNT,
-  atMost,
   connectionOptions,
+  END_MS,
   newestAmong,
   POOL_CONNECTIONS,
   persistently,
@@ -315,15 +316,9 @@ class Base {
 
   /** One statement, prepared once a connection; each is a transaction of its own. */
   async query(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
-    return this.#pool.query({ name: this.#nameOf(text), text, values: [...values] });
-  }
-
-  #nameOf(text: string): string {
-    const known = this.#names.get(text);
-    if (known !== undefined) return known;
-    const name = `signalpress-${this.#names.size}`;
+    const name = this.#names.get(text) ?? `signalpress-${this.#names.size}`;
     this.#names.set(text, name);
-    return name;
+    return this.#pool.query({ name, text, values: [...values] });
   }
 
   /** Rows of a statement that only reads, or that may run twice. */
@@ -364,9 +359,12 @@ class Base {
   /** Closes once, however often it is asked. */
   close(): Promise<void> {
     const end = async (): Promise<void> => {
-      await atMost(this.letGo().catch(() => {}));
+      await inTime(
+        this.letGo().catch(() => {}),
+        END_MS,
+      );
       await this.session.close();
-      await atMost(this.#pool.end());
+      await inTime(this.#pool.end(), END_MS);
     };
     this.#closing ??= end();
     return this.#closing;

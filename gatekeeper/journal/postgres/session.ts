@@ -13,11 +13,12 @@ import { z } from 'zod';
 import { messageOf } from '../../../compiler/contract/errors.ts';
 import { shownPlace } from '../../config/postgres-url.ts';
 import type { Trouble } from '../../state/service-state.ts';
+import { inTime } from '../../system/in-time.ts';
 import { StartError } from '../../system/start-error.ts';
 import { lostJournal } from '../journal-file.ts';
 import {
-  atMost,
   connectionOptions,
+  END_MS,
   hasTables,
   isTransient,
   makeTables,
@@ -149,7 +150,7 @@ export class Session {
     await this.#reopening;
     const live = this.#live;
     this.#live = null;
-    if (live !== null) await atMost(live.client.end());
+    if (live !== null) await inTime(live.client.end(), END_MS);
   }
 
   async #connect(): Promise<void> {
