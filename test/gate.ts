@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { isoTime } from '../compiler/contract/iso-time.ts';
 import { answer } from '../gatekeeper/answers/answers.ts';
+import type { Content } from '../gatekeeper/answers/service.ts';
 import { loadConfig } from '../gatekeeper/config/load-config.ts';
+import { proven } from '../gatekeeper/rooms/proven.ts';
 import { type Gatekeeper, type StartOptions, startGatekeeper } from '../gatekeeper/start.ts';
 import { OPERATIONS } from './conformance-table.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
@@ -81,13 +83,17 @@ export async function soldShop() {
   const plain = await compiledService(data, SOLD_MS);
   const operator = { ...plain.operator, tokens: tinyTokens({ clock: () => SOLD_MS }) };
   const service = { ...plain, operator };
-  /** The bytes that a paid request of this target delivers; throws where it would not be charged. */
-  const ask = async (target: string): Promise<Buffer> => {
+  const contentOf = async (target: string): Promise<Content> => {
     const answered = await answer(question(target), service);
     if (answered.kind !== 'content') throw new Error(`Cannot sell "${target}": no answer`);
-    return answered.content.body;
+    return answered.content;
   };
-  return { data, did, now: isoTime(SOLD_MS), service, ask };
+  /** The bytes that a paid request of this target delivers with `proof=0`; throws where it would not be charged. */
+  const ask = async (target: string): Promise<Buffer> => (await contentOf(target)).body;
+  /** The same with its proof. */
+  const sell = async (target: string): Promise<Buffer> =>
+    (await proven(await contentOf(target), question(target), service)).body;
+  return { data, did, now: isoTime(SOLD_MS), service, ask, sell };
 }
 
 /** A request of each of the 64 paid operations that has an answer in such a shop. */

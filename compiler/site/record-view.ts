@@ -310,11 +310,10 @@ async function recordJson(
 /** What `/proof/<hash>` says of the place in the log. */
 interface Proof {
   inclusion?: {
-    batch: string;
     index: number;
     inclusion_proof: readonly string[];
     root: string;
-    entry: { new: { count: number } };
+    entry: { sequence: number; as_of: string; new: { count: number } };
     entry_index: number;
     log_root: string;
   } | null;
@@ -329,11 +328,12 @@ interface Proof {
 async function logTree(hash: string): Promise<HTMLElement> {
   const { inclusion, anchor } = JSON.parse(await textAt(`/proof/${hash}`)) as Proof;
   if (!inclusion) return el('p', {}, 'The log does not hold this hash yet.');
-  const { batch, index, inclusion_proof, root, entry, entry_index, log_root } = inclusion;
+  const { index, inclusion_proof, root, entry, entry_index, log_root } = inclusion;
+  const { sequence, as_of } = entry;
   const { count } = entry.new;
   const steps = logPath(index, count, inclusion_proof);
-  const [place, all] = [index, count].map((number) => number.toLocaleString('en'));
-  const summary = `Hash ${place} of the ${all} that release ${batch} took in, which is entry ${entry_index.toLocaleString('en')} of the log. ${steps.length} hashes lead from it to the root of the release.`;
+  const [place, all] = [index + 1, count].map((number) => number.toLocaleString('en'));
+  const summary = `Release ${sequence} of ${timeText(as_of)} stated this hash: number ${place} of the ${all} that it took in. ${steps.length} hashes lead from it to the root that the release states. The release is entry ${entry_index + 1} of the log.`;
   return el(
     'div',
     { class: 'tree' },
@@ -405,7 +405,7 @@ function drawn(steps: readonly LogStep[]): SVGElement {
     svg(
       'text',
       { class: 'node-name strong', x: MIDDLE + 12, y: y(steps.length) + 4 },
-      'root, signed',
+      'root of the release',
     ),
     svg(
       'text',

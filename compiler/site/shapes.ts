@@ -154,13 +154,13 @@ export function pointOn(points: readonly SitePoint[], day: string): SitePoint | 
   return points.findLast(([observed]) => observed.slice(0, 10) <= day) ?? null;
 }
 
-/** One step from a leaf of the log to its root: two subtrees become one. */
+/** One step from a hash that a release took in to the root that it states: two subtrees become one. */
 export interface LogStep {
-  /** Entries under the subtree that the proof brings, `end` left out. */
+  /** Hashes under the subtree that the proof brings, `end` left out. */
   readonly sibling: Range;
   readonly siblingHash: string;
   readonly side: 'left' | 'right';
-  /** Entries under both together. */
+  /** Hashes under both together. */
   readonly joined: Range;
 }
 
@@ -184,8 +184,8 @@ function rangesOf(index: number, size: number): Range[] {
   }
 }
 
-/** "entry 7" or "entries 0 to 8,191". */
+/** "hash 8" or "hashes 1 to 8,192": people count from one. */
 export function rangeText({ start, end }: Range): string {
   const text = (value: number): string => value.toLocaleString('en');
-  return end - start === 1 ? `entry ${text(start)}` : `entries ${text(start)} to ${text(end - 1)}`;
+  return end - start === 1 ? `hash ${text(end)}` : `hashes ${text(start + 1)} to ${text(end)}`;
 }

@@ -67,12 +67,12 @@ export async function entriesThere(
   };
   // Readers who saw the longer one would call the shorter one a lie.
   if (isOwn && there.size > size) return refuse(`it has ${there.size} entries there`);
-  if (all) return 0;
-  if (!isOwn) return refuse(`the log "${there.origin}" is there; name another place`);
+  if (!isOwn && !all) return refuse(`the log "${there.origin}" is there; name another place`);
+  if (!isOwn) return 0;
   const own = hashOfRange(log.data, { start: 0, end: there.size }, size);
   if (hexOf(own) !== hexOf(there.root))
     return refuse('another history of it is there; name another place');
-  return there.size;
+  return all ? 0 : there.size;
 }
 
 async function checkpointThere(destination: Destination): Promise<Checkpoint | null> {

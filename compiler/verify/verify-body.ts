@@ -15,6 +15,7 @@ import {
   citedTarget,
   contentOf,
   keyIdOf,
+  PROOF_MEMBER,
   sampleIn,
   withoutProof,
 } from '../contract/citation.ts';
@@ -82,6 +83,10 @@ export interface BodyTrust extends CitationTrust, ProofTrust, TimeReader {
 export function verifyBody(delivered: JsonValue, trust: BodyTrust): BodyReport {
   const unfit = unfitness(delivered);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
+  if (!isObject(delivered)) {
+    const checks = [checkAt('cover', '').notApplicable('not an object: nobody signed it')];
+    return { verdict: 'unsigned', issuer: null, checks };
+  }
   const basket = basketOf(delivered);
   if (basket !== null) {
     const judge = (answer: JsonValue, request: string): BodyReport =>
@@ -153,7 +158,7 @@ export function coversContent({ checks }: Pick<BodyReport, 'checks'>): boolean {
 function unfitness(body: JsonValue): BodyCheck | null {
   try {
     canonicalJson(body);
-    return isObject(body) ? null : checkAt('json', '').fail('not an object');
+    return null;
   } catch (error) {
     return checkAt('json', '').fail(messageOf(error));
   }
@@ -231,7 +236,8 @@ function named({ check, status, detail }: NamedCheck, where: string): BodyCheck 
 /** Statements of this format carry a claim, and a content hash that covers the body. */
 function contentCheck(node: ObjectNode, { source }: Citation): BodyCheck {
   const at = contentAt(node);
-  const signed = isSeries(node.value) ? seriesHead(node.value) : node.value;
+  const { [PROOF_MEMBER]: _, ...body } = node.value;
+  const signed = isSeries(node.value) ? seriesHead(body) : body;
   const hash = canonicalHash(contentOf(signed));
   const isCovered = hash === source.content_hash;
   return isCovered ? at.pass('recomputed from the body') : at.fail(`the body hashes to ${hash}`);

@@ -26,13 +26,14 @@ import { networkFault } from '../contract/network-fault.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { formatVerifierKey, keyHashOf } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
-import { changeCheckpoint, hashOfRange, readNote } from '../stages/anchor/log-folder.ts';
+import { changeCheckpoint, hashOfRange, openLog } from '../stages/anchor/log-folder.ts';
 import { sha256 } from '../stages/anchor/log-tree.ts';
 import { currentName, readRelease } from '../stages/publish/release-folders.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readNamed } from '../verify/disk.ts';
 import { judgeNote } from '../verify/log-notes.ts';
 import { judgeByPolicy, readPolicy } from '../verify/policy-check.ts';
+import { CLOCK_SKEW_MS } from '../verify/request-time.ts';
 import { isStrictSignature } from '../verify/strict-signature.ts';
 
 export interface AskReport {
@@ -303,7 +304,9 @@ function replyIn(
   const newest = newestCosignature(answered, witness);
   if (newest === null) return failed('its cosignature does not hold');
   const { line, at } = newest;
-  if (Math.abs(at - now) > TIME_OFF_MS_MAX) return failed(`its clock says ${isoTime(at)}`);
+  // No reader counts one that is older than the release.
+  const isOff = Math.abs(at - now) > TIME_OFF_MS_MAX || at < log.asOf - CLOCK_SKEW_MS;
+  if (isOff) return failed(`its clock says ${isoTime(at)}`);
   return { line, at: isoTime(at), failure: null };
 }
 
@@ -341,6 +344,8 @@ function wordsOf(error: Error): string {
 interface AskedLog {
   readonly note: SignedNote;
   readonly signed: Checkpoint;
+  /** The time of its newest release, milliseconds since 1970. */
+  readonly asOf: number;
   /** That it goes on from so many entries, at least 1: a proof of RFC 6962 §2.1.2. */
   proofFrom(size: number): Uint8Array[];
 }
@@ -348,14 +353,14 @@ interface AskedLog {
 /** The log of a data folder; throws a RangeError for none, and for one that the issuer of the current release did not sign. */
 export function askedLog(data: string): AskedLog {
   const name = currentName(data);
-  const published = name === null ? null : readNote(data);
-  const opened = published === null ? null : openNote(published);
-  if (name === null || published === null || opened === null) {
+  const log = name === null ? null : openLog(data);
+  const opened = log === null ? null : openNote(log.note);
+  if (name === null || log === null || opened === null) {
     throw new RangeError(
       `Cannot ask witnesses: no release in the log of "${data}"; run "signalpress compile" first`,
     );
   }
-  const { fault } = judgeNote(published, [readRelease(data, name).issuer_did]);
+  const { fault } = judgeNote(log.note, [readRelease(data, name).issuer_did]);
   if (fault !== null) {
     throw new RangeError(`Cannot ask witnesses about "${CHECKPOINT_PATH}": ${fault}`);
   }
@@ -363,6 +368,7 @@ export function askedLog(data: string): AskedLog {
   return {
     note,
     signed,
+    asOf: Date.parse(log.last.as_of),
     proofFrom: (from) =>
       consistencyRanges(from, signed.size).map((range) => hashOfRange(data, range, signed.size)),
   };

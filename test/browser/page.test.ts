@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { timeText } from '../../compiler/site/page-words.ts';
 import { chromiumPath, openChromium } from './chromium.ts';
 import { axeFaults, openSession, type PageSession } from './page-session.ts';
 import { type Shop, sampleShop } from './shops.ts';
@@ -206,7 +207,11 @@ describe('views', () => {
     expect(await page.locator('#record h2').innerText()).toMatch(/\d/);
     await page.locator('#record pre mark').first().waitFor();
     expect(await page.locator('#record .tree svg circle').count()).toBeGreaterThan(2);
-    expect(await page.locator('#record').innerText()).toMatch(/Entry [\d,]+ of [\d,]+/);
+    const head = await (await fetch(`${shop.url}/.well-known/release.json`)).json();
+    const text = await page.locator('#record').innerText();
+    expect(text).toContain(`Release ${head.sequence} of ${timeText(head.as_of)} stated this hash`);
+    expect(text).toMatch(/number [1-9][\d,]* of the [\d,]+ that it took in/);
+    expect(text).toMatch(/The release is entry 1 of the log/);
     await expectClean();
   });
 

@@ -164,6 +164,12 @@ function scenes(): Scene[] {
       text(proven(echoed(settlement()), { valid_until: '2026-11-20T12:14:59Z' })),
       { target: `${RESOLVE}a%20market` },
     ),
+    paid(
+      'a settlement answer of a release before that of the offer',
+      'unverified',
+      text(proven(echoed(settlement()))),
+      { target: `${RESOLVE}a%20market`, offer: { release: { ...RELEASE, sequence: 1_000 } } },
+    ),
     refused('no release in the offer', { offer: {} }),
     refused('a release that is over', {
       offer: { release: { ...RELEASE, valid_until: '2026-11-20T12:14:59Z' } },

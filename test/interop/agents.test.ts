@@ -203,7 +203,7 @@ describe.each(WAYS)('$name', ({ name, tools, buying, verify, dear }) => {
     expect(said.answer).toBe('The record is verified');
     expect(said.settled).toBe(1);
     const body = said.results[buying.length - 1] ?? '';
-    expect(shop.verify(body)).toMatchObject({ status: 0 });
+    expect(await shop.verify(body)).toMatchObject({ status: 0 });
     expect(JSON.parse(body)).toMatchObject(PAIR);
   });
 
@@ -214,7 +214,8 @@ describe.each(WAYS)('$name', ({ name, tools, buying, verify, dear }) => {
       (results) => `The record is ${JSON.parse(last(results)).verdict}`,
     ]);
     expect(said.answer).toBe('The record is failed');
-    expect(shop.verify(altered(said.results[buying.length - 1] ?? '')).status).not.toBe(0);
+    const changed = altered(said.results[buying.length - 1] ?? '');
+    expect((await shop.verify(changed)).status).not.toBe(0);
   });
 
   it('does not pay more than its cap', async () => {

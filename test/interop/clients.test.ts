@@ -47,8 +47,8 @@ async function settledBy(work: () => Promise<unknown>): Promise<readonly string[
   return shop.facilitator.settled.slice(before);
 }
 
-function expectVerified(body: string): void {
-  expect(shop.verify(body)).toMatchObject({ status: 0 });
+async function expectVerified(body: string): Promise<void> {
+  expect(await shop.verify(body)).toMatchObject({ status: 0 });
 }
 
 async function payingFetch(maxValue?: bigint): Promise<typeof fetch> {
@@ -137,8 +137,8 @@ describe('a basket', () => {
         const response = await pay(`${shop.url}/gauge/basket`, init);
         expect(response.status).toBe(200);
         const text = await response.text();
-        expectVerified(text);
-        expect(shop.verify(text.replace('"aqi_index":', '"aqi_index":1'))).toMatchObject({
+        await expectVerified(text);
+        expect(await shop.verify(text.replace('"aqi_index":', '"aqi_index":1'))).toMatchObject({
           status: 1,
         });
       });
@@ -156,7 +156,7 @@ describe('x402-fetch 1.2', () => {
       const receipt = decodeXPaymentResponse(response.headers.get('x-payment-response') ?? '');
       expect(receipt).toMatchObject({ success: true, network: 'base' });
       expect(shop.facilitator.settled).toContain(receipt.transaction);
-      expectVerified(await response.text());
+      await expectVerified(await response.text());
     });
     expect(settled).toHaveLength(1);
   });
@@ -166,7 +166,7 @@ describe('x402-fetch 1.2', () => {
     const body = await (await pay(shop.url + RECORD)).text();
     const changed = body.replace('"aqi_index":', '"aqi_index":1');
     expect(changed).not.toBe(body);
-    expect(shop.verify(changed)).toMatchObject({ status: 1 });
+    expect(await shop.verify(changed)).toMatchObject({ status: 1 });
   });
 
   it('buys with a plain viem account, which names no chain', async () => {
@@ -179,7 +179,7 @@ describe('x402-fetch 1.2', () => {
     const pay = await payingFetch(BUNDLE_MAX);
     const response = await pay(shop.url + BUNDLE);
     expect(response.status).toBe(200);
-    expectVerified(await response.text());
+    await expectVerified(await response.text());
   });
 
   it('refuses a bundle by itself on its usual maximum, as client_hint says', async () => {
@@ -220,7 +220,7 @@ describe('x402-axios 0.7', () => {
     expect(response.status).toBe(200);
     const receipt = decodeXPaymentResponse(response.headers['x-payment-response']);
     expect(shop.facilitator.settled).toContain(receipt.transaction);
-    expectVerified(JSON.stringify(response.data));
+    await expectVerified(JSON.stringify(response.data));
   });
 
   it('gets 422 for a pair without data and pays nothing', async () => {
@@ -248,7 +248,7 @@ describe('@x402/fetch 2.27', () => {
         const receipt = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
         expect(receipt).toMatchObject({ success: true, network: 'eip155:8453' });
         expect(shop.facilitator.settled).toContain(receipt.transaction);
-        expectVerified(await response.text());
+        await expectVerified(await response.text());
       });
       expect(settled).toHaveLength(1);
     },
@@ -314,7 +314,7 @@ describe('the typed client pays with the published wrappers', () => {
     const client = signalpressClient({ baseUrl, issuer, pay: await wallet() });
     const settled = await settledBy(async () => {
       const { text, receipt } = await client.buy('/gauge', pair);
-      expectVerified(text);
+      await expectVerified(text);
       expect(receipt?.transaction).toMatch(/^0x/);
       const loc = { loc: 'us-denver' };
       await expect(client.buy('/gauge/region', loc)).rejects.toMatchObject({

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyAgentCardSignature } from '@a2a-js/sdk';
 import { AgentCardResolver } from '@a2a-js/sdk/client';
 import {
@@ -16,7 +17,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { importJWK } from 'jose';
 import { generatePrivateKey } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSigner, wrapFetchWithPayment } from 'x402-fetch';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
@@ -42,6 +43,8 @@ beforeAll(async () => {
   ({ entries } = await json<{ entries: readonly ManifestEntry[] }>('/manifest?all=1'));
 });
 afterAll(() => shop.close());
+// The checkers block this process for so long that connections to the shop end, which its clients see only after a pause.
+beforeEach(() => sleep(50));
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;

@@ -4,12 +4,15 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blockHeader } from '../../compiler/anchor/block-header.ts';
 import { calendarClient } from '../../compiler/anchor/ots-calendar.ts';
-import { stampRoots } from '../../compiler/anchor/stamp.ts';
+import { stampRoot } from '../../compiler/anchor/stamp.ts';
 import { upgradeRoots } from '../../compiler/anchor/upgrade.ts';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { citedTarget } from '../../compiler/contract/citation.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { tilePath, tilesOf } from '../../compiler/contract/tiles.ts';
-import { parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { CHECKPOINT_PATH, TILE_WIDTH, tilePath, tilesOf } from '../../compiler/contract/tiles.ts';
 import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
+import { openLog } from '../../compiler/stages/anchor/log-folder.ts';
+import { hexOf } from '../../compiler/stages/anchor/log-tree.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
@@ -20,14 +23,16 @@ import {
   TEST_LIMIT,
 } from '../anchor/loopback-calendar.ts';
 import { sampleGate } from '../gate.ts';
+import { tinyEntries, writeTinyLog } from '../gatekeeper/tiny-log.ts';
+import { tinyKey } from '../gatekeeper/tiny-release.ts';
 import {
+  AS_OF,
   compileFolder,
   makeFolder,
   removeFolders,
   spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
-import { batchesIn, hashes, memoryLog, releaseOf } from '../stages/anchor/memory-log.ts';
 import { InventedLog } from '../witness/invented-log.ts';
 import { StubWitness } from '../witness/stub-witness.ts';
 
@@ -59,7 +64,7 @@ function said(
   return { code, text: `${stdout}${stderr}` };
 }
 
-/** What a gatekeeper serves of a cosigned log after two releases. */
+/** What a gatekeeper serves of a cosigned log, and a proof that it sells. */
 interface ServedLog {
   readonly folder: string;
   readonly vkey: string;
@@ -84,11 +89,12 @@ describe.skipIf(!HAS_GO)('golang.org/x/mod (needs go and golang-golang-x-mod-dev
   const read = ({ folder, vkey, witness }: Pick<ServedLog, 'folder' | 'vkey' | 'witness'>): Said =>
     said(program, [folder, vkey, witness]);
 
-  it('proves every entry of a served log, its growth, a proof of ours, and a cosignature', () => {
-    expect(log.size).toBeGreaterThan(300);
+  it('proves every entry of a served log, its growth, a body, and a cosignature', () => {
     expect(read(log)).toEqual({
       code: 0,
-      text: `${log.size} of ${log.size} entries proven; grown from ${log.older}; entry ${log.size - 1} by its tlog-proof\n`,
+      text: expect.stringMatching(
+        `^${log.size} of ${log.size} entries proven; grown from ${log.older}; entry ${log.size - 1} and statement \\d+ of \\d+ by a tlog-proof\n$`,
+      ),
     });
   });
 
@@ -110,7 +116,7 @@ describe.skipIf(!HAS_GO)('golang.org/x/mod (needs go and golang-golang-x-mod-dev
       what: 'an entry',
       path: 'tile/entries/000',
       change: (bytes) => flipped(bytes, 80),
-      words: /entry 1: invalid transparency proof/,
+      words: /entry 0: invalid transparency proof/,
     },
     {
       what: 'the signature of the log',
@@ -140,7 +146,25 @@ describe.skipIf(!HAS_GO)('golang.org/x/mod (needs go and golang-golang-x-mod-dev
       what: 'a hash of the proof',
       path: 'proof',
       change: text((proof) => proof.replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${'A'.repeat(43)}=\n`)),
-      words: /invalid transparency proof/,
+      words: /entry of the proof: invalid transparency proof/,
+    },
+    {
+      what: 'the entry of the proof',
+      path: 'proof',
+      change: text((proof) => changedExtra(proof, (extra) => extra.indexOf('as_of') + 12)),
+      words: /entry of the proof: invalid transparency proof/,
+    },
+    {
+      what: 'the path of the statement',
+      path: 'proof',
+      change: text((proof) => changedExtra(proof, (extra) => extra.length - 1)),
+      words: /statement: invalid transparency proof/,
+    },
+    {
+      what: 'the statement',
+      path: 'statement',
+      change: (bytes) => flipped(bytes, 10),
+      words: /statement: invalid transparency proof/,
     },
   ];
 
@@ -170,6 +194,14 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return other;
 }
 
+/** The proof with one byte of its `extra` changed. */
+function changedExtra(proof: string, at: (extra: Buffer) => number): string {
+  return proof.replace(/(?<=\nextra )\S+/, (text) => {
+    const extra = Buffer.from(text, 'base64');
+    return flipped(extra, at(extra)).toString('base64');
+  });
+}
+
 /** The note with another signature by this name, of the same length. */
 function altered(note: string, name: string): string {
   const line = new RegExp(`(?<=\u2014 ${name} .{30}).`);
@@ -182,35 +214,42 @@ function forked(note: string): string {
   return new InventedLog({ origin: 'example.org/log', seed: 7 }).note(size);
 }
 
+/** A log that three compiles carried over its first full tile, behind entries of releases that are lost. */
 async function servedLog(): Promise<{ log: ServedLog; gate: Gatekeeper }> {
   const snapshots = writeSnapshots(spotPrices('2026-11-18', 20, 90_000));
   const data = join(makeFolder(), 'data');
+  const lost = { as_of: '2026-11-18T12:00:00Z', head: `sha256:${'ab'.repeat(32)}` };
+  const entries = tinyEntries(Array(TILE_WIDTH - 2).fill([]), lost);
+  writeTinyLog(data, entries, { taken: [], baseUrl: 'https://example.org', signer: tinyKey(7) });
   await compileFolder(snapshots, { data, asOf: '2026-11-19T12:00:00Z' });
-  const before = readFileSync(join(data, 'current', 'release.tlog-proof'), 'utf8');
-  writeSnapshots(spotPrices('2026-11-19', 320, 90_000), snapshots);
-  await compileFolder(snapshots, { data });
-  const { checkpoint: older, signed } = parseTlogProof(before);
+  const older = readFileSync(join(data, CHECKPOINT_PATH), 'utf8');
+  writeSnapshots(spotPrices('2026-11-19', 20, 90_000), snapshots);
+  for (const asOf of ['2026-11-20T10:00:00Z', AS_OF])
+    await compileFolder(snapshots, { data, asOf });
   const witness = await cosigned(data);
   const gate = await sampleGate(data);
   const folder = join(makeFolder(), 'log');
-  const newest = await saved(gate, '/log/checkpoint', join(folder, 'checkpoint'));
-  await saved(gate, '/.well-known/release.tlog-proof', join(folder, 'proof'));
+  await saved(gate, '/log/checkpoint', join(folder, 'checkpoint'));
   writeFileSync(join(folder, 'older'), older);
-  const size = Number(newest.toString().split('\n')[1]);
+  const sample = await (await fetch(`${gate.url}/gauge/sample`)).text();
+  const { _citation: citation, _proof: proof } = JSON.parse(sample).sample;
+  writeFileSync(join(folder, 'proof'), proof);
+  const statement = canonicalJson([citedTarget(citation), citation.record_hash]);
+  writeFileSync(join(folder, 'statement'), statement);
+  const size = TILE_WIDTH + 1;
   for (const path of tilesOf(size).map(tilePath)) {
     await saved(gate, `/${path}`, join(folder, path.slice('log/'.length)));
   }
   const vkey = (await (await fetch(`${gate.url}/log/vkey`)).text()).trim();
-  return { log: { folder, vkey, witness, size, older: signed.size }, gate };
+  return { log: { folder, vkey, witness, size, older: size - 2 }, gate };
 }
 
-async function saved(gate: Gatekeeper, path: string, file: string): Promise<Buffer> {
+async function saved(gate: Gatekeeper, path: string, file: string): Promise<void> {
   const response = await fetch(`${gate.url}${path}`);
   expect([path, response.status]).toEqual([path, 200]);
   const bytes = Buffer.from(await response.arrayBuffer());
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, bytes);
-  return bytes;
 }
 
 /** Has a witness cosign the current release; answers its key. */
@@ -231,30 +270,31 @@ async function cosigned(data: string): Promise<string> {
 describe.skipIf(PYTHON === undefined)(
   'opentimestamps of Python (needs python3-opentimestamps)',
   () => {
-    const log = memoryLog({ '2026-11-18': hashes(0, 3) });
-    const [root = ''] = batchesIn(log).map((batch) => batch.root);
     const folder = makeFolder();
     const file = join(folder, 'proof.ots');
     const read = (...args: string[]): Said =>
       said(PYTHON ?? '', [join(READERS, 'read_anchor.py'), ...args]);
     let calendar: LoopbackCalendar;
+    let data: string;
+    let root: string;
     let header: string;
     beforeAll(async () => {
       calendar = await loopbackCalendar();
+      ({ data } = await compileFolder(writeSnapshots(spotPrices('2026-11-18', 3, 90_000))));
+      root = hexOf(defined(openLog(data), 'the log').signed.root);
     });
     afterAll(() => calendar.close());
     const parts = () => ({
-      release: releaseOf(log),
-      anchors: anchorStore(folder),
+      anchors: anchorStore(data),
       client: calendarClient(5000),
       calendars: [calendar.url],
     });
 
     const save = (): void =>
-      writeFileSync(file, defined(anchorStore(folder).read(root)?.proof ?? undefined, 'a proof'));
+      writeFileSync(file, defined(anchorStore(data).read(root)?.proof, 'a proof'));
 
     it('reads the promise of a calendar', async () => {
-      await stampRoots({ ...parts(), now: '2026-11-20T12:00:00Z' });
+      await stampRoot({ ...parts(), root, now: '2026-11-20T12:00:00Z' });
       save();
       expect(read(file, root)).toEqual({ code: 0, text: `pending ${calendar.url}\n` });
     });

@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { startGate } from '../gate.ts';
 import { writeFreshSample } from '../sample-folder.ts';
 import { compileFolder } from '../snapshot-folder.ts';
@@ -18,7 +19,7 @@ export interface Shop {
   /** Issuer of the sample. */
   readonly did: string;
   /** Runs the offline verifier of the build over a delivered body; its exit code and words. */
-  verify(body: string): { readonly status: number | null; readonly text: string };
+  verify(body: string): Promise<{ readonly status: number | null; readonly text: string }>;
   close(): Promise<void>;
 }
 
@@ -52,11 +53,11 @@ export async function openShop(): Promise<Shop> {
   };
 }
 
-function runVerify(body: string, did: string): ReturnType<Shop['verify']> {
-  const args = [CLI, 'verify', '-', '--issuer', did];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    input: body,
-    encoding: 'utf8',
-  });
-  return { status, text: stdout + stderr };
+/** Not spawnSync: connections to the shop end while this process waits, and its clients would not see that. */
+async function runVerify(body: string, did: string): ReturnType<Shop['verify']> {
+  const child = spawn(process.execPath, [CLI, 'verify', '-', '--issuer', did]);
+  child.stdin.end(body);
+  const ended = new Promise<number | null>((done) => child.once('close', done));
+  const texts = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { status: await ended, text: texts.join('') };
 }

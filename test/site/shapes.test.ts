@@ -202,8 +202,8 @@ describe('logPath()', () => {
 
   it('names ranges', () => {
     expect([rangeText({ start: 4, end: 5 }), rangeText({ start: 0, end: 8192 })]).toEqual([
-      'entry 4',
-      'entries 0 to 8,191',
+      'hash 5',
+      'hashes 1 to 8,192',
     ]);
   });
 });

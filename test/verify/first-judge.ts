@@ -1,4 +1,5 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { sampleIn } from '../../compiler/contract/citation.ts';
 import { readKeyHistory } from '../../compiler/contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { bodyOfText } from '../../compiler/contract/series-csv.ts';
@@ -21,6 +22,18 @@ const BEYOND_THE_CORE: readonly RegExp[] = [
   // Whether an echo can be that of an answer: AUDIT.md, section 7. Nobody signs it.
   /^(echo|expect|consistency) (.*\.)?(cutoff_time|market_or_event|valid_[a-z]+)$/,
 ];
+/** A record that says a version of its core and lacks a member, or its hash: FORMAT.md, section 3, hashes whole cores. */
+const LACKING =
+  /^(missing beside its core version$|Cannot compose the hash core: "\w+" is missing;)/;
+
+/** Whether a body fails by what is not of the core alone. */
+export function failsBeyond(checks: readonly BodyCheck[]): boolean {
+  const faults = checks.filter(({ status }) => status === 'fail');
+  const isBeyond = ({ check, where, detail }: BodyCheck): boolean =>
+    BEYOND_THE_CORE.some((each) => each.test(`${check} ${where}`)) ||
+    (check === 'record_hash' && LACKING.test(detail));
+  return faults.length > 0 && faults.every(isBeyond);
+}
 
 /** What the judge of the program says, in the words of FORMAT.md, section 9. */
 export interface FirstVerdict {
@@ -56,19 +69,18 @@ export function firstVerdict(text: string, reader: MadeReader): FirstVerdict {
   });
   const { verdict, checks } = noProof === true ? judged : expectingProof(judged, expect);
   const faults = checks.filter(({ status }) => status === 'fail');
-  const isBeyond =
-    faults.length > 0 &&
-    faults.every(({ check, where }) =>
-      BEYOND_THE_CORE.some((each) => each.test(`${check} ${where}`)),
-    );
+  return { verdict: wordOf(verdict, body), faults, isBeyond: failsBeyond(checks) };
+}
+
+/** The word of FORMAT.md, section 9, for a verdict of the program. */
+export function wordOf(verdict: string, body: JsonValue): MadeVerdict {
   const isOpen = verdict === 'unproven' || (verdict === 'unsigned' && isCited(body));
-  return { verdict: isOpen ? 'undecided' : (verdict as MadeVerdict), faults, isBeyond };
+  return isOpen ? 'undecided' : (verdict as MadeVerdict);
 }
 
 function isCited(body: JsonValue): boolean {
-  if (!isObject(body)) return false;
-  const { sample } = body;
-  return (isObject(sample) ? sample : body)._citation !== undefined;
+  const signed = sampleIn(body) ?? body;
+  return isObject(signed) && signed._citation !== undefined;
 }
 
 /** All of these witnesses have to have cosigned. */

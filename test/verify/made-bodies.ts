@@ -21,6 +21,7 @@ import {
 import { type HashedRecord, hashCore } from '../../compiler/contract/record-hash.ts';
 import { releaseEntryBytes, treeHead } from '../../compiler/contract/release-entry.ts';
 import { withRequestTime } from '../../compiler/contract/request-time.ts';
+import { SETTLEMENT_NATURE } from '../../compiler/contract/resolve-bodies.ts';
 import { CHAIN_ORIGIN, chainLink } from '../../compiler/contract/series.ts';
 import { statementLeaf } from '../../compiler/contract/statement-tree.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
@@ -331,24 +332,63 @@ export function roster(): JsonObject {
   return cited(body, said('/mcp/census?verifiable=1'));
 }
 
-/** A settlement answer: what is signed, and the echoes of a request. */
-export function settlement(): JsonObject {
+/** An answer of `/resolve` to days as cutoffs, signed under a target. */
+export function settlement(
+  scope: JsonObject = {},
+  target = '/resolve?cutoff=2026-11-01&entity=0000320193&form=10-K',
+): JsonObject {
   const body = {
+    nature: SETTLEMENT_NATURE,
     entity: '0000320193',
+    entity_name: 'Example Corp',
+    tickers: ['EXMP'],
     form: '10-K',
+    event_class: null,
+    other_than: null,
+    source_class: 'sec',
     basis: 'filing_date',
     valid_from: '2026-11-01',
     valid_until: '2026-11-20',
     valid_days: null,
-    filed_by_cutoff: true,
+    observed_at: OBSERVED,
+    resolution_status: 'ambiguous',
+    filed_by_cutoff: null,
+    event_time: null,
+    disclosure_time: null,
+    disclosure_date: null,
+    note: 'Amendments alone.',
+    candidate_count: 0,
+    candidate_sources: [],
+    ...scope,
   };
-  const target = '/resolve?cutoff=2026-11-01&entity=0000320193&form=10-K';
   return cited(body, said(target));
+}
+
+/** An answer about what the stored list does not hold, of every form or of one. */
+export function nothingFiled(scope: {
+  readonly form: string | null;
+  readonly other_than?: string[];
+}): JsonObject {
+  const { form, other_than = null } = scope;
+  const days = { from: '2026-11-01', until: '2026-11-20' };
+  const item = other_than === null ? '' : '&event_class=other';
+  const target = `/resolve?cutoff=2026-11-01T05%3A00%3A00Z&entity=0000320193${item}`;
+  return settlement(
+    {
+      form,
+      other_than,
+      basis: null,
+      valid_days: days,
+      valid_from: '2026-11-01T05:00:00Z',
+      valid_until: '2026-11-20T05:00:00Z',
+    },
+    form === null ? target : `${target}&form=${form}`,
+  );
 }
 
 export function echoed(body: JsonObject): JsonObject {
   const { _citation, ...rest } = body;
-  const echoes = { cutoff_time: '2026-11-11T05:00:00Z', market_or_event: 'a market' };
+  const echoes = { cutoff_time: '2026-11-12T04:59:59Z', market_or_event: 'a market' };
   return { ...rest, ...echoes, _citation: _citation as JsonValue };
 }
 

@@ -15,6 +15,7 @@ import {
   lookedAt,
   type MadeKey,
   type MadeRelease,
+  nothingFiled,
   proofOf,
   proven,
   RECORD_TARGET,
@@ -221,7 +222,7 @@ function signedCases(): MadeCase[] {
       'verified',
     ),
     caseOf('a sample', { sample: whole }, 'verified'),
-    caseOf('a sample with a member more', { sample: whole, x: 1 }, 'unsigned'),
+    caseOf('a sample with a member more', { sample: changed(whole, ['_proof']), x: 1 }, 'unsigned'),
     caseOf(
       'a signature in another spelling',
       changed(whole, ['_citation', 'signature'], `${citation.signature}=`),
@@ -472,6 +473,7 @@ function requestCases(): MadeCase[] {
       '/gauge?signal_id=hydrology.river-level&issuer=07010000&dim=gauge&format=json',
       'verified',
     ),
+    asks('a record in a sample', { sample: whole }, RECORD_TARGET, 'failed'),
     asks('a record', whole, `${RECORD_TARGET}&dim=ruler`, 'failed'),
     asks('a record', whole, `${RECORD_TARGET}&format=thin`, 'failed'),
     asks('a record', whole, `https://other.example${RECORD_TARGET}`, 'failed'),
@@ -494,6 +496,35 @@ function requestCases(): MadeCase[] {
     asks('an answer', answer, `/resolve?${ask.replace('11-11', '10-31')}`, 'failed'),
     asks('an answer', answer, `/resolve?${ask.replace('a%20market', 'another')}`, 'failed'),
     asks('an answer', answer, `/resolve?${ask.replace('10-k', '8-K')}`, 'failed'),
+    ...[
+      { form: null, holds: ['form=8-K', 'form=10-K&event_class=2.02'], fails: [] },
+      {
+        form: '8-K',
+        holds: ['form=FORM%208-k', 'form=8-K&event_class=2.02'],
+        fails: ['form=10-K'],
+      },
+      {
+        form: '8-K',
+        other_than: ['2.02'],
+        holds: ['form=8-K&event_class=4.02'],
+        fails: ['form=8-K', 'form=8-K&event_class=2.02', 'form=10-K&event_class=4.02'],
+      },
+    ].flatMap(({ holds, fails, ...scope }) => {
+      const body = proven(echoed(nothingFiled(scope)));
+      const about = `cutoff=2026-11-11&market_or_event=a%20market&entity=EXMP`;
+      return [
+        ...holds.map((more) => [more, 'verified'] as const),
+        ...fails.map((more) => [more, 'failed'] as const),
+      ].map(([more, verdict]) =>
+        asks(`nothing but ${JSON.stringify(scope)}`, body, `/resolve?${about}&${more}`, verdict),
+      );
+    }),
+    asks(
+      'an answer with another cutoff_time',
+      changed(answer, ['cutoff_time'], '2026-11-11T05:00:00Z'),
+      `/resolve?${ask}`,
+      'failed',
+    ),
     caseOf('an answer for a longer time', changed(answer, ['valid_until'], '2026-12-01'), 'failed'),
     caseOf('an answer with another echo', changed(answer, ['market_or_event'], 'x'), 'verified'),
     caseOf('a record with an echo', { ...whole, market_or_event: 'x' }, 'failed'),

@@ -22,13 +22,14 @@ interface PythonVerdict {
   readonly about: object | null;
 }
 
-/** What it says of bodies, each a text of one line, in one process; it takes those without a proof. */
+/** What it says of bodies, each a text of one line, in one process; it takes those without a proof, unless told. */
 export function pythonVerdicts(
   bodies: readonly string[],
   issuers: readonly string[],
   now = Date.now(),
+  noProof = true,
 ): PythonVerdict[] {
-  const flags = flagsOf({ issuers, now: isoTime(now), noProof: true });
+  const flags = flagsOf({ issuers, now: isoTime(now), noProof });
   return allOf(bodies, judgedByPython([...flags, '--lines', '-'], bodies.join('\n')));
 }
 

@@ -5,9 +5,12 @@ import { isSeries } from '../../compiler/verify/series-checks.ts';
 import type { Body } from '../shop.ts';
 import { SEED } from '../snapshot-folder.ts';
 
-/** A body signed once more, as only the holder of a key can, so that nothing but its inner contradictions is left. */
+/**
+ * A body signed once more, as only the holder of a key can, so that nothing but its inner contradictions is left. Its proof no
+ * longer fits, and is left out.
+ */
 export function reseal(body: Body, seed: Uint8Array = SEED): Body {
-  const { _citation, ...rest } = body;
+  const { _citation, _proof, ...rest } = body;
   const cited = _citation as unknown as Citation;
   const { issuer, url, published_at } = cited.source;
   const baseUrl = cited.verify_url.slice(0, cited.verify_url.lastIndexOf('/v/'));

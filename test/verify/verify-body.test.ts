@@ -155,8 +155,8 @@ describe('I30: verifyBody() refuses what is not canonical', () => {
     expect(judge({ ...sample, advice: 'sell' }).verdict).toBe('unsigned');
   });
 
-  it.each([[null], ['text'], [[]], [1]])('%j is no body', (body) => {
-    expect(judge(body).verdict).toBe('failed');
+  it.each([[null], ['text'], [[]], [1]])('%j is not signed', (body) => {
+    expect(judge(body).verdict).toBe('unsigned');
   });
 });
 

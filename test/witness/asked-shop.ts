@@ -2,6 +2,7 @@ import { cpSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { CHECKPOINT_PATH, LOG_KEY_PATH } from '../../compiler/contract/tiles.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
@@ -29,12 +30,13 @@ export interface Reply {
   readonly retryAfter?: string;
 }
 
-/** Publishes the release of an hour, with so many readings more. */
+/** Publishes a release, five minutes after the one before, with so many readings more. */
 async function publish(folder: string, at: number, count: number): Promise<void> {
   const [snapshots, data] = [join(folder, 'snapshots'), join(folder, 'data')];
   const day = `2026-11-${10 + at}`;
   writeSnapshots(spotPrices(day, count, 90_000 + at), snapshots);
-  await compileFolder(snapshots, { data, asOf: `2026-11-20T${12 + at}:00:00Z` });
+  const asOf = isoTime(Date.parse('2026-11-20T12:00:00Z') + at * 300_000);
+  await compileFolder(snapshots, { data, asOf });
 }
 
 /**
@@ -57,7 +59,7 @@ export class AskedShop {
     for (const each of this.#open.splice(0).reverse()) await each.close();
   }
 
-  hour(at: number, count = 1): Promise<void> {
+  next(at: number, count = 1): Promise<void> {
     return publish(this.folder, at, count);
   }
 

@@ -27,7 +27,8 @@ class PendingPayment(NamedTuple):
 
     Of a basket also what is posted, and what each of its requests was to cost. Keep it as a whole, and to yourself: the
     identifier names the purchase, and shows for 30 days and from anywhere who bought it. What it delivers, on whatever day,
-    was answered no earlier than signed_at, in seconds since 1970.
+    was answered no earlier than signed_at, in seconds since 1970; what does not say its time is of no older release than the
+    402 named.
     """
     url: str
     header: str
@@ -36,6 +37,7 @@ class PendingPayment(NamedTuple):
     quoted: Optional[list] = None
     identifier: Optional[str] = None
     signed_at: Optional[int] = None
+    release: Optional[dict] = None
 
 
 class ClientError(Exception):
@@ -71,22 +73,27 @@ def judged_body(target, data, payment, reader):
             return body, report, None if is_whole_token else "not a token"
         if report.verdict != "verified":
             return body, report, report.detail
-        return body, report, time_fault(record_in(body), payment.signed_at)
+        return body, report, time_fault(record_in(body), payment)
     except (Refused, Undecided) + MALFORMED as error:
         return None, report, "not readable: %s" % error
 
 
-def time_fault(body, signed_at):
-    """Why a body is not an answer to a payment, by the instant that it names, or None; the judge knows that of now."""
-    at, asked_at = answered_at(body), None if signed_at is None else signed_at * 1000
+def time_fault(body, payment):
+    """Why a body is not an answer to a payment, by the instant or the release that it names, or None."""
+    at, asked_at = answered_at(body), None if payment.signed_at is None else payment.signed_at * 1000
     if at is not None and asked_at is not None and at < asked_at - SKEW_MS:
         return "it was answered at %s, before it was paid for" % iso(at)
     if "_proof" not in body:
         return None
-    limit = milliseconds(proven_entry(body)["valid_until"])
+    entry, offered = proven_entry(body), payment.release
+    limit = milliseconds(entry["valid_until"])
     said_at = at if at is not None else asked_at
     if limit is not None and said_at is not None and said_at > limit:
         return "it is of a release that was valid until %s: a newer one is withheld" % iso(limit)
+    if at is None and offered is not None and (entry["sequence"] < offered["sequence"]
+                                               or milliseconds(entry["as_of"]) < milliseconds(offered["as_of"])):
+        return "it is of release %d, and release %d was offered: old words, sold again" % (
+            entry["sequence"], offered["sequence"])
     return None
 
 
@@ -102,7 +109,7 @@ def judged_basket(data, payment, reader):
     try:
         body = body_of(data)
         requests = parse(payment.body.encode("utf-8"))["requests"]
-        parts, quoted = body["parts"], payment.quoted or []
+        parts, quoted = body.get("parts", ()), payment.quoted or []
         if set(body) != {"endpoint", "total_usd", "parts"} or not len(parts) == len(requests) == len(quoted):
             return body, report, "not the basket that was asked for, or it was not quoted"
         for at, (part, request, offer) in enumerate(zip(parts, requests, quoted), 1):
@@ -183,7 +190,9 @@ def parts_of(asked):
 
 
 def check_offer(asked, now):
-    """Refuses a challenge of a release that is over or still to come, or by another clock, before anything is signed."""
+    """The release that a challenge names. Refuses one that is over or still to come, or by another clock, before anything
+    is signed.
+    """
     date, fault = email.utils.parsedate_tz(asked.headers.get("date", "")), None
     try:
         release = json_of(asked)["release"]
@@ -198,6 +207,7 @@ def check_offer(asked, now):
     if fault is not None:
         raise ClientError("Cannot buy from this service: %s; nothing was signed" % fault, "refused", status=asked.status,
                           answer=json_of(asked))
+    return release
 
 
 def is_for(entry, path, params):

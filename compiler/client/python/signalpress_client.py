@@ -199,10 +199,10 @@ class SignalpressClient:
             raise ValueError("Cannot buy: the client has no wallet")
         cap = self._max if max_usd is None else atomic(max_usd)
         asked = self._asked_price(url, body)
-        check_offer(asked, self._clock())
+        release = check_offer(asked, self._clock())
         quoted = None if body is None else parts_of(asked)
         payment = self._signed(url, self._chosen(url, body, asked, cap))._replace(
-            body=body, quoted=quoted, identifier=secrets.token_hex(RANDOM_BYTES))
+            body=body, quoted=quoted, identifier=secrets.token_hex(RANDOM_BYTES), release=release)
         self._on_signed(payment)
         return self.redeliver(payment)
 

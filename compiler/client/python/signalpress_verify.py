@@ -4,23 +4,13 @@
 A second implementation of compiler/contract/FORMAT.md, written from that text: strict JSON, canonical bytes, citation,
 content hash, record hashes, words of time, the chain of a series, the proof of the log, and keys. No server is asked.
 
-  signalpress_verify.py BODY.json...               bodies as saved, - for standard input
-  signalpress_verify.py SERIES.csv                 a series that was asked for with format=csv-signed
-  signalpress_verify.py --lines BODIES.ndjson      one body a line, - for standard input
-  --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
-  --keys FILE                                      keys.json of the issuer: which keys follow, end, or are revoked
-  --witness NAME+HASH+KEY                          a witness that must have cosigned the proof; may be repeated
-  --no-proof                                       take a body without its proof, which was asked for with proof=0
-  --expect 'GET /gauge?signal_id=...&entity=...'   the request that it has to answer, with or without an address in front
-  --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
-  --json                                           one JSON object a line: file, verdict, detail, about
-
 Exit codes: 0 verified or partly verified, 1 failed, 2 cannot be judged: of an unknown issuer, not signed, not readable,
 not proven, or of a key of the past. Keys under a root, blocks of time stamps and the log itself: signalpress verify.
 """
 
 import argparse
 import base64
+import csv
 import datetime
 import decimal
 import hashlib
@@ -35,13 +25,18 @@ from typing import NamedTuple, Optional
 BODY_BYTES_MAX = 67108864
 SKEW_MS = 300000
 # What reading a member that is missing, or of another kind or size than it should be, ends in.
-MALFORMED = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+MALFORMED = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, csv.Error)
+csv.field_size_limit(BODY_BYTES_MAX)
 
 class Refused(Exception):
     """A check that fails, in words."""
 
 class Undecided(Exception):
     """What cannot be judged, in words."""
+
+def refuse_if(is_wrong, why):
+    if is_wrong:
+        raise Refused(why)
 
 def sha256(data):
     return hashlib.sha256(data).digest()
@@ -62,18 +57,13 @@ def parse(data):
     """Strict JSON: no key twice, no number that changes, no lone surrogate, no U+0000."""
     def members(pairs):
         keys = [key for key, _ in pairs]
-        if len(set(keys)) != len(keys):
-            raise Refused("a key appears twice in one object")
-        if any(key in RESERVED_KEYS for key in keys):
-            raise Refused("a key is reserved")
+        refuse_if(len(set(keys)) != len(keys), "a key appears twice in one object")
+        refuse_if(any(key in RESERVED_KEYS for key in keys), "a key is reserved")
         return dict(pairs)
-
-    def refuse(text):
-        raise Refused("%s is not JSON" % text)
 
     try:
         text = data.decode("utf-8")
-        value = json.loads(text, object_pairs_hook=members, parse_constant=refuse, parse_float=exact)
+        value = json.loads(text, object_pairs_hook=members, parse_constant=exact, parse_float=exact)
         canonical(value).encode("utf-8")
         return value
     except MALFORMED + (RecursionError,) as error:
@@ -87,15 +77,13 @@ def exact(text):
     return int(value) if value.is_integer() else value
 
 def canonical(value, depth=0):
-    if isinstance(value, (list, dict)) and depth >= DEPTH_MAX:
-        raise Refused("more than %d open containers" % DEPTH_MAX)
+    refuse_if(isinstance(value, (list, dict)) and depth >= DEPTH_MAX, "more than %d open containers" % DEPTH_MAX)
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (int, float)):
         return number(value)
     if isinstance(value, str):
-        if "\0" in value:
-            raise Refused("U+0000 in a string")
+        refuse_if("\0" in value, "U+0000 in a string")
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):
         return "[%s]" % ",".join(canonical(item, depth + 1) for item in value)
@@ -104,23 +92,11 @@ def canonical(value, depth=0):
 
 def number(value):
     """Shortest digits that give the same double, laid out as ECMAScript does."""
-    if isinstance(value, int):
-        if abs(value) > WHOLE_MAX:
-            raise Refused("an integer beyond 2^53-1")
-        return str(value)
-    sign, digits, exponent = decimal.Decimal(repr(value)).normalize().as_tuple()
-    text = "".join(map(str, digits))
-    point = len(text) + exponent
-    if len(text) <= point <= 21:
-        body = text + "0" * (point - len(text))
-    elif 0 < point <= 21:
-        body = text[:point] + "." + text[point:]
-    elif -6 < point <= 0:
-        body = "0." + "0" * -point + text
-    else:
-        fraction = "." + text[1:] if len(text) > 1 else ""
-        body = "%s%se%+d" % (text[0], fraction, point - 1)
-    return "-" + body if sign else body
+    if isinstance(value, float) and not value.is_integer():
+        is_plain = abs(value) >= 1e-6
+        return format(decimal.Decimal(repr(value)), "f") if is_plain else repr(value).replace("e-0", "e-")
+    refuse_if(abs(value) > WHOLE_MAX, "an integer beyond 2^53-1")
+    return str(int(value))
 
 def canonical_bytes(value):
     return canonical(value).encode("utf-8")
@@ -152,8 +128,7 @@ def milliseconds(text):
 def instant(text, name):
     """The same of a member that has to be a time."""
     at = milliseconds(text)
-    if at is None:
-        raise Refused("%s: not a time" % name)
+    refuse_if(at is None, "%s: not a time" % name)
     return at
 
 def iso(at):
@@ -193,20 +168,17 @@ def public_key(did):
         raise Refused("%r is not a did:key" % (did,))
     digits, value = did[len("did:key:z"):], 0
     for char in digits:
-        if char not in BASE58:
-            raise Refused("%s is not base58" % did)
+        refuse_if(char not in BASE58, "%s is not base58" % did)
         value = value * 58 + BASE58.index(char)
     zeros = len(digits) - len(digits.lstrip("1"))
     data = b"\0" * zeros + value.to_bytes((value.bit_length() + 7) // 8, "big")
-    if len(data) != 34 or data[:2] != b"\xed\x01":
-        raise Refused("%s is not an Ed25519 key" % did)
+    refuse_if(len(data) != 34 or data[:2] != b"\xed\x01", "%s is not an Ed25519 key" % did)
     return data[2:]
 
 def usable_key(did):
     """The key of a DID that somebody may trust: a canonical point, not of small order."""
     data = public_key(did)
-    if not is_usable(data):
-        raise Refused("%s is not a usable key" % did)
+    refuse_if(not is_usable(data), "%s is not a usable key" % did)
     return data
 
 def is_usable(data):
@@ -214,8 +186,7 @@ def is_usable(data):
     return point is not None and not is_equal(multiply(8, point), NEUTRAL)
 
 def from_base64url(text):
-    if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9_-]*", text):
-        raise Refused("not base64url")
+    refuse_if(not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9_-]*", text), "not base64url")
     return from_base64(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), 0, len(text))
 
 def from_base64(text, least, most):
@@ -341,8 +312,7 @@ def check_members(citation):
     nullable = ("published_at",) if "claim" in citation else ("published_at", "url")
     texts = [value for name, value in citation.items() if name not in ("source", "not_advice", "translated")]
     texts += [value for name, value in source.items() if not (name in nullable and value is None)]
-    if not all(isinstance(text, str) and text != "" for text in texts):
-        raise Refused("_citation: a member is no text")
+    refuse_if(not all(isinstance(text, str) and text != "" for text in texts), "_citation: a member is no text")
     fixed = [citation["schema_version"], citation["statement_type"], citation["not_advice"]]
     if not is_same(fixed, ["1.0", "description", True]) or not isinstance(citation["translated"], bool):
         raise Refused("_citation: not a description of version 1.0 that is no advice")
@@ -394,8 +364,7 @@ def core_of(item):
             return dict({name: item[name] for name in names}, hash_core_version=3)
     if not all(name in item for name in CORE):
         return None
-    if not is_same(item.get("hash_core_version", 3), 3):
-        raise Refused("hash_core_version: not 3")
+    refuse_if(not is_same(item.get("hash_core_version", 3), 3), "hash_core_version: not 3")
     sources = item["sources"]
     if sources is not None:
         if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
@@ -408,8 +377,7 @@ def given_core(item, core):
         raise Refused("_hash_core: not an object of version 3")
     for name in set(core) & set(item) - {"hash_core_version"}:
         is_plain = not isinstance(core[name], (dict, list)) and not isinstance(item[name], (dict, list))
-        if is_plain and not is_same(core[name], item[name]):
-            raise Refused("_hash_core.%s: differs from the row" % name)
+        refuse_if(is_plain and not is_same(core[name], item[name]), "_hash_core.%s: differs from the row" % name)
     return core
 
 def check_record_hashes(body):
@@ -530,16 +498,15 @@ def check_words(body):
         if instants[-1] is None or ("answered_at" in listed) == is_inside:
             raise Refused("%s: missing, or not listed in at_request" % named(path, "provenance.answered_at"))
         owe(owed, path, node, listed, instants[-1])
-    if not instants and answered_at(body) is not None:
-        raise Refused("provenance.answered_at: there, and no list names it")
+    refuse_if(not instants and answered_at(body) is not None, "provenance.answered_at: there, and no list names it")
     for path, holder in objects(body):
         said = {name: holder[name] for basis, names in REQUEST_TIME.items() if basis in holder
                 for name in names if name in holder}
-        _, right = owed.get(id(holder), (path, {}))
+        right = owed.get(id(holder), {})
         for name in sorted(set(said) | set(right)):
-            if name not in said or name not in right or not is_same(said[name], right[name]):
-                raise Refused("%s: %s" % (named(path, name), "missing" if name not in said else "not owed"
-                                          if name not in right else "does not follow from answered_at"))
+            fault = ("missing" if name not in said else "not owed" if name not in right
+                     else None if is_same(said[name], right[name]) else "does not follow from answered_at")
+            refuse_if(fault is not None, "%s: %s" % (named(path, name), fault))
     return instants
 
 def is_listed(body):
@@ -560,12 +527,12 @@ def owe(owed, path, node, listed, at):
     made = {name: words[name] for name in listed if name in words}
     lacking = set(listed) - set(words) - {"dead_source", "legs[].freshness"}
     status = {name: made.pop(name) for name in ("update_status",) if name in made}
-    owed[id(node)], owed[id(provenance)] = (path, status), (path, made)
+    owed[id(node)], owed[id(provenance)] = status, made
     if "legs[].freshness" in listed:
         parts = parts_in(node, "legs") if isinstance(legs, dict) else [None]
         lacking |= {"legs[].freshness"} if None in parts else set()
         for part in filter(None, parts):
-            owed[id(legs[part.name])] = (path, {"freshness": RANKS[part.rank(at)]})
+            owed[id(legs[part.name])] = {"freshness": RANKS[part.rank(at)]}
     if lacking:
         raise Refused("%s: %s follows from nothing that is signed" % (
             named(path, "provenance", "at_request"), ", ".join(sorted(lacking))))
@@ -575,12 +542,10 @@ def check_order(body, collected, entry, at, now):
     looks = [(named(path, "last_looked_at"), node["last_looked_at"]) for path, node in objects(body, CLOSED)
              if "last_looked_at" in node]
     early = [(name, instant(text, name)) for name, text in looks + collected]
-    later = [] if entry is None else [("as_of of the proof", instant(entry["as_of"], "as_of"))]
-    later += [] if at is None else [("answered_at", at)]
-    later += [("your clock", now)]
+    steps = [("as_of of the proof", entry and milliseconds(entry["as_of"])), ("answered_at", at), ("your clock", now)]
+    later = [step for step in steps if step[1] is not None]
     for (name, before), (after, limit) in [(one, later[0]) for one in early] + list(zip(later, later[1:])):
-        if before > limit + SKEW_MS:
-            raise Refused("%s: after %s" % (name, after))
+        refuse_if(before > limit + SKEW_MS, "%s: after %s" % (name, after))
 
 
 # ---- signed notes and the proof of the log (RFC 6962, C2SP): section 5 --------------------------------------------
@@ -615,20 +580,11 @@ def read_note(note):
     if not cut or len(note.encode("utf-16-le")) > 2 * NOTE_CHARS_MAX or lines.pop() != "" or not 1 <= len(lines) <= 100:
         raise Refused("checkpoint: not a signed note")
     found = [SIGNATURE.fullmatch(line) for line in lines]
-    if None in found:
-        raise Refused("checkpoint: a line that is no signature")
+    refuse_if(None in found, "checkpoint: a line that is no signature")
     return Note(head + "\n", [(one.group(1), from_base64(one.group(2), 5, NOTE_CHARS_MAX)) for one in found])
 
-def stated_tree(text):
-    """Origin, size and root of the tree that the text of a checkpoint states; it has no extension lines."""
-    lines = text.split("\n")
-    if len(lines) != 4:
-        raise Refused("checkpoint: not of three lines")
-    return lines[0], position(lines[1]), from_base64(lines[2], 32, 32)
-
 def position(digits):
-    if not POSITION.fullmatch(digits) or int(digits) > WHOLE_MAX:
-        raise Refused("%r is not a position" % digits[:80])
+    refuse_if(not POSITION.fullmatch(digits) or int(digits) > WHOLE_MAX, "%r is not a position" % digits[:80])
     return int(digits)
 
 def leads_to(root, leaf, index, size, hashes):
@@ -661,7 +617,9 @@ def check_proof(body, proof, reader):
     extra = from_base64(rest[0][6:], 1, EXTRA_BYTES_MAX)
     index, hashes = position(rest[1][6:]), [from_base64(line, 32, 32) for line in rest[2:]]
     note, citation = read_note(note_text), body["_citation"]
-    origin, size, root = stated_tree(note.text)
+    origin, size, root, *more = note.text.split("\n")
+    size, root = position(size), from_base64(root, 32, 32)
+    refuse_if(more != [""], "checkpoint: not of three lines")
     if origin != re.sub(r"^[a-z]+://", "", base_of(citation)).rstrip("/") + "/log":
         raise Refused("_proof: of the log %r, which is not that of the body" % origin)
     entry_bytes, place, path = opened_extra(extra)
@@ -678,8 +636,7 @@ def check_proof(body, proof, reader):
 def opened_extra(extra):
     entry_bytes, _, rest = extra.partition(b"\n")
     digits, cut, path = rest.partition(b"\n")
-    if not cut or len(path) % 32:
-        raise Refused("_proof: its extra is not an entry, a position and a path")
+    refuse_if(not cut or len(path) % 32, "_proof: its extra is not an entry, a position and a path")
     return entry_bytes, position(digits.decode("latin-1")), [path[at:at + 32] for at in range(0, len(path), 32)]
 
 def parse_entry(data):
@@ -689,8 +646,7 @@ def parse_entry(data):
     for tree in (entry["all"], entry["new"]):
         if set(tree) != {"count", "root"} or not is_whole(tree["count"]) or not is_hash(tree["root"]):
             raise Refused("_proof: the entry has no root over its statements")
-    if not is_hash(entry["head"]) or not is_whole(entry["sequence"], 1):
-        raise Refused("_proof: the entry names no release")
+    refuse_if(not is_hash(entry["head"]) or not is_whole(entry["sequence"], 1), "_proof: the entry names no release")
     instant(entry["as_of"], "as_of of the entry")
     if entry["valid_until"] is not None:
         instant(entry["valid_until"], "valid_until of the entry")
@@ -733,8 +689,7 @@ def cosignatures(note, as_of, did, reader):
 def read_witness(text):
     """Name and public key of a witness, from its verifier key (C2SP signed-note, tlog-cosignature)."""
     found = re.fullmatch(r"([^\s+]+)\+([0-9a-f]{8})\+(.+)", text)
-    if found is None:
-        raise Refused("not <name>+<8 hex digits>+<base64>")
+    refuse_if(found is None, "not <name>+<8 hex digits>+<base64>")
     name, data = found.group(1), from_base64(found.group(3), 33, 33)
     if data[0] != WITNESS_KEY or key_hash(name, WITNESS_KEY, data[1:]).hex() != found.group(2) or not is_usable(data[1:]):
         raise Refused("no usable key of a witness, or its hash is not that of its name and key")
@@ -746,7 +701,6 @@ def read_witness(text):
 SERIES_COLUMNS = ("snapshot_date", "observed_at", "data_age_hours", "current", "band", "record_hash")
 CORE_COLUMNS = SERIES_COLUMNS + ("_hash_core",)
 CHAIN_ORIGIN = {"rows": 0, "snapshot_date": None, "chain": "sha256:" + "0" * 64}
-CSV_CELL = re.compile(r'("[^"]*(?:""[^"]*)*"|[^",\r\n]*)(,|\r\n)')
 # What a spreadsheet would run as a formula has one apostrophe more in front.
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
@@ -755,8 +709,7 @@ def check_series(body):
     rows, before, retained = body["rows"], body["before"], body["retained"]
     if not isinstance(before, dict) or set(before) != set(CHAIN_ORIGIN) or not is_whole(before["rows"]):
         raise Refused("before: no state of a chain")
-    if before["rows"] == 0 and not is_same(before, CHAIN_ORIGIN):
-        raise Refused("before: not the first state of a chain")
+    refuse_if(before["rows"] == 0 and not is_same(before, CHAIN_ORIGIN), "before: not the first state of a chain")
     end = before
     for row in rows:
         bare = {name: row[name] for name in row if name != "_hash_core"}
@@ -788,36 +741,23 @@ def series_of_csv(data):
     """The JSON answer in the first line, with the rows of the table after it."""
     head, end, table = data.partition(b"\r\n")
     # JSON may hold a bare CR or LF between its words, where other readers of CSV would end the line.
-    if b"\r" in head or b"\n" in head:
-        raise Refused("the first line has a line end inside")
+    refuse_if(b"\r" in head or b"\n" in head, "the first line has a line end inside")
     body = parse(head[2:])
     if not end or not isinstance(body, dict) or body.get("rows") != []:
         raise Refused("the first line is not the answer of a series without its rows")
-    lines = csv_lines(table.decode("utf-8"))
-    columns = next(lines, None)
+    columns, *lines = csv_lines(table.decode("utf-8"))
     if columns not in (list(SERIES_COLUMNS), list(CORE_COLUMNS)):
         raise Refused("the second line is not the columns of a series")
     return dict(body, rows=[row_of(columns, cells) for cells in lines])
 
 def csv_lines(text):
     """The cells of each line, which have one spelling, so that no other reader finds other cells in it."""
-    cells, begin, at = [], 0, 0
-    while at < len(text):
-        found = CSV_CELL.match(text, at)
-        if found is None:
-            raise Refused("not CSV at character %d" % at)
-        at = found.end()
-        cells.append(plain_text(found.group(1)))
-        if found.group(2) == "\r\n":
-            if ",".join(cell_text(cell) for cell in cells) + "\r\n" != text[begin:at]:
-                raise Refused("the line at character %d has cells in another spelling" % begin)
-            yield cells
-            cells, begin = [], at
-    if cells:
-        raise Refused("the last line has no end")
+    lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    if "".join(",".join(map(cell_text, map(plain_text, cells))) + "\r\n" for cells in lines) != text:
+        raise Refused("cells in another spelling, or a last line without an end")
+    return [list(map(plain_text, cells)) for cells in lines]
 
-def plain_text(cell):
-    text = cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
+def plain_text(text):
     return text[1:] if text.startswith("'") and FORMULA.match(text) else text
 
 def cell_text(text):
@@ -825,8 +765,7 @@ def cell_text(text):
     return '"%s"' % shown.replace('"', '""') if re.search(r'[",\r\n]', shown) else shown
 
 def row_of(columns, cells):
-    if len(cells) != len(columns):
-        raise Refused("a line has not the columns of a series")
+    refuse_if(len(cells) != len(columns), "a line has not the columns of a series")
     row = dict(zip(columns, cells))
     for name in ("data_age_hours", "current", "_hash_core"):
         if name in row:
@@ -848,8 +787,7 @@ TIMES = ("stated_at", "valid_from", "overlap_until", "revoked_from", "since", "u
 
 def read_keys(data):
     """Reads a list of keys and derives it again; refuses one that does not follow from its statements."""
-    if len(data) > LIST_BYTES_MAX:
-        raise Refused("the list of keys is longer than %d bytes" % LIST_BYTES_MAX)
+    refuse_if(len(data) > LIST_BYTES_MAX, "the list of keys is longer than %d bytes" % LIST_BYTES_MAX)
     given = parse(data)
     if isinstance(given, dict) and ("roots" in given or given.get("format") == "signalpress-keys/2"):
         raise Refused("root keys stand above this list; judge it with signalpress verify --keys")
@@ -870,8 +808,7 @@ def checked_keys(given):
         for statement in statements:
             check_statement(statement, kind, names)
     dids = [key["did"] for key in keys]
-    if len(set(dids)) != len(dids) or set(dids) & {one["did"] for one in receipts}:
-        raise Refused("the list names a key twice")
+    refuse_if(len(set(dids)) != len(dids) or set(dids) & {one["did"] for one in receipts}, "the list names a key twice")
     for did in dids + [one["did"] for one in receipts]:
         usable_key(did)
     if not is_same(keys, derived_keys(dids[0], rotations, revocations)):
@@ -882,8 +819,7 @@ def checked_keys(given):
 
 def check_statement(statement, kind, names):
     """A statement has its members, times that are times, and the signature of its key over all others."""
-    if set(statement) != names or statement["type"] != kind:
-        raise Refused("a %s has not exactly its members" % kind)
+    refuse_if(set(statement) != names or statement["type"] != kind, "a %s has not exactly its members" % kind)
     for name in set(TIMES) & names:
         if not (name == "until" and statement[name] is None):
             instant(statement[name], name)
@@ -905,12 +841,10 @@ def revoked_from(dids, revocations):
     """A key revokes itself, and a later key an earlier one, unless it was revoked itself by then; the earliest counts."""
     revoked = [None] * len(dids)
     for at in reversed(range(len(dids))):
-        counted = []
-        for one in revocations:
-            signer = dids.index(one["signed_by"]) if one["signed_by"] in dids else -1
-            is_silenced = signer > at and is_over(one["stated_at"], revoked[signer])
-            if one["did"] == dids[at] and signer >= at and not is_silenced:
-                counted.append(one["revoked_from"])
+        signed = [(one, dids.index(one["signed_by"])) for one in revocations
+                  if one["did"] == dids[at] and one["signed_by"] in dids[at:]]
+        counted = [one["revoked_from"] for one, signer in signed
+                   if signer == at or not is_over(one["stated_at"], revoked[signer])]
         revoked[at] = min(counted, key=milliseconds, default=None)
     return revoked
 
@@ -1002,23 +936,17 @@ ADDRESS = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
 def read_request(words):
     """The target of a request as somebody types it, with or without GET and the address of the service."""
     found = re.fullmatch(r"(?:GET +)?(\S+)", words.strip())
-    if found is None:
-        raise Refused("%r is not a request such as \"GET /gauge?signal_id=...&entity=...\"" % words[:80])
+    refuse_if(found is None, "%r is not a request such as \"GET /gauge?signal_id=...&entity=...\"" % words[:80])
     target_of(found.group(1))
     return ADDRESS.sub(lambda address: address.group(0).lower(), found.group(1), 1)
 
 def target_of(request):
     """Path and parameters of a request, as the service reads them; an empty value is none."""
     found = re.fullmatch(r"(/[!-~]*?)(?:\?([!-~]*))?", ADDRESS.sub("", request, 1)) if len(request) <= 8192 else None
-    if found is None or re.search(r"[#\\]|%(?![0-9a-fA-F]{2})", request):
-        raise Refused("%r is no request" % request[:80])
-    values = {}
-    for pair in filter(None, (found.group(2) or "").split("&")):
-        name, _, value = (urllib.parse.unquote(part, errors="strict") for part in pair.replace("+", " ").partition("="))
-        if name in values:
-            raise Refused("%r stands twice in a request" % name[:80])
-        values[name] = value
-    return found.group(1), {name: value for name, value in values.items() if value != ""}
+    refuse_if(found is None or re.search(r"[#\\]|%(?![0-9a-fA-F]{2})", request), "%r is no request" % request[:80])
+    pairs = urllib.parse.parse_qsl(found.group(2) or "", keep_blank_values=True, errors="strict")
+    refuse_if(len(dict(pairs)) != len(pairs), "a parameter stands twice in %r" % request[:80])
+    return found.group(1), {name: value for name, value in pairs if value != ""}
 
 def signed_question(path, values):
     """The operation that answers, and the parameters that its target names, defaults and other names resolved."""
@@ -1029,32 +957,41 @@ def signed_question(path, values):
     beside = ("days", "format", "verifiable") if path == SERIES else ()
     if path in SETTLEMENTS:
         beside = ("market_or_event", "cutoff")
-        asked.update({name: asked[name].upper() for name in ("entity", "form") if name in asked})
+        asked.update({name: re.sub("^FORM ", "", asked[name].upper()) for name in ("entity", "form") if name in asked})
     return path, {name: value for name, value in asked.items() if name not in beside and DEFAULTS.get(name) != value}
 
-def answer_fault(path, values, body):
-    """Why a body does not answer a request, or None. What nobody signs of it has to be that of the request, too."""
-    if "claim" not in body.get("_citation", ()):
-        return "nobody signed what the body answers"
+def check_answers(body, path, values):
+    """That a body answers a request. What nobody signs of it has to be that of the request, too."""
+    refuse_if("claim" not in body.get("_citation", ()), "nobody signed what the body answers")
     cited_path, cited = target_of(cited_target(body["_citation"]))
     if path in SETTLEMENTS:
         name = next((one for one in ("entity", "issuer") if one in values), "entity")
         spelled = values.get(name, "").upper()
-        if spelled in body.get("tickers", ()) or spelled.zfill(10) == body["entity"]:
+        if spelled in body["tickers"] or spelled.zfill(10) == body["entity"]:
             values = {**values, name: body["entity"]}
+        if body["basis"] is None:
+            values = asked_of_nothing(values, body)
     if signed_question(cited_path, cited) != signed_question(path, values):
-        return "the body answers %r, not %r" % (cited_target(body["_citation"]), (path, values))
+        raise Refused("the body answers %r, not %r" % (cited_target(body["_citation"]), (path, values)))
     if path == SERIES:
-        if not is_same(body["days"], int(values.get("days", SERIES_DAYS_DEFAULT))):
-            return "the body answers days %r" % body["days"]
-        if ("_hash_core" in body["rows"][0]) != ("verifiable" in values):
-            return "the body answers verifiable otherwise"
+        days, is_verifiable = int(values.get("days", SERIES_DAYS_DEFAULT)), "_hash_core" in body["rows"][0]
+        refuse_if(not is_same(body["days"], days), "the body answers days %r" % body["days"])
+        refuse_if(is_verifiable != ("verifiable" in values), "the body answers verifiable otherwise")
     if path in SETTLEMENTS:
-        if body.get("market_or_event") != values.get("market_or_event"):
-            return "the body answers market_or_event %r" % body.get("market_or_event")
-        if not is_in_interval(values.get("cutoff", values.get("as_of", "")), body):
-            return "the body is not the answer at that cutoff"
-    return None
+        echo, cutoff = body.get("market_or_event"), values.get("cutoff", values.get("as_of", ""))
+        refuse_if(echo != values.get("market_or_event"), "the body answers market_or_event %r" % (echo,))
+        # A day is told as its last second in New York, in summer or in winter.
+        ends = [cutoff] if len(cutoff) > 10 else [iso(instant(cutoff + end, "cutoff") + DAY_MS)
+                                                  for end in ("T03:59:59Z", "T04:59:59Z")]
+        if not is_in_interval(cutoff, body) or milliseconds(body.get("cutoff_time")) not in map(milliseconds, ends):
+            raise Refused("the body is not the answer at that cutoff")
+
+def asked_of_nothing(values, body):
+    """A request as the answer to it is signed where nothing is stored: of every form, of a form, or of its other items."""
+    item, named = values.get("event_class"), body["other_than"]
+    left_out = ("form", "event_class") if body["form"] is None else ("event_class",) if named is None else ()
+    other = {"event_class": "other"} if named is not None and item is not None and item not in named else {}
+    return {**{name: value for name, value in values.items() if name not in left_out}, **other}
 
 def is_in_interval(cutoff, body):
     start, end = body["valid_from"], body["valid_until"]
@@ -1115,22 +1052,19 @@ def judge_body(value, reader):
     if is_series(body) and ("retained" in body or "_citation" in body):
         check_series(body)
     if "_citation" not in body:
-        if "_proof" in body:
-            raise Refused("_proof: no citation says of which log it has to be")
+        refuse_if("_proof" in body, "_proof: no citation says of which log it has to be")
         for at in check_words(body) if is_listed(body) else ():
             check_order(body, [], None, at, reader.now)
         return Verdict("unsigned", said[0] + " recomputed; nobody signed all of it")
     citation = body["_citation"]
     check_citation(body, citation)
     check_issuer(citation, reader)
-    is_own, proof, at = "claim" in citation, None, None
+    is_own, proof = "claim" in citation, None
     if is_own and is_format_2(body):
         raise Undecided("of format 2, whose words of time nobody signed; signalpress verify judges the rest of it")
-    if is_own:
-        at = next(iter(check_words(body)), None)
+    at = next(iter(check_words(body)), None) if is_own else None
     if "_proof" in body:
-        if not is_own:
-            raise Refused("_proof: of a citation of another form")
+        refuse_if(not is_own, "_proof: of a citation of another form")
         proof = check_proof(body, body["_proof"], reader)
     if is_own:
         check_order(body, [("retrieved_at", citation["retrieved_at"])], proof and proof.entry, at, reader.now)
@@ -1139,11 +1073,10 @@ def judge_body(value, reader):
         said.append("the content is not recomputable: nobody signed it")
     said += ["citation hash and signature"] + told_words(body, proof, at, reader)
     if reader.expect is not None:
-        check_expected(body, reader.expect)
+        check_expected(value, reader.expect)
         said.append("it answers the request that was expected")
     doubt = key_doubt(citation, proof, reader)
-    if proof is None and reader.witnesses:
-        raise Refused("_proof: missing, so that no witness of yours saw it")
+    refuse_if(proof is None and reader.witnesses, "_proof: missing, so that no witness of yours saw it")
     if is_own and proof is None and reader.needs_proof:
         doubt = "no proof shows that it was the current answer; buy it without proof=0, or take it with --no-proof"
     if doubt is not None:
@@ -1156,8 +1089,7 @@ def judge_body(value, reader):
 def check_issuer(citation, reader):
     """The key is one that the reader trusts, and nothing was collected after it ended or was revoked."""
     did = citation["issuer_DID"]
-    if did not in reader.trusted(did):
-        raise Refused("_citation.issuer_DID: %s is not trusted" % did)
+    refuse_if(did not in reader.trusted(did), "_citation.issuer_DID: %s is not trusted" % did)
     at = milliseconds(citation["retrieved_at"])
     _, until, revoked = reader.window(did)
     if at is None or any(limit is not None and at > limit for limit in (until, revoked)) or at == revoked:
@@ -1184,8 +1116,7 @@ def key_doubt(citation, proof, reader):
     if fault is not None:
         raise Refused("_citation.issuer_DID: %s was %s, and its release is of %s" % (did, fault, proof.entry["as_of"]))
     lacking = [name for name, key in reader.witnesses if (name, key) not in proof.cosigned]
-    if lacking:
-        raise Refused("_proof: not witnessed by %s" % ", ".join(lacking))
+    refuse_if(lacking, "_proof: not witnessed by %s" % ", ".join(lacking))
     if any(reader.is_in_use(signer) for signer in proof.signers):
         return None
     # It is shown to be older than the end of a key that signed it where every witness saw it before.
@@ -1201,9 +1132,7 @@ def check_expected(body, target):
         if not target.startswith(base + "/"):
             raise Refused("the body is of the service at %r, which is not the one expected" % base)
         target = target[len(base):]
-    fault = answer_fault(*target_of(target), body)
-    if fault is not None:
-        raise Refused(fault)
+    check_answers(body, *target_of(target))
 
 
 # ---- the command --------------------------------------------------------------------------------------------------
@@ -1222,20 +1151,24 @@ def usable(read_value):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("body", nargs="*")
-    parser.add_argument("--lines", action="append", default=[])
-    parser.add_argument("--issuer", action="append", default=[], type=usable(lambda did: usable_key(did) and did))
-    parser.add_argument("--keys", type=usable(lambda path: read_keys(read(path))))
-    parser.add_argument("--witness", action="append", default=[], type=usable(read_witness))
-    parser.add_argument("--no-proof", action="store_true")
-    parser.add_argument("--expect", type=usable(read_request))
-    parser.add_argument("--now", type=usable(lambda text: instant(text, "--now")))
-    parser.add_argument("--json", action="store_true")
+    option = parser.add_argument
+    option("body", nargs="*", help="as saved, also a series of format=csv-signed; - for standard input")
+    option("--lines", action="append", default=[], help="a file with one body a line; - for standard input")
+    option("--issuer", action="append", default=[], type=usable(lambda did: usable_key(did) and did),
+           help="a did:key that you trust, may be repeated; without it nothing is verified")
+    option("--keys", type=usable(lambda path: read_keys(read(path))),
+           help="keys.json of the issuer: which keys follow, end, or are revoked")
+    option("--witness", action="append", default=[], type=usable(read_witness), metavar="NAME+HASH+KEY",
+           help="a witness that must have cosigned the proof; may be repeated")
+    option("--no-proof", action="store_true", help="take a body without its proof, which was asked for with proof=0")
+    option("--expect", type=usable(read_request), help="the request that it has to answer, such as 'GET /gauge?signal_id=...'")
+    option("--now", default=int(time.time() * 1000), type=usable(lambda text: instant(text, "--now")),
+           help="your clock, such as 2026-11-20T12:00:00Z")
+    option("--json", action="store_true", help="one JSON object a line: file, verdict, detail, about")
     given = parser.parse_args()
     if not given.body and not given.lines:
         parser.error("name the body to be judged")
-    now = int(time.time() * 1000) if given.now is None else given.now
-    reader = Reader(given.issuer, now, given.keys, tuple(given.witness), given.expect, not given.no_proof)
+    reader = Reader(given.issuer, given.now, given.keys, tuple(given.witness), given.expect, not given.no_proof)
     verdicts = {tell(name, judge(data, reader), given.json) for name, data in bodies_of(given)}
     sys.exit(1 if "failed" in verdicts else 0 if verdicts <= set(SOUND) else 2)
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
 import { parseDidKey } from '../../contract/did-key.ts';
@@ -10,7 +10,7 @@ import { readPlain } from '../../verify/plain-file.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import type { LogSwitch, Staging } from '../publish/release-store.ts';
-import { syncFolder } from '../publish/replace-file.ts';
+import { durableFolder, syncFolder } from '../publish/replace-file.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
 import { openCheckpoint, signCheckpoint } from './checkpoint-note.ts';
@@ -111,7 +111,7 @@ function storedIndex(release: CurrentRelease): RunSource {
 function keepTaken(from: string, to: string, count: number): void {
   rmSync(to, { force: true });
   if (count === 0) return;
-  mkdirSync(dirname(to), { recursive: true });
+  durableFolder(dirname(to));
   renameSync(from, to);
   syncFolder(dirname(to));
 }

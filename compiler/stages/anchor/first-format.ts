@@ -11,8 +11,8 @@ import type { LeafStore } from '../publish/leaf-store.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
 import { openCheckpoint } from './checkpoint-note.ts';
 import type { CurrentRelease } from './current-release.ts';
-import { readEdge, refused, writeLogFiles } from './log-folder.ts';
-import { appendEntries, hexOf, rootOf, type TreeEdge } from './log-tree.ts';
+import { hashOfRange, readEdge, refused, writeLogFiles } from './log-folder.ts';
+import { appendEntries, hexOf, type TreeEdge } from './log-tree.ts';
 
 /** Beside the releases: the newest checkpoint that one of them carried, and timestamps. */
 const LAST_CHECKPOINT = 'log-checkpoint';
@@ -60,7 +60,7 @@ function copyAnchors(data: string): void {
   }
 }
 
-/** The newest checkpoint that left this folder has to be the one of this log: anything else would be a fork. */
+/** The newest checkpoint that left this folder has to be one of this log: anything else would be a fork. A kill behind the switch left that of the release before. */
 function refuseShorter(
   data: string,
   { edge, issuers }: { readonly edge: TreeEdge; readonly issuers: readonly string[] },
@@ -69,10 +69,14 @@ function refuseShorter(
   if (!existsSync(path)) return;
   const last = openCheckpoint(readPlain(path, NOTE_CHARS_MAX).toString('utf8'), issuers);
   if (last === null) throw refused(LAST_CHECKPOINT, 'it is damaged');
-  if (last.size === edge.size && hexOf(last.root) === hexOf(rootOf(edge))) return;
+  const { size, root } = last;
+  const isOf =
+    size <= edge.size &&
+    hexOf(hashOfRange(data, { start: 0, end: size }, edge.size)) === hexOf(root);
+  if (isOf) return;
   throw refused(
     LAST_CHECKPOINT,
-    `a log of ${last.size} entries was already signed, and that of the current release has ${edge.size}`,
+    `another log of ${size} entries was already signed than that of the current release, which has ${edge.size}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Checkpoint, NOTE_CHARS_MAX, openNote } from '../../contract/checkpoint.ts';
 import { defined } from '../../contract/defined.ts';
@@ -25,7 +25,7 @@ import {
 import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { LockedError, lockData } from '../publish/data-lock.ts';
-import { replaceFile, syncFolder } from '../publish/replace-file.ts';
+import { durableFolder, replaceFile, syncFolder } from '../publish/replace-file.ts';
 import {
   edgeTiles,
   foldedHash,
@@ -153,7 +153,7 @@ function readOrRefuse<T>(path: string, read: () => T): T {
 export function writeLogFiles(data: string, files: ReadonlyMap<string, Uint8Array>): void {
   for (const [path, bytes] of files) {
     const folder = dirname(join(data, path));
-    mkdirSync(folder, { recursive: true });
+    durableFolder(folder);
     writeFileSync(join(data, path), bytes, { flush: true });
     syncFolder(folder);
   }

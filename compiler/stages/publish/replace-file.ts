@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 /** Replaces a file in one step, which a power cut does not halve, by way of `fresh` on the same disk. */
 export function replaceFile(
@@ -25,5 +25,15 @@ export function syncFolder(folder: string): void {
     fsyncSync(handle);
   } finally {
     closeSync(handle);
+  }
+}
+
+/** Makes a folder, and those above it, whose names a power cut does not take away. */
+export function durableFolder(folder: string): void {
+  const whole = resolve(folder);
+  const first = mkdirSync(whole, { recursive: true });
+  if (first === undefined) return;
+  for (let made = whole; made.length >= first.length; made = dirname(made)) {
+    syncFolder(dirname(made));
   }
 }

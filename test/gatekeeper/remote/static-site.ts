@@ -3,8 +3,19 @@ import { readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
+import { defined } from '../../../compiler/contract/defined.ts';
 import { releaseName } from '../../../compiler/contract/release.ts';
-import { type TinyOptions, tinyDataDir, tinyFilePath, writeTinyRelease } from '../tiny-release.ts';
+import { parseReleaseEntry } from '../../../compiler/contract/release-entry.ts';
+import { openLog } from '../../../compiler/stages/anchor/log-folder.ts';
+import { canonicalHash } from '../../../compiler/verify/body-check.ts';
+import { tinyEntries, writeTinyLog } from '../tiny-log.ts';
+import {
+  type TinyOptions,
+  tinyDataDir,
+  tinyFilePath,
+  tinyKey,
+  writeTinyRelease,
+} from '../tiny-release.ts';
 
 /** Answers in place of the folder; false leaves the answer to the folder. */
 export type Spoil = (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
@@ -89,5 +100,22 @@ export function writeHostedRelease(dataDir: string, options: TinyOptions = {}): 
   renameSync(made, root);
   symlinkSync(join('releases', basename(root)), join(dataDir, 'next'));
   renameSync(join(dataDir, 'next'), join(dataDir, 'current'));
+  return root;
+}
+
+/** The same, with its entry after those of the log in the folder. */
+export function writeLoggedRelease(dataDir: string, options: TinyOptions = {}): string {
+  const root = writeHostedRelease(dataDir, options);
+  const head = JSON.parse(readFileSync(join(root, 'release.json'), 'utf8'));
+  const { sequence, as_of, base_url } = head;
+  const [entry] = tinyEntries([[]], { as_of, head: canonicalHash(head) });
+  const before = (openLog(dataDir)?.edge.bundle ?? []).map(parseReleaseEntry);
+  const entries = [...before, { ...defined(entry, 'the entry'), sequence }];
+  const parts = { taken: [], baseUrl: base_url, signer: tinyKey(options.seed) };
+  writeTinyLog(
+    dataDir,
+    entries.map((each) => defined(each, 'an entry')),
+    parts,
+  );
   return root;
 }

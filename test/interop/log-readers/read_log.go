@@ -3,14 +3,18 @@
 //
 //	read_log FOLDER LOG_VKEY WITNESS_VKEY
 //
-// FOLDER holds `checkpoint` and `older` (signed notes), `proof` (a tlog-proof of the last entry) and `tile/` of the log.
+// FOLDER holds `checkpoint` and `older` (signed notes), `tile/` of the log, `statement` (a leaf of the tree over the statements of
+// a release) and `proof` (a tlog-proof of the entry of that release, whose `extra` is that entry and the path of the statement).
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -60,12 +64,8 @@ func run(folder, logKey, witnessKey string) error {
 	if err := tlog.CheckTree(growth, tree.N, tree.Hash, older.N, older.Hash); err != nil {
 		return err
 	}
-	index, err := checkProof(filepath.Join(folder, "proof"), tree, reader)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%d of %d entries proven; grown from %d; entry %d by its tlog-proof\n", proven, tree.N, older.N, index)
-	return nil
+	fmt.Printf("%d of %d entries proven; grown from %d; ", proven, tree.N, older.N)
+	return checkProof(folder, tree)
 }
 
 // openTree demands a signature of each of these keys, and returns what the note states.
@@ -132,33 +132,80 @@ func readBundle(folder string, at, size int64) ([]byte, error) {
 	return os.ReadFile(filepath.Join(folder, path))
 }
 
-// checkProof reads a C2SP tlog-proof, and checks it against the leaf that the tiles have there.
-func checkProof(path string, tree tlog.Tree, reader tlog.HashReader) (int64, error) {
-	text, err := os.ReadFile(path)
+// checkProof reads a C2SP tlog-proof, and checks the entry that it brings and the path of the statement below that.
+func checkProof(folder string, tree tlog.Tree) error {
+	text, err := os.ReadFile(filepath.Join(folder, "proof"))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	head := strings.Split(strings.SplitN(string(text), "\n\n", 2)[0], "\n")
-	if head[0] != "c2sp.org/tlog-proof@v1" || !strings.HasPrefix(head[1], "index ") {
-		return 0, errors.New("not a tlog-proof")
+	if len(head) < 3 || head[0] != "c2sp.org/tlog-proof@v1" {
+		return errors.New("not a tlog-proof")
 	}
-	index, err := strconv.ParseInt(strings.TrimPrefix(head[1], "index "), 10, 64)
+	extra, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(head[1], "extra "))
 	if err != nil {
-		return 0, err
+		return err
+	}
+	index, err := strconv.ParseInt(strings.TrimPrefix(head[2], "index "), 10, 64)
+	if err != nil {
+		return err
 	}
 	var proof tlog.RecordProof
-	for _, line := range head[2:] {
+	for _, line := range head[3:] {
 		hash, err := tlog.ParseHash(line)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		proof = append(proof, hash)
 	}
-	leaves, err := reader.ReadHashes([]int64{tlog.StoredHashIndex(0, index)})
-	if err != nil {
-		return 0, err
+	parts := bytes.SplitN(extra, []byte("\n"), 3)
+	if len(parts) != 3 {
+		return errors.New("no path in the proof")
 	}
-	return index, tlog.CheckRecord(proof, tree.N, tree.Hash, index, leaves[0])
+	if err := tlog.CheckRecord(proof, tree.N, tree.Hash, index, tlog.RecordHash(parts[0])); err != nil {
+		return fmt.Errorf("entry of the proof: %w", err)
+	}
+	statement, err := os.ReadFile(filepath.Join(folder, "statement"))
+	if err != nil {
+		return err
+	}
+	place, err := checkStatement(statement, parts)
+	if err != nil {
+		return fmt.Errorf("statement: %w", err)
+	}
+	fmt.Printf("entry %d and statement %s by a tlog-proof\n", index, place)
+	return nil
+}
+
+// checkStatement demands that the path leads from the statement to the root over all statements that the entry states.
+func checkStatement(statement []byte, parts [][]byte) (string, error) {
+	var entry struct {
+		All struct {
+			Count int64
+			Root  string
+		}
+	}
+	if err := json.Unmarshal(parts[0], &entry); err != nil {
+		return "", err
+	}
+	position, err := strconv.ParseInt(string(parts[1]), 10, 64)
+	if err != nil {
+		return "", err
+	}
+	digits, err := hex.DecodeString(strings.TrimPrefix(entry.All.Root, "sha256:"))
+	if err != nil || len(digits) != tlog.HashSize {
+		return "", errors.New("not a root")
+	}
+	var path tlog.RecordProof
+	for rest := parts[2]; len(rest) > 0; {
+		if len(rest) < tlog.HashSize {
+			return "", errors.New("not a path")
+		}
+		path = append(path, *(*tlog.Hash)(rest))
+		rest = rest[tlog.HashSize:]
+	}
+	place := fmt.Sprintf("%d of %d", position, entry.All.Count)
+	return place, tlog.CheckRecord(path, entry.All.Count, *(*tlog.Hash)(digits), position, tlog.RecordHash(statement))
 }
 
 // tiles reads C2SP tlog-tiles, whose paths do not name the height.
@@ -172,11 +219,11 @@ func (folder tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, 0, len(wanted))
 	for _, tile := range wanted {
 		path := strings.Replace(tile.Path(), "tile/8/", "tile/", 1)
-		bytes, err := os.ReadFile(filepath.Join(string(folder), path))
+		content, err := os.ReadFile(filepath.Join(string(folder), path))
 		if err != nil {
 			return nil, err
 		}
-		data = append(data, bytes)
+		data = append(data, content)
 	}
 	return data, nil
 }

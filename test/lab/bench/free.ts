@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { HASH_BYTES } from '../../../compiler/contract/merkle.ts';
 import { PUBLIC_LIST_URL, parseFiles, publicFileUrl } from '../../../compiler/contract/release.ts';
 import { costOfReading, costOfSending } from '../../../gatekeeper/http/cost.ts';
 import { bench, columns, compileSample, median, type Server } from '../bench.ts';
@@ -12,8 +13,6 @@ const GOAL = 2;
 const WARM_UP_REQUESTS = 1000;
 /** Answers from this size on are asked for less often: they say the same after a few. */
 const LONG_BYTES = 200_000;
-const LOG_ENTRY_BYTES = 73;
-const HASH_CHARS = 71;
 const JSON_BODY = { 'content-type': 'application/json' };
 const WIDTHS = [36, 7, 9, 9, 10, 8, 9];
 
@@ -61,10 +60,10 @@ async function subjectAt(port: number, data: string): Promise<FreeSubject> {
   const pairs = signals.flatMap(({ signal_id, entities }) =>
     entities.map(({ entity }) => `${new URLSearchParams({ signal_id, entity })}`),
   );
-  const tile = Buffer.from(await (await fetch(`${at}/log/tile/entries/000`)).arrayBuffer());
+  const taken = Buffer.from(await (await fetch(`${at}/log/new/1`)).arrayBuffer());
   const hashes: string[] = [];
-  for (let from = 2; from < tile.length; from += LOG_ENTRY_BYTES) {
-    hashes.push(tile.toString('latin1', from, from + HASH_CHARS));
+  for (let from = 0; from < taken.length; from += HASH_BYTES) {
+    hashes.push(`sha256:${taken.toString('hex', from, from + HASH_BYTES)}`);
   }
   const record = await (await fetch(`${at}/gauge/sample`)).text();
   const list = await (await fetch(`${at}${PUBLIC_LIST_URL}`)).text();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RETENTION, releaseNames } from '../../../compiler/stages/publish/release-folders.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
 import { judgeAll } from './five-years.ts';
-import { SHORT } from './plan.ts';
+import { SHORT, YEAR } from './plan.ts';
 import { ShopLife } from './shop-life.ts';
 
 const life = new ShopLife(24, SHORT);
@@ -22,7 +23,7 @@ describe('a simulated five years, its short form', () => {
   });
 
   it('I29: no forgery is verified by anybody', () => {
-    expect(forged).toHaveLength(5 * 3);
+    expect(forged).toHaveLength(7 * 3);
     expect(forged.map(({ words }) => words)).not.toContain('verified');
     expect(forged.filter(({ words, expected }) => words !== expected)).toEqual([]);
   });
@@ -70,5 +71,19 @@ describe('a simulated five years, its short form', () => {
       const isOverlap = month === firstRotation || month === secondRotation;
       expect([month, lines.length]).toEqual([month, isOverlap ? 2 : 1]);
     }
+  });
+});
+
+describe('a year with two rotations', () => {
+  it('I29: whoever has the log verifies every body that was bought, after the default pruning', async () => {
+    const year = new ShopLife(25, YEAR);
+    await year.live();
+    const { sold, forged } = await judgeAll(year);
+    expect([sold.length, year.falseAlarms]).toEqual([12 * 3 * 3, []]);
+    // The newest came after the pruning.
+    expect(releaseNames(year.data)).toHaveLength(RETENTION.last + 1);
+    const words = sold.filter(({ reader }) => reader === 'log').map((each) => each.words);
+    expect(words).toEqual(Array(12 * 3).fill('verified'));
+    expect([...sold, ...forged].filter((each) => each.words !== each.expected)).toEqual([]);
   });
 });

@@ -1,17 +1,22 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keyIdOf } from '../../../compiler/contract/citation.ts';
+import { parseProofExtra } from '../../../compiler/contract/body-proof.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { formatKeyHistory } from '../../../compiler/contract/key-history.ts';
-import { RELEASES_FOLDER } from '../../../compiler/contract/release.ts';
+import { leafHash } from '../../../compiler/contract/merkle.ts';
+import { releaseEntryBytes } from '../../../compiler/contract/release-entry.ts';
+import { formatTlogProof, parseTlogProof } from '../../../compiler/contract/tlog-proof.ts';
 import { readKeys } from '../../../compiler/keys/key-store.ts';
-import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import { signCheckpoint } from '../../../compiler/stages/anchor/checkpoint-note.ts';
+import { signBytes, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify, type VerifyCommandOptions } from '../../../compiler/verify/verify-command.ts';
-import { fileOf, makeFolder } from '../../snapshot-folder.ts';
+import type { Body } from '../../shop.ts';
+import { makeFolder } from '../../snapshot-folder.ts';
+import { Release, sha256, Tree } from '../../verify/invented-issuer.ts';
+import { reseal } from '../../verify/reseal.ts';
 import { campaign, countsOf } from '../campaign.ts';
 import { didOf, FIVE_YEARS, monthTime, SHORT, type Signed, signedIn } from './plan.ts';
 import { type Bought, ShopLife } from './shop-life.ts';
-import { SHOP } from './watcher.ts';
 
 /** How often each words were said, by kind of body and by reader. */
 function countedRows(judged: readonly Judged[]): string[] {
@@ -73,8 +78,10 @@ const EXPECTED_OF_FORGERIES: Readonly<Record<Forgery['name'], Readonly<Record<Re
   'words around a reading': ALL('failed'),
   'joined, old proof': ALL('failed'),
   'joined, no proof': { ...ALL('past'), witnesses: 'failed' },
+  'joined, own log': { ...ALL('failed'), list: 'past' },
   'retired key': { ...ALL('past'), witnesses: 'failed' },
   'retired key, words around a reading': ALL('failed'),
+  'retired key, own log': { ...ALL('failed'), list: 'past' },
 };
 
 interface Judged {
@@ -139,62 +146,53 @@ interface Forgery extends Pick<Bought, 'text'> {
     | 'words around a reading'
     | 'joined, old proof'
     | 'joined, no proof'
+    | 'joined, own log'
     | 'retired key'
-    | 'retired key, words around a reading';
+    | 'retired key, words around a reading'
+    | 'retired key, own log';
 }
 
-const STORED = { record: 'record/crypto.spot/btc.json', census: 'census/crypto.spot.json' };
-
 /** Bodies that the thief of the second key dates back to before the theft, and a thief of the first to before its end. */
-function forgeries(life: ShopLife): Forgery[] {
-  const { plan, seeds } = life;
+function forgeries({ bodies, plan, seeds }: ShopLife): Forgery[] {
   const [first, second] = seeds.issuer;
-  const census = genuine(life, 'census', plan.theft);
-  const record = genuine(life, 'record', plan.theft);
-  const words = forged(record, second);
-  const joined = forged(census, second);
-  const retired = forged(genuine(life, 'census', plan.firstRotation), first);
-  const old = genuine(life, 'record', plan.firstRotation);
-  const around = { ...forged(old, first), _proof: old.proof };
+  const bought = (product: 'record' | 'census', before: number): Delivered => {
+    const last = bodies.findLast((each) => each.product === product && each.month < before);
+    return JSON.parse(defined(last, `a ${product} that was bought before month ${before}`).text);
+  };
+  const words = forged(bought('record', plan.theft), second);
+  const joined = forged(bought('census', plan.theft), second);
+  const retired = forged(bought('census', plan.firstRotation), first);
+  const around = forged(bought('record', plan.firstRotation), first);
+  const text = (body: object): string => JSON.stringify(body);
   return [
-    { name: 'words around a reading', text: JSON.stringify({ ...words, _proof: record.proof }) },
-    { name: 'joined, old proof', text: JSON.stringify({ ...joined, _proof: census.proof }) },
-    { name: 'joined, no proof', text: JSON.stringify(joined) },
-    { name: 'retired key', text: JSON.stringify(retired) },
-    { name: 'retired key, words around a reading', text: JSON.stringify(around) },
+    { name: 'words around a reading', text: text(words) },
+    { name: 'joined, old proof', text: text(joined) },
+    { name: 'joined, no proof', text: text({ ...joined, _proof: undefined }) },
+    { name: 'joined, own log', text: text(inOwnLog(joined, second)) },
+    { name: 'retired key', text: text({ ...retired, _proof: undefined }) },
+    { name: 'retired key, words around a reading', text: text(around) },
+    { name: 'retired key, own log', text: text(inOwnLog(retired, first)) },
   ];
 }
 
-interface Genuine {
-  /** As it is stored: without the members of request time. */
-  readonly text: string;
-  readonly proof: string;
+/** A body as it was bought. */
+type Delivered = Body & { readonly _proof: string };
+
+/** The body with other words, signed with a key that was stolen, and with the proof that it had. */
+function forged({ _proof, ...body }: Delivered, seed: Uint8Array): Delivered {
+  return { ...reseal({ ...body, scope: 'other words' }, seed), _proof };
 }
 
-/** The last body of a product that was bought before a month. */
-function genuine(
-  { bodies, data }: ShopLife,
-  product: 'record' | 'census',
-  before: number,
-): Genuine {
-  const bought = defined(
-    bodies.findLast((each) => each.product === product && each.month < before),
-    `a ${product} that was bought before month ${before}`,
-  );
-  const releases = readdirSync(join(data, RELEASES_FOLDER)).sort();
-  const release = defined(releases[bought.month - 1], 'the release of that month');
-  const path = fileOf(join(data, RELEASES_FOLDER, release), STORED[product]);
-  return { text: readFileSync(path, 'utf8'), proof: JSON.parse(bought.text)._proof };
-}
-
-/** The body with other words, signed with a key that was stolen. */
-function forged({ text }: Genuine, seed: Uint8Array): object {
-  const { _citation, ...body } = JSON.parse(text);
-  const did = didOf(seed);
-  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl: SHOP };
-  const { claim, fact, source, retrieved_at } = _citation;
-  const target = source.url.slice(SHOP.length);
-  const about = { claim, fact, target, observed_at: source.published_at, retrieved_at };
-  const sealer = makeSealer(issuer, signingKey(seed));
-  return sealer.seal({ ...body, scope: 'other words' }, about);
+/** The body with a proof by a log that the thief made up, as long as the true one was, and with the times of its release. */
+function inOwnLog({ _proof, ...body }: Delivered, seed: Uint8Array): Delivered {
+  const { index, signed, extra } = parseTlogProof(_proof);
+  const { sequence, as_of } = parseProofExtra(defined(extra, 'what a proof adds')).entry;
+  const release = new Release([body], sequence, as_of);
+  const entry = releaseEntryBytes(release.entry);
+  const tree = new Tree(Array<Uint8Array>(index + 1).fill(leafHash(entry, sha256)));
+  const signText = (text: string): string => signBytes(Buffer.from(text), signingKey(seed));
+  const root = { origin: signed.origin, size: tree.size, root: tree.root() };
+  const checkpoint = signCheckpoint(root, { logSigners: [{ did: didOf(seed), signText }] });
+  const path = { index, hashes: tree.path(index) };
+  return { ...body, _proof: formatTlogProof({ ...path, checkpoint, extra: release.extra(body) }) };
 }

@@ -17,7 +17,7 @@ export interface Plan {
   readonly firstRotation: number;
   /** One of three witnesses answers no more. */
   readonly witnessDies: number;
-  /** The second key is stolen; nobody notices. */
+  /** The second key is stolen; nobody notices. Not before the rotation that follows where it never is. */
   readonly theft: number;
   readonly secondRotation: number;
   /** The theft is noticed: the root revokes the second key from the theft on, behind the rotation. */
@@ -47,7 +47,7 @@ export const FIVE_YEARS: Plan = {
   buysAll: false,
 };
 
-/** The same events in the same order, for `npm test`. */
+/** The same events in the same order, in less time. */
 export const SHORT: Plan = {
   months: 9,
   root: 2,
@@ -59,6 +59,24 @@ export const SHORT: Plan = {
   rollback: 7,
   fork: 7,
   freeze: 8,
+  buysAll: true,
+};
+
+/** An event that does not happen. */
+const NEVER = 0;
+
+/** A year in which nothing goes wrong, with two rotations. */
+export const YEAR: Plan = {
+  months: 12,
+  root: 2,
+  firstRotation: 4,
+  witnessDies: NEVER,
+  theft: 8,
+  secondRotation: 8,
+  noticed: NEVER,
+  rollback: NEVER,
+  fork: NEVER,
+  freeze: NEVER,
   buysAll: true,
 };
 

@@ -1,5 +1,8 @@
-import { cpSync } from 'node:fs';
+import { cpSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
+import { RELEASES_FOLDER } from '../../../compiler/contract/release.ts';
+import { releaseNames } from '../../../compiler/stages/publish/release-folders.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { askWitnesses } from '../../../compiler/witness/ask-witnesses.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
@@ -18,10 +21,8 @@ import { SHOP, Watcher, Witnesses } from './watcher.ts';
 
 /** How long a release is promised to be the newest, in days; months are shorter. */
 const VALID_DAYS = 40;
-/** Every release stays. */
-const RETENTION = { last: 100, days: 0 };
 
-/** What is bought: a record, whose reading has an entry in the log, and bodies whose signed statement has one. */
+/** What is bought: one reading, one that joins the newest of several, and one that is cut when it is delivered. */
 const PRODUCTS = {
   record: '/gauge?entity=btc&signal_id=crypto.spot',
   census: '/gauge/census?signal_id=crypto.spot',
@@ -112,11 +113,15 @@ export class ShopLife {
   }
 
   async #publish(data: string, month: number, snapshots = this.#snapshots): Promise<void> {
+    // What the disk says of the releases so far, as if each were a month old when the next one came.
+    for (const [at, name] of releaseNames(data).reverse().entries()) {
+      const then = new Date(Date.now() - (at + 1) * 30 * DAY_MS);
+      utimesSync(join(data, RELEASES_FOLDER, name), then, then);
+    }
     await compileFolder(snapshots, {
       data,
       asOf: monthTime(month),
       validUntil: monthTime(month, VALID_DAYS),
-      retention: RETENTION,
       ...signersIn(month, this.plan, this.seeds),
     });
   }

@@ -1,7 +1,7 @@
 import { campaign } from '../campaign.ts';
 import { SAME_VALUE } from './body-forgeries.ts';
 import type { Forgery, IsTrue, Trusted } from './forgery.ts';
-import { allVerdicts, OF_CATALOG, UNREADABLE, type Verdicts } from './judges.ts';
+import { allVerdicts, BEYOND, type Verdicts } from './judges.ts';
 import { readingForgeries, settlementForgeries } from './plan.ts';
 import {
   isTrueReading,
@@ -103,7 +103,7 @@ async function note(result: ForgeryResult, judged: Judged, isTrue: IsTrue): Prom
   if (judged.isOfIssuer === true) return;
   const isTaken = [stated.buyer, stated.pythonBuyer].includes('taken');
   const isBought = isTaken && stated.command !== 'unsigned';
-  if (SAME_VALUE.has(where) && stated.buyer !== 'taken') {
+  if (kind === 'other spelling' && SAME_VALUE.has(where) && stated.buyer !== 'taken') {
     result.disputed.push(`refused though it says the same: ${told}`);
   }
   if (!Object.values(stated).includes('verified') && !isBought) return;
@@ -111,21 +111,18 @@ async function note(result: ForgeryResult, judged: Judged, isTrue: IsTrue): Prom
   else result.passed.push(told);
 }
 
-/** Whether the judges disagree. Python does not know which classes light a built-in signal. */
+/** Whether the judges disagree. What is beyond the core is for the judges of the program alone. */
 export function isDisputed({
   isOfIssuer = false,
   stated,
 }: Pick<Judged, 'isOfIssuer' | 'stated'>): boolean {
   const { command, service, library, python, buyer, pythonBuyer } = stated;
   if (!isOfIssuer && (pythonBuyer ?? buyer) !== buyer) return true;
-  if (command === OF_CATALOG) return isOfIssuer ? library !== 'failed' : python !== 'failed';
-  const words = [library, python ?? command, isOfIssuer ? command : service];
-  return words.map(spoken).some((word) => word !== spoken(command));
-}
-
-/** A text that is not strict JSON is no body for some judges and a failed one for others; nobody believes it. */
-function spoken(verdict: string): string {
-  return verdict === UNREADABLE ? 'failed' : verdict;
+  const isBeyond = command === BEYOND;
+  const said = isBeyond ? 'failed' : command;
+  const words = isOfIssuer ? [library] : [library, service];
+  const isOther = python !== said && !(isBeyond && python === 'verified');
+  return words.some((word) => word !== said) || (python !== null && isOther);
 }
 
 function add(counts: Record<string, number>, name: string): void {

@@ -32,9 +32,8 @@ export interface Trusted {
   readonly now: number;
 }
 
-/** A text, and the request that it is handed out for. */
-export interface Handed {
-  readonly target: string;
+/** A text, and the request that it is handed out for; what its issuer signed again is taken without a proof. */
+export interface Handed extends Pick<Forgery, 'target' | 'isOfIssuer'> {
   readonly text: string;
 }
 

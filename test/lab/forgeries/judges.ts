@@ -5,14 +5,18 @@ import { judgePurchase } from '../../../compiler/client/judge-purchase.ts';
 import { verify } from '../../../compiler/client/verify.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { isoTime } from '../../../compiler/contract/iso-time.ts';
+import { SERIES_CSV_HEADER } from '../../../compiler/contract/series.ts';
+import { bodyOfText } from '../../../compiler/contract/series-csv.ts';
 import type { BodyReport } from '../../../compiler/verify/body-check.ts';
+import { isFormat2 } from '../../../compiler/verify/format-2.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { check } from '../../../gatekeeper/rooms/check.ts';
 import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
+import { failsBeyond, wordOf } from '../../verify/first-judge.ts';
 import { hasPython, PYTHON_JUDGE } from '../../verify/python-judge.ts';
 import type { Handed, Trusted } from './forgery.ts';
 
-/** What each judge says; `unreadable` for a text that it does not take for a body. */
+/** What each judge says, in the words of FORMAT.md, section 9. */
 export interface Verdicts {
   /** `signalpress verify FILE`. */
   readonly command: string;
@@ -20,7 +24,7 @@ export interface Verdicts {
   readonly service: string;
   /** `verify()` of the client. */
   readonly library: string;
-  /** `signalpress_verify.py`; null without Python. */
+  /** `signalpress_verify.py`; null without Python, and of format 2. */
   readonly python: string | null;
   /** The client that paid for the request. */
   readonly buyer: 'taken' | 'refused';
@@ -28,10 +32,9 @@ export interface Verdicts {
   readonly pythonBuyer: 'taken' | 'refused' | null;
 }
 
-export const UNREADABLE = 'unreadable';
-/** Failed for what lights a built-in signal, which `signalpress_verify.py` does not know (FORMAT.md, section 4). */
-export const OF_CATALOG = 'failed by the catalogue';
-const IN_CATALOG = /(^|\.)lit$/;
+const UNREADABLE = 'undecided';
+/** Failed by what `signalpress_verify.py` leaves to the first judge. */
+export const BEYOND = 'failed beyond the core';
 
 /** Every judge on every text. */
 export async function allVerdicts(given: readonly Handed[], trusted: Trusted): Promise<Verdicts[]> {
@@ -42,7 +45,7 @@ export async function allVerdicts(given: readonly Handed[], trusted: Trusted): P
       command: await ofCommand(handed, trusted),
       service: await ofService(handed, trusted),
       library: ofLibrary(handed, trusted),
-      python: spelled(second?.[at]?.[0] ?? null),
+      python: saidInPython(handed, second?.[at]?.[0] ?? null),
       buyer: ofBuyer(handed, trusted),
       pythonBuyer: second?.[at]?.[1] ?? null,
     });
@@ -50,38 +53,51 @@ export async function allVerdicts(given: readonly Handed[], trusted: Trusted): P
   return found;
 }
 
-async function ofCommand({ text }: Handed, { did, now }: Trusted): Promise<string> {
+/** It leaves bodies of format 2 to the command (FORMAT.md, section 4): then it says nothing of them. */
+function saidInPython({ text }: Handed, verdict: string | null): string | null {
+  if (verdict !== 'undecided') return verdict;
+  try {
+    return isFormat2(bodyOfText(text)) ? null : verdict;
+  } catch {
+    return verdict;
+  }
+}
+
+async function ofCommand({ text, isOfIssuer }: Handed, { did, now }: Trusted): Promise<string> {
   const readStdin = (): Uint8Array => Buffer.from(text);
-  const own = { issuer: [did], now, json: true, proof: false };
+  const own = { issuer: [did], now, json: true, ...(isOfIssuer ? { proof: false } : {}) };
   const outcome = await runVerify('-', { ...own, readStdin });
   const { verdict, checks = [] } = JSON.parse(outcome.text) as Pick<BodyReport, 'checks'> & {
     readonly verdict: string;
   };
-  const failed = checks.filter(({ status }) => status === 'fail');
-  const isOfCatalog = failed.length > 0 && failed.every(({ where }) => IN_CATALOG.test(where));
-  if (isOfCatalog) return OF_CATALOG;
-  return spelled(verdict);
+  if (failsBeyond(checks)) return BEYOND;
+  return verdict === UNREADABLE ? verdict : spelled(verdict, text);
 }
 
-/** The word for what is no body. */
-function spelled<Word extends string | null>(verdict: Word) {
-  return verdict === 'undecided' ? UNREADABLE : verdict;
+function spelled(verdict: string, text: string): string {
+  return wordOf(verdict, isTable(text) ? null : bodyOfText(text));
+}
+
+/** A table without a signature is no body. */
+function isTable(text: string): boolean {
+  return text.startsWith(SERIES_CSV_HEADER);
 }
 
 async function ofService({ text }: Handed, { service }: Trusted): Promise<string> {
   const posted = question('/gauge/verify', 'application/json', Buffer.from(text));
   const answered = await check(posted, service);
-  return answered.kind === 'content' ? String(jsonOf(answered).verdict) : UNREADABLE;
+  return answered.kind === 'content' ? spelled(String(jsonOf(answered).verdict), text) : UNREADABLE;
 }
 
-function ofLibrary({ text }: Handed, { did, now }: Trusted): string {
-  const { verdict, body } = verify(text, { issuer: did, now, demandsProof: false });
-  return body === null ? UNREADABLE : verdict;
+function ofLibrary({ text, isOfIssuer }: Handed, { did, now }: Trusted): string {
+  const demandsProof = isOfIssuer ? false : undefined;
+  const { verdict, body } = verify(text, { issuer: did, now, demandsProof });
+  return body === null && !isTable(text) ? UNREADABLE : spelled(verdict, text);
 }
 
 function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buyer'] {
   const payment = { url: `https://shop.example${target}`, header: 'x-payment', value: '' } as const;
-  const by = { catalog: BUILTIN, isSoldNow: true, demandsProof: false };
+  const by = { catalog: BUILTIN, isSoldNow: true, demandsProof: true };
   const asked = { ...by, trusted: { trust: [did] }, target, now };
   try {
     judgePurchase({ bytes: Buffer.from(text), receipt: null, payment }, asked);
@@ -95,17 +111,17 @@ function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buy
 /** Bodies that one Python process judges. */
 const BATCH = 500;
 
-/** Reads `{target, text}` a line; answers what `signalpress_verify.py` says of the text, and whether a purchase of it is returned. */
+/** Reads `{target, text, isOfIssuer}` a line; answers what `signalpress_verify.py` says of the text, and whether a purchase of it is returned. */
 const PROGRAM = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from signalpress_answers import PendingPayment, judged_body
 from signalpress_verify import Reader, judge, milliseconds
-reader = Reader([sys.argv[2]], milliseconds(sys.argv[3]), needs_proof=False)
+reader = Reader([sys.argv[2]], milliseconds(sys.argv[3]))
 for line in sys.stdin:
     given = json.loads(line)
     data = given["text"].encode("utf-8")
-    report = judge(data, reader)
+    report = judge(data, reader._replace(needs_proof=not given["isOfIssuer"]))
     _, _, fault = judged_body(given["target"], data, PendingPayment("", "", ""), reader)
     print(json.dumps([report.verdict, "taken" if fault is None else "refused"]))
 `;
@@ -124,11 +140,13 @@ function pythonJudges(given: readonly Handed[], trusted: Trusted): PythonVerdict
 }
 
 function judged(given: readonly Handed[], { did, now }: Trusted): PythonVerdict[] {
-  const input = given.map(({ target, text }) => `${JSON.stringify({ target, text })}\n`).join('');
+  const lines = given.map(({ target, text, isOfIssuer = false }) => {
+    return `${JSON.stringify({ target, text, isOfIssuer })}\n`;
+  });
   const args = ['-c', PROGRAM, dirname(PYTHON_JUDGE), did, isoTime(now)];
-  const options = { input, encoding: 'utf8', maxBuffer: 2 ** 28 } as const;
+  const options = { input: lines.join(''), encoding: 'utf8', maxBuffer: 2 ** 28 } as const;
   const { stdout, stderr } = spawnSync('python3', args, options);
-  const lines = stdout.split('\n').filter((line) => line !== '');
-  if (lines.length !== given.length) throw new Error(`Cannot judge with Python: ${stderr}`);
-  return lines.map((line) => JSON.parse(line) as PythonVerdict);
+  const told = stdout.split('\n').filter((line) => line !== '');
+  if (told.length !== given.length) throw new Error(`Cannot judge with Python: ${stderr}`);
+  return told.map((line) => JSON.parse(line) as PythonVerdict);
 }

@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { answeredAt } from '../../../compiler/contract/request-time.ts';
@@ -147,10 +148,12 @@ async function compileBoth(home: string): Promise<void> {
   const past = filers().map((row) => ({ ...row, collected_at: '2026-11-19T11:00:00Z' }));
   const older = filingSet(past, '2026-11-19T10Z');
   const newer = { ...older, ...filingSet([...filers(), ...LATER], '2026-11-20T10Z') };
-  for (const [name, files] of Object.entries({ older, newer })) {
-    const snapshots = writeSnapshots(files, join(home, `${name}-snapshots`));
-    await compileFolder(snapshots, { data: join(home, name) });
-  }
+  const [first, second] = ['older', 'newer'].map((name) => join(home, name)) as [string, string];
+  const snapshots = writeSnapshots(older, join(home, 'older-snapshots'));
+  await compileFolder(snapshots, { data: first, asOf: '2026-11-20T11:00:00Z' });
+  // One log: the newer release goes on from the older one.
+  cpSync(first, second, { recursive: true, verbatimSymlinks: true });
+  await compileFolder(writeSnapshots(newer, join(home, 'newer-snapshots')), { data: second });
 }
 
 /** An older release and a newer one of one issuer, compiled once a run, and what both answer to all questions. */

@@ -4,21 +4,33 @@ import { join } from 'node:path';
 import { type CompileOptions, compile } from '../../../compiler/compile.ts';
 import { HOUR_MS } from '../../../compiler/contract/iso-time.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { FORMAT_2_TERMS } from '../../format-2-folder.ts';
+import { SEED } from '../../snapshot-folder.ts';
 
 const ENTITIES = 60;
 const AS_OF = '2026-11-20T12:00:00Z';
+const TERMS = {
+  issuerName: 'campaign',
+  baseUrl: 'http://127.0.0.1:4021',
+  seed: new Uint8Array(32).fill(1),
+} as const;
+
+/** Rounds from here on are those of a folder of the first format. */
+export const FIRST_FORMAT = 1_000_000;
 
 /** The compile of a round, in this thread. */
 export function optionsOf(root: string, round: number): CompileOptions {
+  const isFirst = round >= FIRST_FORMAT;
+  const { asOf, ...terms } = isFirst
+    ? { ...FORMAT_2_TERMS, seed: SEED, full: false }
+    : { asOf: AS_OF, ...TERMS, full: isFull(round) };
+  const minutes = isFirst ? round - FIRST_FORMAT : round;
   return {
     snapshots: join(root, 'snapshots'),
     data: join(root, 'data'),
-    asOf: new Date(Date.parse(AS_OF) + round * 60_000).toISOString(),
-    issuerName: 'campaign',
-    baseUrl: 'http://127.0.0.1:4021',
-    seed: new Uint8Array(32).fill(1),
+    asOf: new Date(Date.parse(asOf) + minutes * 60_000).toISOString(),
+    ...terms,
     workers: 0,
-    full: isFull(round),
   };
 }
 

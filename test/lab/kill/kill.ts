@@ -8,11 +8,11 @@ import { CURRENT_LINK } from '../../../compiler/contract/release.ts';
 import { currentName } from '../../../compiler/stages/publish/release-folders.ts';
 import { APART, campaign } from '../campaign.ts';
 import { isFull, optionsOf, writeBatch } from './kill-work.ts';
-import { verifyCurrent, type Watch } from './watch-current.ts';
+import { readCurrent, verifyCurrent, type Watch } from './watch-current.ts';
 
 /**
  * Kills compiles at random instants, half of them while they publish, beside a reader of what is current: the served release
- * is always whole and never goes back, and the next compile succeeds (I15).
+ * is always whole and never goes back, its log only grows, and the next compile succeeds (I15).
  */
 export const experiment = campaign(
   { kills: 200, seed: 1 },
@@ -76,6 +76,7 @@ export async function runKills(campaign: KillCampaign): Promise<KillTally> {
   }
   const seen = await stopReader(reader);
   await compile(optionsOf(root, round));
+  readCurrent(root, seen, random);
   await verifyCurrent(root, seen);
   const { reads, verified, broken } = seen;
   return { ...run.tally, reads, verified, broken: [...run.tally.broken, ...broken] };

@@ -12,6 +12,7 @@ const TRACE = `
 11 openat(AT_FDCWD</>, "/data/file", O_RDONLY) = 5</data/file>
 10 write(4</data/.lock>, "10", 2) = 2
 12 syncfs(3</data>) = 0
+10 rename("/data/.checkpoint.new", "/data/log/checkpoint") = 0
 10 rename("/data/.current.new", "/data/current") = 0
 10 +++ exited with 0 +++
 `;
@@ -19,11 +20,12 @@ const TRACE = `
 describe('callsOn()', () => {
   it('numbers calls by name and thread, and keeps those on the data folder', () => {
     expect(callsOn('/data', TRACE)).toEqual([
-      { name: 'openat', when: 2, isLate: false },
-      { name: 'openat', when: 1, isLate: false },
-      { name: 'write', when: 1, isLate: false },
-      { name: 'syncfs', when: 1, isLate: true },
-      { name: 'rename', when: 1, isLate: true },
+      { name: 'openat', when: 2, file: '.lock', isLate: false, isOfLog: false },
+      { name: 'openat', when: 1, file: 'file', isLate: false, isOfLog: false },
+      { name: 'write', when: 1, file: '.lock', isLate: false, isOfLog: false },
+      { name: 'syncfs', when: 1, file: '', isLate: true, isOfLog: false },
+      { name: 'rename', when: 1, file: 'log/checkpoint', isLate: true, isOfLog: true },
+      { name: 'rename', when: 2, file: 'current', isLate: true, isOfLog: false },
     ]);
   });
 
@@ -37,8 +39,9 @@ describe('injectionsAt()', () => {
 
   it('I16: takes each fault at each call where all fit', () => {
     const made = injectionsAt(calls, 1000);
-    expect(made).toHaveLength(20);
+    expect(made).toHaveLength(24);
     const renames = made.filter(({ call }) => call.name === 'rename');
+    expect(renames).toHaveLength(8);
     expect(new Set(renames.map(({ fault }) => fault)).size).toBe(4);
     expect(renames.map(injectArgs)).toContainEqual([
       ...['-e', 'trace=rename'],

@@ -2,27 +2,32 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from '../../../compiler/compile.ts';
-import { currentName } from '../../../compiler/stages/publish/release-folders.ts';
+import { currentName, readRelease } from '../../../compiler/stages/publish/release-folders.ts';
+import { format2Folder } from '../../format-2-folder.ts';
 import { APART, campaign } from '../campaign.ts';
-import { expectVerified, optionsOf, writeBatch } from './kill-work.ts';
+import { expectVerified, FIRST_FORMAT, optionsOf, writeBatch } from './kill-work.ts';
+import { readLog, seenLog } from './watch-log.ts';
 
-/** A compile that goes on from the previous release, and one of everything. */
-const ROUNDS = [1, 3] as const;
+/** A compile that goes on from the previous release, one of everything, and the first one over a folder of the first format. */
+const ROUNDS = { 'going on': 1, full: 3, migrating: FIRST_FORMAT } as const;
 
 /**
  * Kills a compile at single system calls on its data folder, or lets them fail with EIO, ENOSPC and EDQUOT, as a trace of a
- * good one numbers them (I16): afterwards the previous release or the new one is served whole, and the next compile succeeds.
+ * good one numbers them (I16): afterwards the previous release or the new one is served whole, the log has grown or is what it
+ * was, and the next compile succeeds. `--log`: only calls on files of the log, each of them.
  */
-export const experiment = campaign({ runs: 800 }, async ({ flags, folder, say, progress }) => {
-  const most = Math.ceil(flags.runs / ROUNDS.length);
+export const experiment = campaign({ runs: 800, log: false }, async (ground) => {
+  const { flags, folder, say, progress } = ground;
+  const most = Math.ceil(flags.runs / Object.keys(ROUNDS).length);
   const broken: string[] = [];
-  for (const round of ROUNDS) {
+  for (const [name, round] of Object.entries(ROUNDS)) {
     const root = join(folder, String(round));
-    const choose = (calls: readonly TracedCall[]) => injectionsAt(calls, most);
+    const choose = (calls: readonly TracedCall[]) =>
+      injectionsAt(flags.log ? calls.filter(({ isOfLog }) => isOfLog) : calls, most);
     const tally = await runInjections({ root, script: APART, round, choose, progress });
     const { injections, calls, killed, refused, finished, missed, old, fresh } = tally;
     say(
-      `${round === 1 ? 'going on' : 'full'}: ${injections} injections at ${calls} calls; ${killed} killed, ` +
+      `${name}: ${injections} injections at ${calls} calls; ${killed} killed, ` +
         `${refused} refused, ${finished} finished (${missed} met no call); ${old} old, ${fresh} new`,
     );
     broken.push(...tally.broken);
@@ -35,8 +40,8 @@ interface InjectionCampaign {
   readonly root: string;
   /** The program of `apart.ts`, which compiles. */
   readonly script: string;
-  /** 1 goes on from the previous release, 3 compiles everything. */
-  readonly round: 1 | 3;
+  /** One of `ROUNDS`. */
+  readonly round: number;
   /** What goes wrong, of the calls that a good compile makes. */
   readonly choose: (calls: readonly TracedCall[]) => readonly Injection[];
   readonly progress?: (done: number, all: number) => void;
@@ -62,10 +67,13 @@ interface InjectionTally {
 /** Fails or kills a compile at its calls, each time from the same state, verifies what is current, and compiles again. */
 export async function runInjections(campaign: InjectionCampaign): Promise<InjectionTally> {
   const { root, round, choose } = campaign;
-  writeBatch(root, 0);
-  await compile(optionsOf(root, 0));
+  if (round >= FIRST_FORMAT) format2Folder(root);
+  else {
+    writeBatch(root, 0);
+    await compile(optionsOf(root, 0));
+    for (let batch = 1; batch <= round; batch += 1) writeBatch(root, batch);
+  }
   cpSync(join(root, 'data'), join(root, 'before'), COPY);
-  for (let batch = 1; batch <= round; batch += 1) writeBatch(root, batch);
   const calls = tracedCalls(campaign);
   const tally: InjectionTally = {
     ...{ injections: 0, calls: calls.length, killed: 0, refused: 0, finished: 0, missed: 0 },
@@ -104,26 +112,39 @@ async function injectOne(
 ): Promise<void> {
   restore(root);
   const data = join(root, 'data');
+  const { name, when, file } = injection.call;
+  const wrong = (what: string): void =>
+    void tally.broken.push(`${name} ${when} ${injection.fault} on "${file}": ${what}`);
+  const look = async (): Promise<void> => {
+    readLog(data, seen, wrong);
+    if (!isFirstFormat(data)) await expectVerified(data, wrong);
+  };
   const before = currentName(data);
+  const seen = seenLog();
+  readLog(data, seen, wrong);
   const log = join(root, 'trace');
   const args = ['-f', '-y', '-o', log, ...injectArgs(injection)];
   const command = [process.execPath, script, 'child', root, String(round)];
   const { status, signal } = spawnSync('strace', [...args, ...command], { stdio: 'ignore' });
   const isOld = currentName(data) === before;
-  const named = `${injection.call.name} ${injection.call.when} ${injection.fault}`;
-  const wrong = (what: string): void => void tally.broken.push(`${named}: ${what}`);
   tally.injections += 1;
   tally[outcomeOf(status, signal)] += 1;
   tally[isOld ? 'old' : 'fresh'] += 1;
   if (!hasFired(readFileSync(log, 'utf8'), data)) tally.missed += 1;
   if (status === 0 && isOld) wrong('exit 0, but old');
-  await expectVerified(data, wrong);
+  await look();
   try {
     await compile(optionsOf(root, round + 1));
-    await expectVerified(data, wrong);
+    await look();
   } catch (error) {
     wrong(`the next compile: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+/** A release of the first format is for the last program of that format to verify. */
+function isFirstFormat(data: string): boolean {
+  const name = currentName(data);
+  return name !== null && readRelease(data, name).log_index !== undefined;
 }
 
 function outcomeOf(
@@ -149,6 +170,8 @@ const READS: ReadonlySet<string> = new Set(['read', 'pread64']);
 const FAULTS = ['signal=KILL', 'error=EIO', 'error=ENOSPC', 'error=EDQUOT'] as const;
 const READ_FAULTS = ['signal=KILL', 'error=EIO'] as const;
 const LATE_SHARE = 0.75;
+/** The log, and what a replacement of its checkpoint goes by. */
+const OF_LOG = /^(log(\/|$)|\.checkpoint|\.cosigning)/;
 const LINE = /^(\d+)\s+(\w+)\((.*)/;
 
 /** One call of a traced compile that touched the data folder. */
@@ -156,8 +179,12 @@ export interface TracedCall {
   readonly name: string;
   /** Which one of its name in its thread, from 1: what an injection counts. */
   readonly when: number;
+  /** The file, below the data folder. */
+  readonly file: string;
   /** Whether it came with the sync before the switch, or after it. */
   readonly isLate: boolean;
+  /** Whether it is about the log beside the releases. */
+  readonly isOfLog: boolean;
 }
 
 /** One call that is to go wrong. */
@@ -176,7 +203,10 @@ export function callsOn(data: string, trace: string): TracedCall[] {
     const when = (counts.get(`${thread} ${name}`) ?? 0) + 1;
     counts.set(`${thread} ${name}`, when);
     isLate ||= name === 'syncfs';
-    if (rest.includes(data)) calls.push({ name, when, isLate });
+    const at = rest.lastIndexOf(`${data}/`);
+    if (at < 0 && !rest.includes(data)) continue;
+    const file = /^[^">]*/.exec(at < 0 ? '' : rest.slice(at + data.length + 1))?.[0] ?? '';
+    calls.push({ name, when, file, isLate, isOfLog: OF_LOG.test(file) });
   }
   return calls;
 }

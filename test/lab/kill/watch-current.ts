@@ -13,6 +13,7 @@ import { nodeDisk } from '../../../compiler/verify/disk.ts';
 import { Faults } from '../../../compiler/verify/release-fault.ts';
 import { readHead } from '../../../compiler/verify/release-head.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { readLog, type SeenLog, seenLog } from './watch-log.ts';
 
 const TRUST = 'any' as const;
 /** Of so many reads one is a whole verification. */
@@ -20,17 +21,18 @@ const VERIFY_EVERY = 250;
 
 /** What a reader saw. */
 export interface Watch {
-  /** Heads with their signature, the whole list and one file of it. */
+  /** Heads with their signature, the whole list and one file of it, and the log. */
   reads: number;
   /** Whole verifications. */
   verified: number;
   /** Sequence of the newest release that was current. */
   newest: number;
+  readonly log: SeenLog;
   readonly broken: string[];
 }
 
 export function watch(): Watch {
-  return { reads: 0, verified: 0, newest: 0, broken: [] };
+  return { reads: 0, verified: 0, newest: 0, log: seenLog(), broken: [] };
 }
 
 /**
@@ -62,6 +64,7 @@ export function readCurrent(root: string, seen: Watch, random: (below: number) =
   const data = join(root, 'data');
   const folder = join(data, RELEASES_FOLDER, name);
   seen.reads += 1;
+  readLog(data, seen.log, (what) => seen.broken.push(`${name}: ${what}`));
   try {
     const faults = new Faults();
     const head = readHead({ disk: nodeDisk, root: folder, trust: TRUST, faults });

@@ -336,7 +336,7 @@ describe('refusals', () => {
     expect(readdirSync(join(parent, 'data')).sort()).toEqual([
       'current',
       'files',
-      'log-checkpoint',
+      'log',
       'releases',
       'state',
     ]);

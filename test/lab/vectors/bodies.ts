@@ -13,10 +13,11 @@ import { campaign, countsOf } from '../campaign.ts';
 import { type ReadingShop, readingShop, settlementShop, SETTLEMENT_NOW, type SettlementShop } from '../forgeries/shops.ts';
 import { verify } from '../../../compiler/client/verify.ts';
 import { isoTime } from '../../../compiler/contract/iso-time.ts';
-import { allVerdicts, OF_CATALOG, UNREADABLE, type Verdicts } from '../forgeries/judges.ts';
+import { allVerdicts, BEYOND, type Verdicts } from '../forgeries/judges.ts';
 import { chosen, readingForgeries, settlementForgeries } from '../forgeries/plan.ts';
 import { isDisputed } from '../forgeries/forgeries.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
+import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { question } from '../../gatekeeper/tiny-service.ts';
 import { SOLD_TARGETS } from '../../gate.ts';
 
@@ -141,8 +142,8 @@ async function judged(forgeries: readonly Forgery[], trusted: Trusted): Promise<
   const disputed: string[] = [];
   for (const [at, one] of handed.entries()) {
     const stated = verdicts[at];
-    // Whether a class lights a leg is for the catalogue to say, which no vector brings.
-    if (stated === undefined || stated.command === OF_CATALOG) continue;
+    // What is beyond the core is judged by more than a vector brings.
+    if (stated === undefined || stated.command === BEYOND) continue;
     const row = vectorOf(one, trusted, rows.length + 1);
     if (isOff(one, stated, row))
       disputed.push(`${row.class}: ${row.about}: ${JSON.stringify(stated)}`);
@@ -152,17 +153,20 @@ async function judged(forgeries: readonly Forgery[], trusted: Trusted): Promise<
 }
 
 function vectorOf(
-  { kind, target, where, text }: Forgery & Handed,
+  { kind, target, where, text, isOfIssuer }: Forgery & Handed,
   { did, now }: Trusted,
   id: number,
 ): BodyVector {
-  const { verdict, checks } = verify(text, { issuer: did, now, demandsProof: false });
-  if (verdict === 'issuer_unknown' || verdict === 'unproven')
-    throw new TypeError(`An issuer was given, and no proof demanded: "${verdict}"`);
+  // What is signed again has no proof that fits.
+  const demand = isOfIssuer ? {} : ({ demands_proof: null } as const);
+  const demandsProof = isOfIssuer ? false : undefined;
+  const { verdict, checks } = verify(text, { issuer: did, now, demandsProof });
+  if (verdict === 'issuer_unknown') throw new TypeError(`An issuer was given: "${verdict}"`);
   const failed = checks.find(({ status }) => status === 'fail');
   const about = where === '' ? target : `${target} ${where}`;
   const check = failed?.check ?? null;
-  return { id, class: kind, about, text, issuer: did, now: isoTime(now), verdict, check };
+  const reader = { issuer: did, now: isoTime(now), ...demand };
+  return { id, class: kind, about, text, ...reader, verdict, check };
 }
 
 /** Whether the judges disagree, or what is genuine is not taken. */
@@ -172,11 +176,9 @@ function isOff(forgery: Forgery & Handed, stated: Verdicts, row: BodyVector): bo
   return isDisputed({ ...forgery, stated: isTable ? tableVerdicts(stated, row) : stated });
 }
 
-/** The service judges JSON alone, and for the command a table without a signature is no body. */
+/** The service judges no table without a signature. */
 function tableVerdicts(stated: Verdicts, { verdict }: BodyVector): Verdicts {
-  const isUnsigned = stated.command === UNREADABLE && verdict === 'unsigned';
-  const command = isUnsigned ? verdict : stated.command;
-  return { ...stated, command, service: command, library: verdict };
+  return verdict === 'unsigned' ? { ...stated, service: stated.command } : stated;
 }
 
 const LINE_END = '\r\n';
@@ -232,9 +234,11 @@ export async function signedTables({ service }: Pick<ReadingShop, 'service'>): P
   if (series === undefined) throw new Error('Cannot find a series among the operations');
   for (const more of ['', '&verifiable=1']) {
     const target = `${series}&format=csv-signed${more}`;
-    const answered = await answer(question(target), service);
+    const asked = question(target);
+    const answered = await answer(asked, service);
     if (answered.kind !== 'content') throw new Error(`Cannot sell "${target}": no table`);
-    tables.push({ target, text: answered.content.body.toString('utf8') });
+    const { body } = await proven(answered.content, asked, service);
+    tables.push({ target, text: body.toString('utf8') });
   }
   return tables;
 }

@@ -419,10 +419,10 @@ show([[fault(lambda: buy(lie)) for lie in lies], fault(lambda: buy(bare)), fault
         expect(words[1]).toContain('not the basket that was asked for');
         expect(words[2]).toContain('part 2 is not what was quoted for request 2');
         expect(words[3]).toContain('part 1 is not what was quoted for request 1');
-        expect(words[4]).toContain('total_usd: not the sum of the prices');
-        expect(words[5]).toContain('not that of a basket');
-        expect(words[6]).toContain('parts.1: _citation.source.content_hash');
-        expect(words[7]).toContain('parts.0: request: the body answers');
+        expect(words[4]).toContain('the parts cost 0.02 USD, not what was paid or is stated');
+        expect(words[5]).toContain('not the basket that was asked for');
+        expect(words[6]).toContain('part 2: _citation.source.content_hash');
+        expect(words[7]).toContain('part 1: the body answers');
         expect(bareFault[1]).toContain('proof');
         expect(unquoted[1]).toContain('not quoted');
         expect(honest).toEqual(['verified']);

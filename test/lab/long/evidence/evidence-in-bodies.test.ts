@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Evidence, recordSchema } from '../../../../compiler/contract/record.ts';
+import { deliveredText } from '../../../../compiler/contract/request-time.ts';
 import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
@@ -141,9 +142,11 @@ describe('evidence that is altered', () => {
   });
 
   it.skipIf(!hasPython)('fails with the second verifier too (skipped without python3)', () => {
-    const sound = PATHS.map((path) => JSON.stringify(readJson(folder, path)));
-    const forged = CHANGES.map(([, change]) => JSON.stringify(altered(RECORD, change)));
-    const found = pythonVerdicts([...sound, ...forged], [did]).map(({ verdict }) => verdict);
+    const at = Date.parse('2026-11-21T12:00:00Z');
+    const delivered = (body: JsonValue): string => deliveredText(JSON.stringify(body), at);
+    const sound = PATHS.map((path) => delivered(readJson(folder, path)));
+    const forged = CHANGES.map(([, change]) => delivered(altered(RECORD, change)));
+    const found = pythonVerdicts([...sound, ...forged], [did], at).map(({ verdict }) => verdict);
     expect(found.slice(0, sound.length)).toEqual(sound.map(() => 'verified'));
     expect(found.slice(sound.length)).toEqual(forged.map(() => 'failed'));
   });

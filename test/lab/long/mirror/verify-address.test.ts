@@ -457,8 +457,9 @@ describe('a mirror', () => {
     expect([exitCode, report.resumed_files]).toEqual([0, 1]);
     const ranges = asked.filter((each) => fileAt(each.path) === path).map(({ range }) => range);
     expect(ranges).toEqual([null, `bytes=${cut}-`]);
-    const total = publicEntries(data).reduce((sum, each) => sum + each.size, 0);
-    expect(report.fetched_bytes).toBe(total - cut);
+    const files = publicEntries(data).reduce((sum, each) => sum + each.size, 0);
+    const log = LOG.reduce((sum, each) => sum + readFileSync(join(data, each)).length, 0);
+    expect(report.fetched_bytes).toBe(files + log - cut);
   });
 
   it('goes on where a run was ended, and fetches nothing twice', async () => {

@@ -33,7 +33,11 @@ import { FOR_EVERYBODY } from '../../../../gatekeeper/http/cost.ts';
 import { folderSource } from '../../../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../../../gatekeeper/release/open-release.ts';
 import { built } from '../../../built.ts';
-import { closeSites, writeHostedRelease } from '../../../gatekeeper/remote/static-site.ts';
+import {
+  closeSites,
+  writeHostedRelease,
+  writeLoggedRelease,
+} from '../../../gatekeeper/remote/static-site.ts';
 import { tinyDataDir, tinyFilePath, tinyFiles, tinyKey } from '../../../gatekeeper/tiny-release.ts';
 import {
   compileFolder,
@@ -58,6 +62,9 @@ const filesIn = (root: string): string[] =>
     .filter((path) => !path.startsWith('.') && path !== 'publishing.txt')
     .filter((path) => !path.startsWith('current/'))
     .sort();
+
+const putsBelow = (asked: readonly string[], folder: string): string[] =>
+  asked.filter((one) => one.startsWith(`PUT ${folder}/`));
 
 async function upload(
   data: string,
@@ -85,7 +92,7 @@ CHANGED.set(RECORD, Buffer.concat([CHANGED.get(RECORD) ?? Buffer.alloc(0), Buffe
 describe('uploadRelease() to a folder', () => {
   it('makes a data folder that a gatekeeper serves, and then writes only what is new', async () => {
     const [data, to] = [tinyDataDir(), folder()];
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const first = await upload(data, () => folderDestination(to, data));
     expect(first).toMatchObject({ resumed: 0, pruned: [], isHidden: false });
     expect(filesIn(to)).toEqual(filesIn(data));
@@ -94,7 +101,7 @@ describe('uploadRelease() to a folder', () => {
     const release = await openRelease({ source: folderSource(to), ...terms });
     for (const path of release.files.keys()) await release.body(path, FOR_EVERYBODY);
 
-    writeHostedRelease(data, { sequence: 2, files: CHANGED });
+    writeLoggedRelease(data, { sequence: 2, files: CHANGED });
     const second = await upload(data, () => folderDestination(to, data));
     expect([second.files, second.release.sequence]).toEqual([1, 2]);
     expect(second.bytes).toBe(CHANGED.get(RECORD)?.length);
@@ -116,7 +123,7 @@ describe('uploadRelease() to a folder', () => {
     ],
     [
       'another shop',
-      (to) => void writeHostedRelease(to, { head: { base_url: 'https://other.example' } }),
+      (to) => void writeLoggedRelease(to, { head: { base_url: 'https://other.example' } }),
       /the shop of https:\/\/other\.example is there/,
     ],
     [
@@ -129,7 +136,7 @@ describe('uploadRelease() to a folder', () => {
     ],
   ])('I21: leaves %s alone, and replaces it only when told to', async (_, make, message) => {
     const [data, to] = [tinyDataDir(), tinyDataDir()];
-    writeHostedRelease(data, { sequence: 3 });
+    writeLoggedRelease(data, { sequence: 3 });
     make(to);
     const before = readlinkSync(join(to, 'current'));
     const opening = () => folderDestination(to, data);
@@ -144,10 +151,10 @@ describe('uploadRelease() to a folder', () => {
     ['gone', (path) => rmSync(path)],
   ])('I24: publishes nothing of a release with a file that is %s', async (_, spoil) => {
     const [data, to] = [tinyDataDir(), folder()];
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     await upload(data, () => folderDestination(to, data));
     const before = readlinkSync(join(to, 'current'));
-    spoil(tinyFilePath(writeHostedRelease(data, { sequence: 2, files: CHANGED }), RECORD));
+    spoil(tinyFilePath(writeLoggedRelease(data, { sequence: 2, files: CHANGED }), RECORD));
     const failed = upload(data, () => folderDestination(to, data));
     await expect(failed).rejects.toThrow(/^Cannot publish "record\/.*": damaged or gone here/);
     expect(readlinkSync(join(to, 'current'))).toBe(before);
@@ -159,7 +166,7 @@ describe('uploadRelease() to a folder', () => {
     ['that is gone', (to, path) => rmSync(join(to, path))],
   ])('I24: writes a file %s there again, although the release is there', async (_, spoil) => {
     const [data, to] = [tinyDataDir(), folder()];
-    const root = writeHostedRelease(data);
+    const root = writeLoggedRelease(data);
     await upload(data, () => folderDestination(to, data));
     const stored = [
       tinyFilePath(root, RECORD).slice(data.length + 1),
@@ -177,12 +184,12 @@ describe('uploadRelease() to a folder', () => {
 
   it('I24: looks at every file that is there already within 24 releases, and mends it', async () => {
     const [data, to] = [tinyDataDir(), folder()];
-    const stored = tinyFilePath(writeHostedRelease(data), RECORD).slice(data.length + 1);
+    const stored = tinyFilePath(writeLoggedRelease(data), RECORD).slice(data.length + 1);
     await upload(data, () => folderDestination(to, data));
     writeFileSync(join(to, stored), 'x');
     const repaired: number[] = [];
     for (let sequence = 2; sequence <= 25; sequence += 1) {
-      writeHostedRelease(data, { sequence });
+      writeLoggedRelease(data, { sequence });
       repaired.push((await upload(data, () => folderDestination(to, data))).repaired);
     }
     expect(repaired.filter((count) => count !== 0)).toEqual([1]);
@@ -200,11 +207,11 @@ describe('uploadRelease() to a folder', () => {
 
   it('removes what only releases list that are no longer kept, and nothing else', async () => {
     const [data, to] = [tinyDataDir(), folder()];
-    const gone = writeHostedRelease(data, { files: CHANGED });
+    const gone = writeLoggedRelease(data, { files: CHANGED });
     await upload(data, () => folderDestination(to, data));
     writeFileSync(join(to, 'robots.txt'), 'mine');
     const stale = tinyFilePath(gone, RECORD).slice(data.length + 1);
-    writeHostedRelease(data, { sequence: 2 });
+    writeLoggedRelease(data, { sequence: 2 });
     const kept = await upload(data, () => folderDestination(to, data), { prune: true });
     expect([kept.pruned, existsSync(join(to, stale))]).toEqual([[], true]);
     // Its folder is removed here, as retention does.
@@ -226,32 +233,34 @@ describe('uploadRelease() to a host that takes PUT', () => {
     return httpDestination(url, files(), files());
   };
 
-  it('writes bodies, then the list, then the head, with the header of the operator', async () => {
+  it('writes bodies, then the log, then the list, then the head, with the header of the operator', async () => {
     const data = tinyDataDir();
-    const name = basename(writeHostedRelease(data));
+    const name = basename(writeLoggedRelease(data));
     const site = await putSite();
     await upload(data, to(site.url));
     expect(filesIn(site.folder)).toEqual(filesIn(data));
     const puts = site.asked.filter((one) => one.startsWith('PUT '));
     expect(puts[0]).toBe('PUT publishing.txt');
-    expect(puts.slice(-3)).toEqual([
+    expect(puts.slice(-4)).toEqual([
       `PUT releases/${name}/files.txt`,
       `PUT releases/${name}/release.json`,
+      `PUT ${CHECKPOINT_PATH}`,
       'PUT current/release.json',
     ]);
-    expect(puts.slice(1, -3).every((one) => one.startsWith('PUT files/'))).toBe(true);
+    const [bodies, log] = ['files', 'log'].map((one) => putsBelow(puts.slice(1, -4), one));
+    expect([...(bodies ?? []), ...(log ?? [])]).toEqual(puts.slice(1, -4));
     expect(site.authorizations).toEqual(new Set(['Bearer 0123456789abcdef']));
     site.asked.length = 0;
-    writeHostedRelease(data, { sequence: 2, files: CHANGED });
+    writeLoggedRelease(data, { sequence: 2, files: CHANGED });
     expect((await upload(data, to(site.url))).files).toBe(1);
-    expect(site.asked.filter((one) => one.startsWith('PUT files/'))).toHaveLength(1);
+    expect(putsBelow(site.asked, 'files')).toHaveLength(1);
   });
 
   it('goes on where it was after an error, whatever file it was', async () => {
     const data = tinyDataDir();
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const site = await putSite();
-    const total = filesIn(data).length - 2;
+    const total = filesIn(data).filter((path) => path.startsWith('files/')).length;
     let runs = 0;
     let written = 0;
     for (; runs < 50; runs += 1) {
@@ -269,7 +278,7 @@ describe('uploadRelease() to a host that takes PUT', () => {
     expect(written).toBe(total);
     expect(filesIn(site.folder)).toEqual(filesIn(data));
     const counts = new Map<string, number>();
-    for (const one of site.asked.filter((each) => each.startsWith('PUT files/'))) {
+    for (const one of putsBelow(site.asked, 'files')) {
       counts.set(one, (counts.get(one) ?? 0) + 1);
     }
     // Only those in flight at an error may be written again.
@@ -278,7 +287,7 @@ describe('uploadRelease() to a host that takes PUT', () => {
 
   it('starts over where the destination is not the one that it wrote to', async () => {
     const data = tinyDataDir();
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const site = await putSite();
     site.failAfter = 20;
     await expect(upload(data, to(site.url))).rejects.toThrow(UploadError);
@@ -296,7 +305,7 @@ describe('uploadRelease() to a host that takes PUT', () => {
     ['a host that takes no large file', 413, /client_max_body_size/],
   ])('says what to do about %s, without the secret', async (_, status, message) => {
     const data = tinyDataDir();
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const site = await putSite();
     site.status = status;
     const error = await upload(data, to(site.url)).catch((cause: unknown) => cause);
@@ -307,7 +316,7 @@ describe('uploadRelease() to a host that takes PUT', () => {
 
   it('asks again where the host is busy, and gives up where nobody listens', async () => {
     const data = tinyDataDir();
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const site = await putSite();
     site.busy = 3;
     expect((await upload(data, to(site.url))).isHidden).toBe(false);
@@ -323,11 +332,11 @@ describe('uploadRelease() to a host that takes PUT', () => {
     ['more', (bytes) => Buffer.concat([bytes, bytes])],
   ])('I24: does not switch to a release of which the host keeps %s', async (_, keeps) => {
     const data = tinyDataDir();
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const site = await putSite();
     await upload(data, to(site.url));
     const before = readFileSync(join(site.folder, 'current/release.json'));
-    writeHostedRelease(data, { sequence: 2, files: CHANGED });
+    writeLoggedRelease(data, { sequence: 2, files: CHANGED });
     site.keeps = (path, bytes) => (path.startsWith('files/') ? keeps(bytes) : bytes);
     await expect(upload(data, to(site.url))).rejects.toThrow(UploadError);
     expect(readFileSync(join(site.folder, 'current/release.json'))).toEqual(before);
@@ -335,7 +344,7 @@ describe('uploadRelease() to a host that takes PUT', () => {
 
   it('I24: says so where the host keeps a damaged file damaged', async () => {
     const data = tinyDataDir();
-    const stored = tinyFilePath(writeHostedRelease(data), RECORD).slice(data.length + 1);
+    const stored = tinyFilePath(writeLoggedRelease(data), RECORD).slice(data.length + 1);
     const site = await putSite();
     await upload(data, to(site.url));
     writeFileSync(join(site.folder, stored), 'x');
@@ -352,12 +361,12 @@ describe('uploadRelease() to a host that takes PUT', () => {
 
   it('does not take back what somebody else published meanwhile', async () => {
     const data = tinyDataDir();
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const site = await putSite();
     await upload(data, to(site.url));
     const other = tinyDataDir();
-    const newer = readFileSync(join(writeHostedRelease(other, { sequence: 7 }), 'release.json'));
-    writeHostedRelease(data, { sequence: 2, files: CHANGED });
+    const newer = readFileSync(join(writeLoggedRelease(other, { sequence: 7 }), 'release.json'));
+    writeLoggedRelease(data, { sequence: 2, files: CHANGED });
     site.keeps = (path, bytes) => {
       if (path.startsWith('releases/')) {
         writeFileSync(join(site.folder, 'current/release.json'), newer);
@@ -382,7 +391,7 @@ describe('signalpress publish with settings that make no sense', () => {
     [['--to', 'https://a.example/b'], { SIGNALPRESS_PUBLISH_AUTH: 'secret' }, /not one header/],
   ])('I47: refuses %j with one message and no secret', async (args, env, message) => {
     const data = tinyDataDir();
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const output: string[] = [];
     const print = (text: string) => void output.push(text);
     const program = new Command();
@@ -410,7 +419,7 @@ describe('signalpress publish', () => {
 
   it('is one command, and says what it did', () => {
     const [data, to] = [tinyDataDir(), folder()];
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const first = run(['--data', data, '--to', to]);
     expect([first.status, first.stderr]).toEqual([0, '']);
     expect(first.stdout).toMatch(
@@ -418,7 +427,7 @@ describe('signalpress publish', () => {
     );
     expect(run(['--data', data, '--to', to]).stdout).toMatch(/: 0 files written, 0\.0 MB\n$/);
     const spoiled = filesIn(to).filter((path) => path.startsWith('files/'));
-    for (const path of spoiled) writeFileSync(join(to, path), '');
+    for (const path of spoiled) writeFileSync(join(to, path), 'x');
     const mended = run(['--data', data, '--to', to]);
     expect([mended.status, mended.stdout]).toEqual([
       0,
@@ -431,7 +440,7 @@ describe('signalpress publish', () => {
 
   it('lets another program copy the files', async () => {
     const data = tinyDataDir();
-    writeHostedRelease(data);
+    writeLoggedRelease(data);
     const site = await putSite();
     // Not spawnSync, which would keep the site from answering.
     const command = `install -D {file} "${site.folder}/{path}"`;
@@ -473,7 +482,7 @@ describe('signalpress publish', () => {
     const files = new Map(tinyFiles());
     for (let at = 0; at < 150; at += 1)
       files.set(`free/more-${at}.json`, Buffer.from(`{"at":${at}}`));
-    const root = writeHostedRelease(data, { files });
+    const root = writeLoggedRelease(data, { files });
     const site = await putSite();
     const publish = async (isMoment: (path: string, count: number) => boolean) => {
       const child = spawn(process.execPath, [CLI, 'publish', '--data', data, '--to', site.url]);
@@ -495,8 +504,9 @@ describe('signalpress publish', () => {
     expect(readFileSync(join(site.folder, 'current/release.json'))).toEqual(
       readFileSync(join(root, 'release.json')),
     );
-    const puts = site.asked.filter((one) => one.startsWith('PUT files/')).length;
-    expect(puts).toBeLessThan(filesIn(data).length + MOMENTS.length * 16);
+    expect(putsBelow(site.asked, 'files').length).toBeLessThan(
+      filesIn(data).length + MOMENTS.length * 16,
+    );
   });
 });
 
@@ -585,7 +595,9 @@ describe('upload log', () => {
       await expect(upload()).rejects.toThrow('release 2 is there');
       await expect(upload(undefined, true)).rejects.toThrow('it has 2 entries there');
       for (const at of [4, 5]) await hour(at);
-      await expect(upload()).rejects.toThrow('another history of it is there');
+      for (const all of [false, true]) {
+        await expect(upload(undefined, all)).rejects.toThrow('another history of it is there');
+      }
       expect(readFileSync(noteIn(to))).toEqual(newest);
       ({ data, snapshots } = own);
       expect((await upload()).files).toBe(0);

@@ -74,8 +74,10 @@ const bodiesIn = (folder: string): string[] => {
 
 /** Those that are stored or forged have no proof of their own. */
 const stored = (body: string) => ({ proof: false, readStdin: () => Buffer.from(body) });
-const judge = async (body: string, keys: string, issuer = K1) =>
-  (await runVerify('-', { issuer: [issuer], keys, ...stored(body) })).exitCode;
+const judge = async (body: string, keys: string, issuer = K1, at?: string) => {
+  const now = at === undefined ? {} : { now: Date.parse(at) };
+  return (await runVerify('-', { issuer: [issuer], keys, ...now, ...stored(body) })).exitCode;
+};
 
 /** K1 alone, K1 and K2 in their overlap, K2 alone; the bodies of each. */
 async function threeSets(
@@ -129,7 +131,8 @@ function forged(genuine: string, key: Uint8Array, { price, words, retrieved_at }
   const hash = canonicalHash(hashCore(body));
   const text = JSON.stringify({ ...body, record_hash: hash }).replaceAll(body.record_hash, hash);
   const cited = { ..._citation, retrieved_at: retrieved_at ?? _citation.retrieved_at };
-  return JSON.stringify(reseal({ ...JSON.parse(text), _citation: cited }, key));
+  const at = Date.parse(retrieved_at ?? body.provenance.answered_at);
+  return JSON.stringify(reseal({ ...JSON.parse(deliveredText(text, at)), _citation: cited }, key));
 }
 
 describe('I28: rotation', () => {
@@ -150,8 +153,12 @@ describe('I28: rotation', () => {
 
   it('I28: the old key stops after its window, 0 false accepts', async () => {
     const [body = ''] = sets.k1;
-    expect(await judge(forged(body, S1, { retrieved_at: noon(15) }), published)).toBe(0);
-    expect(await judge(forged(body, S1, { retrieved_at: noon(16) }), published)).toBe(1);
+    const judged = (day: number, now: string) =>
+      judge(forged(body, S1, { retrieved_at: noon(day) }), published, K1, now);
+    expect(await judged(15, noon(15))).toBe(0);
+    // Later nothing shows that it is older, for want of a proof.
+    expect(await judged(15, noon(16))).toBe(2);
+    expect(await judged(16, noon(16))).toBe(1);
     expect(await judge(forged(body, seed(43), {}), published)).toBe(1);
   });
 

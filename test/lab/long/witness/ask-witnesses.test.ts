@@ -36,7 +36,7 @@ afterEach(() => shop.close());
 
 describe('askedLog()', () => {
   it('proves that the log goes on from each size that it had', async () => {
-    for (let at = 1; at < 6; at += 1) await shop.hour(at);
+    for (let at = 1; at < 6; at += 1) await shop.next(at);
     const { signed, proofFrom } = askedLog(shop.data);
     const { size } = signed;
     const path = tilePath({ level: 'entries', index: 0, width: size });
@@ -109,10 +109,10 @@ describe('askWitnesses()', () => {
     const [one, two] = [await shop.witness('One'), await shop.witness('Two')];
     const both = `${one.line}${two.line}group Both all One Two\nquorum Both\n`;
     await shop.ask(`${one.line}quorum One\n`);
-    await shop.hour(1, 40);
+    await shop.next(1, 40);
     expect((await shop.ask(both)).lack).toBeNull();
-    await shop.hour(2, 1);
-    await shop.hour(3, 300);
+    await shop.next(2, 1);
+    await shop.next(3, 300);
     expect((await shop.ask(both)).lack).toBeNull();
     expect(await shop.verified(both)).toMatch(/^0 /);
   });
@@ -246,7 +246,7 @@ describe('askWitnesses()', () => {
     const one = await shop.witness('One');
     const late: AskBy['fetch'] = async (url, init) => {
       const answer = await fetch(url, init);
-      await shop.hour(1);
+      await shop.next(1);
       return answer;
     };
     await expect(shop.ask(`${one.line}quorum One\n`, { fetch: late })).rejects.toThrow(
@@ -274,15 +274,22 @@ describe('askWitnesses()', () => {
   });
 
   it('takes no cosignature of a clock that is wrong', async () => {
-    const [early, late] = [
+    const [early, late, older, just] = [
       await shop.witness('Early', () => NOW - 2 * 3_600_000),
       await shop.witness('Late', () => NOW + 2 * 3_600_000),
+      // Behind the time of the release by 6 minutes, and by 5, which a reader lets pass.
+      await shop.witness('Older', () => Date.parse('2026-11-20T11:54:00Z')),
+      await shop.witness('Just', () => Date.parse('2026-11-20T11:55:00Z')),
     ];
-    const { witnesses } = await shop.ask(`${early.line}${late.line}quorum none\n`);
+    const lines = [early, late, older, just].map(({ line }) => line).join('');
+    const { witnesses } = await shop.ask(`${lines}quorum none\n`);
     expect(witnesses.map(({ failure }) => failure)).toEqual([
       'its clock says 2026-11-20T10:30:00Z',
       'its clock says 2026-11-20T14:30:00Z',
+      'its clock says 2026-11-20T11:54:00Z',
+      null,
     ]);
+    expect(await shop.verified(`${just.line}quorum Just\n`)).toMatch(/^0 /);
   });
 
   it('says who cannot be asked', async () => {
@@ -399,7 +406,7 @@ describe('addWitness()', () => {
     expect(policyOf(file)).toBe(expected('witnesses all one.example two.example'));
     expect((await shop.ask(policyOf(file))).lack).toBeNull();
     // The next release: one of both is down.
-    await shop.hour(1);
+    await shop.next(1);
     const down = policyOf(file).replace(/ http\S+\n/, ' http://127.0.0.1:9/\n');
     expect((await shop.ask(down)).lack).toContain('1 of 2 of witnesses (without one.example)');
     expect(await shop.verified(down)).toMatch(/^1 /);

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { built } from '../../../../built.ts';
 import { closeGates, hostedGate, until } from '../../../../gatekeeper/remote/hosted-gate.ts';
 import { hasNginx, nginx, stopNginx } from '../../../../gatekeeper/remote/nginx.ts';
-import { storedAt, writeHostedRelease } from '../../../../gatekeeper/remote/static-site.ts';
+import { storedAt, writeLoggedRelease } from '../../../../gatekeeper/remote/static-site.ts';
 import { tinyDataDir, tinyFiles, tinyRecord } from '../../../../gatekeeper/tiny-release.ts';
 
 const CLI = 'compiler/signalpress.js';
@@ -59,7 +59,7 @@ describe.skipIf(!hasNginx())(
     it('I24: publishes into it, sells from it, and sells nothing that it spoils', async () => {
       const site = await nginx();
       const data = tinyDataDir();
-      const root = writeHostedRelease(data, { files: filesOf(1) });
+      const root = writeLoggedRelease(data, { files: filesOf(1) });
       const refused = await publish(data, site.url, 'Authorization: Bearer wrong');
       expect(refused).toEqual({
         code: 1,
@@ -70,7 +70,7 @@ describe.skipIf(!hasNginx())(
       const head = join(site.root, 'current/release.json');
       expect(readFileSync(head)).toEqual(readFileSync(join(root, 'release.json')));
 
-      const next = writeHostedRelease(data, { sequence: 2, files: filesOf(2) });
+      const next = writeLoggedRelease(data, { sequence: 2, files: filesOf(2) });
       expect((await publish(data, site.url, site.auth)).code).toBe(0);
       const gate = await hostedGate({ data: site.url, cacheMb: 1 });
       expect((await gate.health()).release.sequence).toBe(2);
@@ -99,7 +99,7 @@ describe.skipIf(!hasNginx())(
       expect((await gate.health()).release.sequence).toBe(2);
       writeFileSync(head, now);
 
-      expect(basename(writeHostedRelease(data, { sequence: 3, files: filesOf(3) }))).toMatch(
+      expect(basename(writeLoggedRelease(data, { sequence: 3, files: filesOf(3) }))).toMatch(
         /^000003-/,
       );
       const third = await publish(data, site.url, site.auth);
@@ -117,7 +117,7 @@ describe.skipIf(!hasNginx())(
       async () => {
         const site = await nginx();
         const data = tinyDataDir();
-        writeHostedRelease(data, { files: filesOf(1) });
+        writeLoggedRelease(data, { files: filesOf(1) });
         expect((await publish(data, site.url, site.auth)).code).toBe(0);
         const gate = await hostedGate({ data: site.url, cacheMb: 1 });
         expect((await gate.buy(targetOf('us-whole'))).status).toBe(200);
