@@ -72,7 +72,9 @@ export class Purchase {
     }
     try {
       const claimed = await this.#claim(delivery);
-      return 'kind' in claimed ? claimed : await this.#settle(delivery, claimed);
+      if ('kind' in claimed) return claimed;
+      const result = await this.#tender.settlement.settle(claimed.claimBlock);
+      return await this.#concluded(result, delivery, { isFirst: true });
     } finally {
       this.#tender.settlement.drop();
       inFlight.release(bytes);
@@ -89,6 +91,8 @@ export class Purchase {
   /** For the background: nobody waits for an answer, so nobody is asked for money. */
   async look(entry: JournalEntry): Promise<PurchaseOutcome> {
     const result = await this.#tender.settlement.look(entry);
+    // A doubt stays as open as it was.
+    if (result.kind === 'unknown') return UNKNOWN;
     return this.#concluded(result, entry, { isAwaited: false });
   }
 
@@ -126,16 +130,6 @@ export class Purchase {
     }
   }
 
-  async #settle(delivery: Delivery, { claimBlock }: Claim): Promise<PurchaseOutcome> {
-    const { key, settlement } = this.#tender;
-    const result = await settlement.settle(claimBlock);
-    const outcome = await this.#concluded(result, delivery, { isFirst: true });
-    if (result.kind === 'unknown') {
-      await this.#note({ key, state: 'unknown', detail: result.detail });
-    }
-    return outcome;
-  }
-
   /** What is in the journal: its end, or else the money is asked for again by whoever may. */
   async #recorded(entry: JournalEntry): Promise<PurchaseOutcome> {
     const end = endOf(this.#tender, entry);
@@ -144,22 +138,14 @@ export class Purchase {
       return end;
     }
     const { journal } = this.#context;
-    const { key } = this.#tender;
-    if (await journal.take(key, this.#tender)) return this.#resume(entry);
+    const { key, settlement } = this.#tender;
+    if (await journal.take(key, this.#tender))
+      return this.#concluded(await settlement.resume(entry), entry);
     const now = await journal.findOnDisk(key);
     return (now === null || now.state === 'refused' ? null : endOf(this.#tender, now)) ?? UNKNOWN;
   }
 
-  async #resume(entry: JournalEntry): Promise<PurchaseOutcome> {
-    const { key, settlement } = this.#tender;
-    const result = await settlement.resume(entry);
-    if (result.kind === 'unknown') {
-      await this.#note({ key, state: 'unknown', detail: result.detail });
-    }
-    return this.#concluded(result, entry);
-  }
-
-  /** Notes how the money ended; a doubt stays as open as it was. */
+  /** Notes how the money ended, or that nobody knows. */
   async #concluded(
     result: SettlementResult,
     { body, contentType }: Pick<JournalEntry, 'body' | 'contentType'>,
@@ -181,6 +167,7 @@ export class Purchase {
           ? failed('The payment could not be sent for settlement. Send the same payment again.')
           : UNKNOWN;
       case 'unknown':
+        await this.#note({ key: this.#tender.key, state: 'unknown', detail: result.detail });
         return UNKNOWN;
     }
   }
