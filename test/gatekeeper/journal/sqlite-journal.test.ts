@@ -230,7 +230,7 @@ const claimFor = (key: string, body: Buffer) => ({
   validBefore: NOW_S + 300,
 });
 
-describe('BodyStore', () => {
+describe('the bodies of a journal', () => {
   it('stores a body once, whoever buys it, and gives each buyer its own', async () => {
     const path = join(bodyFolder, 'one.db');
     const journal = sqliteJournal({ path, clock: () => NOW_MS });
