@@ -5,7 +5,7 @@ import { rootDid } from '../compiler/contract/key-history.ts';
 import { isStale } from '../compiler/contract/release.ts';
 import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
-import { type Service, SoldTargets } from './answers/service.ts';
+import { type Service, soldTargets } from './answers/service.ts';
 import {
   type Config,
   paidNetworks,
@@ -151,7 +151,7 @@ async function firstRelease(
   } catch (error) {
     const { folder } = source;
     const damaged = await source.mark();
-    const kept = await source.kept();
+    const kept = (await source.kept?.()) ?? null;
     let release = kept === null ? null : await open(kept).catch(() => null);
     if (folder !== undefined && error instanceof DamagedReleaseError)
       release = await earlierWhole({ folder, damaged, proven: provenHeads(stateDir), terms, open });
@@ -197,7 +197,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     },
     swap(next) {
       // A release may bring another catalogue: what a target means and costs is read anew.
-      service = { ...service, release: next, targets: new SoldTargets() };
+      service = { ...service, release: next, targets: soldTargets() };
       responder = responderOf(service, endpoint);
       first.show(next);
       noteServing(setting, first, next);
@@ -340,7 +340,7 @@ function noteServing(setting: Setting, first: FirstService, release: ReleaseInde
     const { sequence } = release.head;
     by.log({ event: 'offer_receipt_off', error, key: signer.did, release: sequence });
   }
-  void source.served(release);
+  void source.served?.(release);
   try {
     keepNewest(config.stateDir, release);
   } catch (error) {

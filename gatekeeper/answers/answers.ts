@@ -3,6 +3,7 @@ import { findRow } from '../../compiler/contract/route.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
 import { requestFile } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { onceForEach } from '../system/once-per.ts';
 import {
   type Answered,
   IS_THERE,
@@ -16,7 +17,9 @@ const KEPT_BYTES_MAX = 6 * 1024 * 1024;
 const KEPT_TARGET_CHARS_MAX = 256;
 
 /** Answers by canonical target, computed once for a release: each spelling of a request would pay for them again. */
-const keptAnswers = new WeakMap<Service, BoundedMap<string, Answered>>();
+const keptAnswers = onceForEach(
+  (_: Service) => new BoundedMap<string, Answered>({ bytes: KEPT_BYTES_MAX, isByUse: true }),
+);
 
 /** The answer to a routed request: a stored file, or what the room of its word computes; if it throws, nobody is charged. */
 export async function answer(question: Question, service: Service): Promise<Answered> {
@@ -28,10 +31,7 @@ export async function answer(question: Question, service: Service): Promise<Answ
   if (room.isKept !== true || target.length > KEPT_TARGET_CHARS_MAX) {
     return room.answer(question, service);
   }
-  const kept =
-    keptAnswers.get(service) ??
-    new BoundedMap<string, Answered>({ bytes: KEPT_BYTES_MAX, isByUse: true });
-  keptAnswers.set(service, kept);
+  const kept = keptAnswers(service);
   const known = kept.get(target);
   if (known !== undefined) return known;
   const answered = await room.answer(question, service);
@@ -55,28 +55,22 @@ export async function storedFile(question: Question, service: Service): Promise<
   // A description stays what it was compiled to: of the examples in it none is an answer of this moment.
   const isDescription = route.endpoint.file?.startsWith('well-known/') === true;
   const timed = body.isTimed && !isDescription;
-  const packed = timed ? null : await packedFile(path, question, service);
-  if (packed !== null) return packed;
-  const content = {
-    body: timed ? release.bytesAt(body, clock()) : body.bytes,
-    contentType: JSON_MEDIA_TYPE,
-    keepMs: timed ? TIMED_KEEP_MS : KEEP_FOR_RELEASE,
-  };
-  return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
-}
-
-/** The body under a content coding; null where it has none. Only free bodies have: the length of a sold one tells nothing. */
-async function packedFile(
-  path: string,
-  { route, acceptEncoding, spend }: Question,
-  { release, rooms }: Service,
-): Promise<Answered | null> {
-  if (route.endpoint.priceUsd !== null) return null;
-  const { place, headers } = rooms.codedFile(path, acceptEncoding, release);
-  if (headers.length === 0) return null;
-  const { bytes: body, sha256 } = await release.body(place, spend);
-  const content = { body, contentType: JSON_MEDIA_TYPE, keepMs: KEEP_FOR_RELEASE, sha256, headers };
-  return { kind: 'content', content: { ...content, isCoded: true } };
+  const contentType = JSON_MEDIA_TYPE;
+  if (timed) {
+    const bytes = release.bytesAt(body, clock());
+    return { kind: 'content', content: { body: bytes, contentType, keepMs: TIMED_KEEP_MS } };
+  }
+  const content = { contentType, keepMs: KEEP_FOR_RELEASE };
+  // Only free bodies have a content coding: the length of a sold one tells nothing.
+  if (route.endpoint.priceUsd === null) {
+    const { place, headers } = service.rooms.codedFile(path, question.acceptEncoding, release);
+    if (headers.length > 0) {
+      const { bytes, sha256 } = await release.body(place, spend);
+      const packed = { ...content, body: bytes, sha256, headers, isCoded: true } as const;
+      return { kind: 'content', content: packed };
+    }
+  }
+  return { kind: 'content', content: { ...content, body: body.bytes, sha256: body.sha256 } };
 }
 
 /** Answers of step 1: unknown path, retired path, method that is not the row's own; null when the row may go on. */

@@ -18,7 +18,7 @@ import { meteredPurchases, purchaseService } from '../purchase/purchase-service.
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import { type Rooms, type Service, SoldTargets } from './service.ts';
+import { type Rooms, type Service, soldTargets } from './service.ts';
 
 const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
 
@@ -53,7 +53,23 @@ export function openService(
     offerReceiptKey === null
       ? null
       : serviceSigner({ seed: secretKey(offerReceiptKey, OFFER_RECEIPT_KEY), clock });
-  const challenges = challengerOrRefuse(config, release, { clock, signer, baseUrl });
+  const [{ network }, ...further] = paidTokens(config);
+  let challenges: Challenger;
+  try {
+    challenges = challenger({
+      baseUrl,
+      payTo,
+      network,
+      furtherNetworks: further.map((one) => one.network),
+      extensions: extensionsOf(signer !== null),
+      serviceName: serviceNameOf(release.head.issuer_name),
+      signIn: { clock, random: randomBytes },
+      ...(signer === null ? {} : { signer }),
+      ...(settlement === 'test' ? { warning: TEST_WARNING } : {}),
+    });
+  } catch (cause) {
+    throw new StartError(messageOf(cause), { cause });
+  }
   const show = (next: ReleaseIndex): void => {
     signer?.show(next.keys);
     challenges.show(next);
@@ -82,7 +98,7 @@ export function openService(
     report: (error, id) => log({ event: 'payment_failed', id, error: messageOf(error) }),
   });
   const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
-  const targets = new SoldTargets();
+  const targets = soldTargets();
   const shared = { targets, rooms, sold: payments.journal, clock, log };
   return { release, baseUrl, operator, challenger: challenges, purchases, signer, show, ...shared };
 }
@@ -90,29 +106,4 @@ export function openService(
 /** Nothing is announced that a client could not check. */
 function extensionsOf(signs: boolean): readonly Extension[] {
   return signs ? [...BUYER_EXTENSIONS, OFFER_RECEIPT] : BUYER_EXTENSIONS;
-}
-
-function challengerOrRefuse(
-  config: Config,
-  { head }: ReleaseIndex,
-  by: { clock: () => number; signer: ServiceSigner | null; baseUrl: string },
-): Challenger {
-  const { clock, signer, baseUrl } = by;
-  const { payTo, network } = config;
-  const [, ...further] = paidTokens(config);
-  try {
-    return challenger({
-      baseUrl,
-      payTo,
-      network,
-      furtherNetworks: further.map((one) => one.network),
-      extensions: extensionsOf(signer !== null),
-      serviceName: serviceNameOf(head.issuer_name),
-      signIn: { clock, random: randomBytes },
-      ...(signer === null ? {} : { signer }),
-      ...(settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {}),
-    });
-  } catch (cause) {
-    throw new StartError(messageOf(cause), { cause });
-  }
 }

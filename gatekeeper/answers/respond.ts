@@ -7,7 +7,7 @@ import {
   type Route,
   route,
 } from '../../compiler/contract/route.ts';
-import { type PaymentHeader, wantsPage } from '../http/header-facts.ts';
+import { wantsPage } from '../http/header-facts.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../http/request.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
@@ -25,6 +25,7 @@ import {
 } from './service.ts';
 
 const PATH_CHARS_MAX = 200;
+const SOLD_TARGET_CHARS_MAX = 256;
 
 /** A request whose target has one canonical form. */
 interface Call {
@@ -80,7 +81,10 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
     const absent = plainResponse(refusal ?? notFound(request.path), path);
     return guarded(call, async () => (await formerSale(call)) ?? absent);
   }
-  if (known === undefined) service.targets.keep(asked.target, { request, routed });
+  // What costs and whose parameters are right is known from now on; any other target is read each time.
+  const isSold = routed.endpoint.priceUsd !== null && routed.fault === null;
+  if (known === undefined && isSold && asked.target.length <= SOLD_TARGET_CHARS_MAX)
+    service.targets.set(asked.target, { request, routed });
   return guarded(call, () => serve({ ...call, routed }));
 }
 
@@ -110,20 +114,16 @@ async function guarded(
   } catch (error) {
     if (!isLogged(error))
       service.log({ event: 'request_failed', id: asked.trace?.id, path, error: messageOf(error) });
-    return plainResponse(failure(error), path);
+    const refuse = (why: string, status: number, ...headers: Header[]): HttpResponse => {
+      const body = { error: `Not charged. The ${why}`, retryable: true };
+      return plainResponse(jsonReply(status, body, headers), path);
+    };
+    if (error instanceof DamagedFileError)
+      return refuse('stored file is damaged', 503, ['retry-after', '30']);
+    if (error instanceof UnreachableFileError)
+      return refuse('stored file cannot be reached', 503, ['retry-after', '10']);
+    return refuse('service failed', 500);
   }
-}
-
-function failure(error: unknown): Reply {
-  if (error instanceof DamagedFileError) {
-    const body = { error: 'Not charged. The stored file is damaged', retryable: true };
-    return jsonReply(503, body, [['retry-after', '30']]);
-  }
-  if (error instanceof UnreachableFileError) {
-    const body = { error: 'Not charged. The stored file cannot be reached', retryable: true };
-    return jsonReply(503, body, [['retry-after', '10']]);
-  }
-  return jsonReply(500, { error: 'Not charged. The service failed', retryable: true });
 }
 
 const PREFLIGHT: readonly Header[] = [
@@ -222,19 +222,14 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainResponse(service.challenger.challenge(endpoint, target, error), path);
   }
-  return plainResponse(await bought(call, paymentHeader), path);
-}
-
-/** What is known is answered as it was; anything else must have an answer before money is looked at. */
-async function bought(call: RoutedCall, paymentHeader: PaymentHeader): Promise<Reply> {
-  const { asked, routed, service } = call;
-  const { endpoint, target } = routed;
+  // What is known is answered as it was; anything else must have an answer before money is looked at.
   const { method, trace } = asked;
   const opened = await service.purchases.open({ endpoint, target, method, paymentHeader, trace });
-  if (!('sell' in opened)) return opened;
+  if (!('sell' in opened)) return plainResponse(opened, path);
   const answered = await answer(questionOf(call), service);
-  if (answered.kind !== 'content') return unanswered(answered, call);
-  return opened.sell(await service.rooms.proven(answered.content, questionOf(call), service));
+  if (answered.kind !== 'content') return plainResponse(unanswered(answered, call), path);
+  const content = await service.rooms.proven(answered.content, questionOf(call), service);
+  return plainResponse(await opened.sell(content), path);
 }
 
 async function unpaid(call: RoutedCall): Promise<HttpResponse> {

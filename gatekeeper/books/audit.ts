@@ -49,14 +49,7 @@ export interface Finding {
   readonly reason: string;
 }
 
-export interface Audit {
-  readonly findings: readonly Finding[];
-  /** Settled rows and transfers that were compared. */
-  readonly sales: number;
-  readonly transfers: number;
-  /** Why something could not be compared. */
-  readonly gaps: readonly string[];
-}
+export type Audit = Awaited<ReturnType<typeof audit>>;
 
 interface AuditTerms extends TimeSpan {
   readonly payTo: string;
@@ -64,7 +57,7 @@ interface AuditTerms extends TimeSpan {
   readonly attemptPauseMs?: number;
 }
 
-export async function audit(books: Books, terms: AuditTerms): Promise<Audit> {
+export async function audit(books: Books, terms: AuditTerms) {
   const { fromMs, untilMs, nodes } = terms;
   const rows = new Map<string, BookRow>();
   for await (const row of books.claimed(fromMs - SLACK_MS, untilMs)) {
@@ -74,6 +67,7 @@ export async function audit(books: Books, terms: AuditTerms): Promise<Audit> {
   }
   const questions = { left: QUESTIONS_MAX };
   const found: Finding[] = [];
+  // Settled rows and transfers that were compared, and why something could not be.
   const tally = { sales: 0, transfers: 0, gaps: [] as string[] };
   // Payments that no node can tell of; receipts of a processor are none on a chain.
   const known = ['receipt|', ...nodes.map(tokenOf)];
@@ -114,18 +108,18 @@ function bounded(
 ): AuditedNode {
   const counted =
     <In extends readonly unknown[], Out>(ask: (...args: In) => Promise<Out>) =>
-    async (...args: In): Promise<Out> => {
-      questions.left -= 1;
-      if (questions.left < 0) throw new TooMuch();
-      return ask(...args);
-    };
-  const [block, receipt] = [counted(node.block), counted(node.receipt)];
-  const tokenLogs = counted(node.tokenLogs);
+    (...args: In): Promise<Out> =>
+      insist(async () => {
+        questions.left -= 1;
+        if (questions.left < 0) throw new TooMuch();
+        return ask(...args);
+      }, attemptPauseMs);
+  const { network, block, receipt, tokenLogs } = node;
   return {
-    network: node.network,
-    block: (number) => insist(() => block(number), attemptPauseMs),
-    receipt: (transaction) => insist(() => receipt(transaction), attemptPauseMs),
-    tokenLogs: (query) => insist(() => tokenLogs(query), attemptPauseMs),
+    network,
+    block: counted(block),
+    receipt: counted(receipt),
+    tokenLogs: counted(tokenLogs),
   };
 }
 

@@ -10,7 +10,6 @@ import {
   misfit,
   SETTINGS,
   type SettingName,
-  spelling,
   TEST_PAYEE,
 } from './settings.ts';
 
@@ -203,7 +202,10 @@ function perNetwork(name: 'rpc_url' | 'max_fee_gwei', example: string): Row {
   return ({ known, values }) => {
     const text = values[name];
     const why = typeof text === 'string' && known.length > 0 ? misfit(known, text) : null;
-    const write = known.length === 1 ? SETTINGS[name].help : spelling(known, example);
+    const write =
+      known.length === 1
+        ? SETTINGS[name].help
+        : known.map(({ name: of }) => `${of}=${example}`).join(',');
     return why !== null && `${name.toUpperCase()}: ${why}; set ${write}`;
   };
 }

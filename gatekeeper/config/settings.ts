@@ -75,10 +75,6 @@ export function misfit(networks: readonly Network[], text: string): string | nul
   return values.length === names.length ? null : 'names a network twice';
 }
 
-export function spelling(networks: readonly Network[], value: string): string {
-  return networks.map(({ name }) => `${name}=${value}`).join(',');
-}
-
 /** What can stand in a header and is long enough not to be guessed. */
 export const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,256}$/;
 
@@ -135,14 +131,14 @@ const CACHE_MB_MIN = 16;
 /** The "payee" while the local facilitator is on: obviously nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
 
-const fits =
-  (read: (text: string) => unknown) =>
-  (text: string): boolean => {
+/** What the reader of a setting finds wrong with it, or `words`. Those of URLs do not repeat a path or query, which may hold a key. */
+const usable =
+  (read: (text: string) => unknown, words?: string) =>
+  (text: string, context: z.RefinementCtx): void => {
     try {
       read(text);
-      return true;
-    } catch {
-      return false;
+    } catch (error) {
+      context.addIssue(words ?? messageOf(error));
     }
   };
 const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
@@ -154,11 +150,11 @@ const origin = url
     (text) => !USER_INFO.test(text),
     'a user or password in it would appear in every challenge',
   );
-const processor = z.string().refine(fits(parseDidKey), 'not an Ed25519 did:key');
+const processor = z.string().superRefine(usable(parseDidKey, 'not an Ed25519 did:key'));
 const payee = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits')
-  .refine(fits(payeeAddress), 'checksum does not match; copy it again');
+  .superRefine(usable(payeeAddress, 'checksum does not match; copy it again'));
 const integer = (min: number, max: number) =>
   z
     .string()
@@ -166,16 +162,6 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `not between ${min} and ${max}`);
 
-/** What the reader of a setting finds wrong with it. Those of URLs do not repeat a path or query, which may hold a key. */
-const usable =
-  (read: (text: string) => unknown) =>
-  (text: string, context: z.RefinementCtx): void => {
-    try {
-      read(text);
-    } catch (error) {
-      context.addIssue(messageOf(error));
-    }
-  };
 const facilitator = url.superRefine(usable(facilitatorUrl));
 const perNetwork = (one: z.ZodType<string, string>) =>
   z.string().superRefine((text, context) => {
@@ -208,11 +194,6 @@ const facilitators = z
   .string()
   .transform((list) => list.split(',').map((one) => one.trim()))
   .pipe(z.array(facilitator));
-
-/** A folder is anything that is no URL. */
-const usableData = (text: string, context: z.RefinementCtx): void => {
-  if (isRemote(text)) usable(dataUrl)(text, context);
-};
 
 /** Settings by name with what to set; the environment spells them SIGNALPRESS_<NAME>. */
 export const SETTINGS = {
@@ -266,7 +247,10 @@ export const SETTINGS = {
     help: '1 to simulate payments on a public address too; no money moves then',
   },
   data: {
-    schema: z.string().min(1).superRefine(usableData),
+    schema: z
+      .string()
+      .min(1)
+      .superRefine(usable((text) => isRemote(text) && dataUrl(text))),
     help: 'the folder that holds "current", for example dist-data, or the https URL of one that is served',
   },
   data_auth: {
@@ -289,7 +273,7 @@ export const SETTINGS = {
   token_secret: {
     schema: z
       .string()
-      .refine(fits(tokenSecrets), 'not one or two secrets of at least 32 characters'),
+      .superRefine(usable(tokenSecrets, 'not one or two secrets of at least 32 characters')),
     help: 'random text; while you rotate it, new,old',
   },
   receipt_key: { schema: processor, help: 'the did:key:z6Mk… of your payment processor' },
@@ -311,7 +295,7 @@ export const SETTINGS = {
     help: 'seconds, long enough for your balancer to notice that /healthz answers 503',
   },
   trusted_proxy: {
-    schema: z.string().refine(fits(trustedProxies), 'not a list of addresses'),
+    schema: z.string().superRefine(usable(trustedProxies, 'not a list of addresses')),
     help: 'addresses or ranges of your own proxies, for example 10.0.0.1,192.168.0.0/16',
   },
   verify: {
@@ -327,7 +311,7 @@ export const SETTINGS = {
     help: 'off, errors (only status 500 and above) or all',
   },
   metrics: {
-    schema: z.string().refine(fits(metricsAddress), 'not an address with a port'),
+    schema: z.string().superRefine(usable(metricsAddress, 'not an address with a port')),
     help: 'an address and a port of their own for /metrics, for example 127.0.0.1:9464',
   },
   metrics_token: {

@@ -61,7 +61,11 @@ export function dashboardCommand(by: DashboardCommandOptions): Command {
       const make = (): Promise<string> => pageOf(options, by);
       const page = await make();
       // What is wrong with the files is told at once, not to the first visitor.
-      if (options.serve === undefined) return written(options.out, page, by);
+      if (options.serve === undefined) {
+        const remedy = 'name a file in a folder that exists and is yours';
+        orRefuse(`write "${options.out}"`, remedy, () => replaceFile(options.out, page));
+        return by.note(`wrote ${options.out}\n`);
+      }
       const { url, stop } = await serveDashboard(options.serve === true ? 0 : options.serve, make);
       by.note(`dashboard on ${url}; Ctrl-C stops it\n`);
       by.onListen(stop);
@@ -96,25 +100,21 @@ async function pageOf(
   });
 }
 
-/** By the catalogue the log tells what is sold. */
-function catalogAt(file: string | undefined): Catalog {
-  if (file === undefined) return BUILTIN;
+/** Does something with a file; throws a StartError that says what cannot be done, why, and what to do instead. */
+function orRefuse<T>(what: string, remedy: string, act: () => T): T {
   try {
-    return parseCatalog(readOwnFile(file, CATALOG_BYTES_MAX).bytes);
+    return act();
   } catch (cause) {
-    const why = `${messageOf(cause)}; name the catalog.json of a release`;
-    throw new StartError(`Cannot read catalogue "${file}": ${why}`, { cause });
+    throw new StartError(`Cannot ${what}: ${messageOf(cause)}; ${remedy}`, { cause });
   }
 }
 
-function written(file: string, page: string, { note }: DashboardCommandOptions): void {
-  try {
-    replaceFile(file, page);
-  } catch (cause) {
-    const why = `${messageOf(cause)}; name a file in a folder that exists and is yours`;
-    throw new StartError(`Cannot write "${file}": ${why}`, { cause });
-  }
-  note(`wrote ${file}\n`);
+/** By the catalogue the log tells what is sold. */
+function catalogAt(file: string | undefined): Catalog {
+  if (file === undefined) return BUILTIN;
+  return orRefuse(`read catalogue "${file}"`, 'name the catalog.json of a release', () =>
+    parseCatalog(readOwnFile(file, CATALOG_BYTES_MAX).bytes),
+  );
 }
 
 const HEADERS = {
@@ -157,16 +157,11 @@ const STATUS_BYTES_MAX = 16 << 20;
 
 /** Reads the status file of `signalpress run`; throws a StartError for anything else. */
 function readRunStatus(path: string): RunStatus {
-  try {
+  const remedy = 'name the status.json beside its archive, or leave --status out';
+  return orRefuse(`read status file "${path}"`, remedy, () => {
     const { bytes } = readOwnFile(path, STATUS_BYTES_MAX);
     const parsed = runStatusSchema.safeParse(parseJson(decodeUtf8(bytes)));
     if (parsed.success) return parsed.data;
-  } catch (cause) {
-    throw new StartError(`Cannot read status file "${path}": ${messageOf(cause)}; ${SEE}`, {
-      cause,
-    });
-  }
-  throw new StartError(`Cannot read status file "${path}": not written by signalpress run; ${SEE}`);
+    throw new RangeError('not written by signalpress run');
+  });
 }
-
-const SEE = 'name the status.json beside its archive, or leave --status out';

@@ -4,7 +4,7 @@ import { Html, type HtmlPart, html } from '../../compiler/contract/html.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import type { RunStatus, SourceStatus } from '../../compiler/contract/run-status.ts';
 import type { RevenueRow } from '../journal/ledger.ts';
-import type { LoggedAnswers, OpenPayments, Period, Sales } from './sales.ts';
+import type { LoggedAnswers, Period, Sales } from './sales.ts';
 
 interface DashboardFacts {
   readonly nowMs: number;
@@ -188,12 +188,10 @@ function revenueCharts(byDay: readonly RevenueRow[], { sinceMs, untilMs }: Perio
   const count = Math.max(0, last - first + 1);
   const days = Array.from({ length: count }, (_, at) => dayOf((first + at) * DAY_MS));
   const currencies = [...new Set(byDay.map(currency))].sort();
-  return currencies.map((name) =>
-    chart(
-      byDay.filter((row) => currency(row) === name),
-      days,
-    ),
-  );
+  return currencies.map((name) => {
+    const rows = byDay.filter((row) => currency(row) === name);
+    return chart(rows, days);
+  });
 }
 
 function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {
@@ -263,7 +261,7 @@ function conversionText(answers: LoggedAnswers | null): HtmlPart {
   return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
 }
 
-function openSection({ total, listed }: OpenPayments, nowMs: number): Html {
+function openSection({ total, listed }: Sales['open'], nowMs: number): Html {
   const title = 'Open payments';
   if (total === 0) return section(title, html`<p>None: the end of every payment is known.</p>`);
   const rows = listed.map((row) => {
@@ -305,24 +303,16 @@ function durationText(ms: number | null): string {
 
 /** A job of cron that runs every hour fetches what is due up to an hour late. */
 const LATE_MS = 2 * HOUR_MS;
-/** How a source does, in one word; the worst first. */
-const HEALTH_WORDS = ['failing', 'late', 'never asked', 'healthy'] as const;
-type HealthWord = (typeof HEALTH_WORDS)[number];
+/** How a source does, in one word with its class; the worst first. */
+const HEALTH = { failing: 'bad', late: 'wait', 'never asked': 'wait', healthy: 'good' } as const;
 
 /** `late`: it should have been asked long ago, so nothing runs. */
-function healthOf(source: SourceStatus, nowMs: number): HealthWord {
+function healthOf(source: SourceStatus, nowMs: number): keyof typeof HEALTH {
   const { consecutive_failures, last_attempt, next_due } = source;
   if (consecutive_failures > 0) return 'failing';
   if (next_due !== null && nowMs - Date.parse(next_due) > LATE_MS) return 'late';
   return last_attempt === null ? 'never asked' : 'healthy';
 }
-
-const CLASSES: Readonly<Record<HealthWord, string>> = {
-  failing: 'bad',
-  late: 'wait',
-  'never asked': 'wait',
-  healthy: 'good',
-};
 
 function sourcesSection(status: RunStatus | null, nowMs: number): Html {
   const title = 'Sources';
@@ -336,12 +326,13 @@ function sourcesSection(status: RunStatus | null, nowMs: number): Html {
     return { name, source, health: healthOf(source, nowMs) };
   });
   sources.sort((left, right) => {
-    const worse = HEALTH_WORDS.indexOf(left.health) - HEALTH_WORDS.indexOf(right.health);
+    const words = Object.keys(HEALTH);
+    const worse = words.indexOf(left.health) - words.indexOf(right.health);
     return worse === 0 ? (left.name < right.name ? -1 : 1) : worse;
   });
   const rows = sources.map(({ name, source, health }) => {
     const { last_success, last_change, next_due, consecutive_failures, waiting } = source;
-    const word = html`<span class="${CLASSES[health]}">${health}</span>`;
+    const word = html`<span class="${HEALTH[health]}">${health}</span>`;
     const times = [last_success, last_change, next_due].map((time) => time ?? 'never');
     return [name, word, ...times, consecutive_failures, waiting, source.last_error ?? ''];
   });

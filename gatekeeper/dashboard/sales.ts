@@ -6,13 +6,7 @@ import { z } from 'zod';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import { findRow } from '../../compiler/contract/route.ts';
-import {
-  type Books,
-  type LedgerRow,
-  type Revenue,
-  RevenueSum,
-  settledDay,
-} from '../journal/ledger.ts';
+import { type Books, type LedgerRow, RevenueSum, settledDay } from '../journal/ledger.ts';
 import { openOwnFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 
@@ -24,29 +18,10 @@ export interface Period {
   readonly untilMs: number;
 }
 
-export interface Sales {
-  readonly total: Revenue;
-  readonly byDay: Revenue;
-  readonly byProduct: Revenue;
-  /** Groups are `day path`. */
-  readonly byDayAndProduct: Revenue;
-  readonly buyers: number;
-  /** From the claim of a payment to the note that it is settled. */
-  readonly latency: ReturnType<typeof summaryOf>;
-  /** Refusals of the period that the journal still holds. */
-  readonly refused: number;
-  readonly open: OpenPayments;
-}
-
-/** Payments whose end nobody noted, of all time. */
-export interface OpenPayments {
-  readonly total: number;
-  /** The oldest, at most OPEN_LISTED_MAX. */
-  readonly listed: readonly LedgerRow[];
-}
+export type Sales = Awaited<ReturnType<typeof readSales>>;
 
 /** Sums up a journal; amounts are added exactly. */
-export async function readSales(books: Books, period: Period): Promise<Sales> {
+export async function readSales(books: Books, period: Period) {
   const total = new RevenueSum(() => '');
   const byDay = new RevenueSum(settledDay);
   const byProduct = new RevenueSum((row) => row.path);
@@ -67,15 +42,19 @@ export async function readSales(books: Books, period: Period): Promise<Sales> {
     total: total.revenue(),
     byDay: byDay.revenue(),
     byProduct: byProduct.revenue(),
+    /** Groups are `day path`. */
     byDayAndProduct: byDayAndProduct.revenue(),
     buyers: buyers.size,
+    /** From the claim of a payment to the note that it is settled. */
     latency: summaryOf(durations),
+    /** Refusals of the period that the journal still holds. */
     refused,
     open: await openPayments(books),
   };
 }
 
-async function openPayments(books: Books): Promise<OpenPayments> {
+/** Payments whose end nobody noted, of all time, and the oldest of them. */
+async function openPayments(books: Books) {
   const oldest: LedgerRow[] = [];
   let total = 0;
   for (const state of ['settling', 'unknown']) {
@@ -117,29 +96,17 @@ const answerLine = z.object({
   payer: z.string().optional(),
 });
 
-export interface LoggedAnswers {
-  /** Products that were asked for, by path. */
-  readonly products: readonly {
-    readonly path: string;
-    /** Answers 402. */
-    readonly priced: number;
-    /** Answers 200. */
-    readonly delivered: number;
-  }[];
-  /** Lines that are no answers, other lines of the gatekeeper among them. */
-  readonly otherLines: number;
-  /** First and last answer of the period, RFC 3339; null when there is none. */
-  readonly first: string | null;
-  readonly last: string | null;
-}
+export type LoggedAnswers = ReturnType<typeof readAnswers>;
 
 /** Counts the answers to GETs of what is sold, in files that hold the standard output of the gatekeeper. */
 export function readAnswers(
   files: readonly string[],
   { period, catalog }: { readonly period: Period; readonly catalog: Catalog },
-): LoggedAnswers {
+) {
   const products: ProductCounts = new Map();
+  // Lines that are no answers, other lines of the gatekeeper among them.
   let otherLines = 0;
+  // First and last answer of the period; null when there is none.
   let first: string | null = null;
   let last: string | null = null;
   const add = (line: string): void => {
@@ -167,9 +134,11 @@ export function readAnswers(
   }
   const sorted = [...products].map(([path, counts]) => ({ path, ...counts }));
   sorted.sort((left, right) => (left.path < right.path ? -1 : 1));
-  return { products: sorted, otherLines, first, last };
+  const span: { first: string | null; last: string | null } = { first, last };
+  return { products: sorted, otherLines, ...span };
 }
 
+/** By path, the answers 402 and 200. */
 type ProductCounts = Map<string, { priced: number; delivered: number }>;
 
 function countProduct(

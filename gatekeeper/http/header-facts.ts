@@ -51,137 +51,99 @@ export interface HeaderFacts {
   readonly hasBody: boolean;
 }
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-interface Watched extends Writable<Omit<HeaderFacts, 'host'>> {
-  host: string | null;
-  /** Repeated ones are joined, so that they are refused later. */
-  paymentV1: string | null;
-  paymentV2: string | null;
-  receipt: string | null;
-  signIn: string | null;
-  identifier: string | null;
-}
-type Reader = (seen: Watched, value: string) => void;
-type Joined = { [Name in keyof Watched]: null extends Watched[Name] ? Name : never }[keyof Watched];
+/** By name in lower case, the member that a header fills; what is repeated is joined, which nothing that matters allows. */
+const MEMBERS = {
+  host: 'host',
+  accept: 'accept',
+  'accept-encoding': 'acceptEncoding',
+  'x-payment': 'paymentV1',
+  'payment-signature': 'paymentV2',
+  'x-receipt': 'receipt',
+  'sign-in-with-x': 'signIn',
+  'payment-identifier': 'identifier',
+  authorization: 'authorization',
+  'if-none-match': 'ifNoneMatch',
+  range: 'range',
+  'if-range': 'ifRange',
+  origin: 'origin',
+  'content-type': 'contentType',
+  'mcp-protocol-version': 'version',
+  'mcp-method': 'method',
+  'mcp-name': 'name',
+  'x-request-id': 'requestId',
+  'x-forwarded-for': 'forwardedFor',
+  forwarded: 'via',
+  via: 'via',
+  'x-real-ip': 'via',
+  'cf-connecting-ip': 'via',
+  'true-client-ip': 'via',
+  'content-length': 'contentLength',
+  'transfer-encoding': 'transferEncoding',
+} as const;
+type Member = (typeof MEMBERS)[keyof typeof MEMBERS];
+type Seen = Partial<Record<Member, string>>;
 
-const joining =
-  (name: Exclude<Joined, 'fault'>): Reader =>
-  (seen, value) => {
-    seen[name] = joined(seen[name], value);
-  };
-const joiningRpc =
-  (name: keyof RpcHeaders): Reader =>
-  (seen, value) => {
-    seen.rpc = { ...seen.rpc, [name]: joined(seen.rpc[name], value) };
-  };
-
-/** By name in lower case; a repeated header is joined, which nothing that matters allows. */
-const READERS: Readonly<Record<string, Reader>> = {
-  host: joining('host'),
-  accept: (seen, value) => {
-    seen.accept = seen.accept === '' ? value : joined(seen.accept, value);
-  },
-  'accept-encoding': (seen, value) => {
-    seen.acceptEncoding = seen.acceptEncoding === '' ? value : joined(seen.acceptEncoding, value);
-  },
-  'x-payment': joining('paymentV1'),
-  'payment-signature': joining('paymentV2'),
-  'x-receipt': joining('receipt'),
-  'sign-in-with-x': joining('signIn'),
-  'payment-identifier': joining('identifier'),
-  authorization: joining('authorization'),
-  'if-none-match': joining('ifNoneMatch'),
-  range: joining('range'),
-  'if-range': joining('ifRange'),
-  origin: joining('origin'),
-  'content-type': joining('contentType'),
-  'mcp-protocol-version': joiningRpc('version'),
-  'mcp-method': joiningRpc('method'),
-  'mcp-name': joiningRpc('name'),
-  'x-request-id': joining('requestId'),
-  'x-forwarded-for': joining('forwardedFor'),
-  forwarded: joining('via'),
-  via: joining('via'),
-  'x-real-ip': joining('via'),
-  'cf-connecting-ip': joining('via'),
-  'true-client-ip': joining('via'),
-  'content-length': (seen, value) => {
-    seen.hasBody ||= value !== '0';
-  },
-  'transfer-encoding': (seen) => {
-    seen.hasBody = true;
-  },
-};
-
-/** Readers by every spelling that was met, so that a name is folded once; bounded, for names are strangers' text. */
-const spellings = new BoundedMap<string, Reader | null>(1000);
+/** Members by every spelling that was met, so that a name is folded once; bounded, for names are strangers' text. */
+const spellings = new BoundedMap<string, Member | null>(1000);
 const NO_PAYMENT: readonly PaymentHeader[] = [];
-const NO_RPC: RpcHeaders = { version: null, method: null, name: null };
 const HOST = /^[A-Za-z0-9._~%:[\]-]{1,255}$/;
 
-function joined(before: string | null, value: string): string {
-  return before === null ? value : `${before}, ${value}`;
-}
-
-function readerOf(name: string): Reader | null {
+function memberOf(name: string): Member | null {
   const known = spellings.get(name);
   if (known !== undefined) return known;
   const folded = name.toLowerCase();
-  const reader = Object.hasOwn(READERS, folded) ? (READERS[folded] ?? null) : null;
-  spellings.set(name, reader);
-  return reader;
+  const member = Object.hasOwn(MEMBERS, folded) ? MEMBERS[folded as keyof typeof MEMBERS] : null;
+  spellings.set(name, member);
+  return member;
 }
 
 /** Reads raw header names and values in one pass, without building an object of them all. */
 export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
-  const seen: Watched = {
-    fault: null,
-    host: null,
-    origin: null,
-    contentType: null,
-    rpc: NO_RPC,
-    paymentHeaders: NO_PAYMENT,
-    paymentV1: null,
-    paymentV2: null,
-    receipt: null,
-    signIn: null,
-    identifier: null,
-    accept: '',
-    acceptEncoding: '',
-    authorization: null,
-    ifNoneMatch: null,
-    range: null,
-    ifRange: null,
-    requestId: null,
-    forwardedFor: null,
-    via: null,
-    hasBody: false,
-  };
+  const seen: Seen = {};
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const reader = readerOf(rawHeaders[at] ?? '');
-    if (reader !== null) reader(seen, rawHeaders[at + 1] ?? '');
+    const member = memberOf(rawHeaders[at] ?? '');
+    if (member === null) continue;
+    const [before, value = ''] = [seen[member], rawHeaders[at + 1]];
+    seen[member] = before === undefined ? value : `${before}, ${value}`;
   }
-  const { host } = seen;
-  const isOne = host !== null && HOST.test(host);
-  if (!isOne) seen.fault = 'send exactly one Host header';
-  seen.host = isOne ? host : '';
-  seen.paymentHeaders = paymentHeadersOf(seen);
-  // The same object: one is made for every request, and a copy costs as much as reading.
-  return seen as HeaderFacts;
+  const { host = '', version = null, method = null, name = null, contentLength = '0' } = seen;
+  const isOne = HOST.test(host);
+  return {
+    fault: isOne ? null : 'send exactly one Host header',
+    host: isOne ? host : '',
+    origin: seen.origin ?? null,
+    contentType: seen.contentType ?? null,
+    rpc: { version, method, name },
+    paymentHeaders: paymentHeadersOf(seen),
+    accept: seen.accept ?? '',
+    acceptEncoding: seen.acceptEncoding ?? '',
+    authorization: seen.authorization ?? null,
+    ifNoneMatch: seen.ifNoneMatch ?? null,
+    range: seen.range ?? null,
+    ifRange: seen.ifRange ?? null,
+    requestId: seen.requestId ?? null,
+    forwardedFor: seen.forwardedFor ?? null,
+    via: seen.via ?? null,
+    hasBody: contentLength !== '0' || seen.transferEncoding !== undefined,
+  };
 }
 
 /** One object for each, from the entry of the request to its end, so that each is read once. */
-function paymentHeadersOf(seen: Watched): readonly PaymentHeader[] {
+function paymentHeadersOf(seen: Seen): readonly PaymentHeader[] {
   const { paymentV1, paymentV2, receipt, signIn, identifier } = seen;
-  if (paymentV1 === null && paymentV2 === null && receipt === null) {
-    return signIn === null ? NO_PAYMENT : [{ kind: 'sign-in', text: signIn }];
+  if (paymentV1 === undefined && paymentV2 === undefined && receipt === undefined) {
+    return signIn === undefined ? NO_PAYMENT : [{ kind: 'sign-in', text: signIn }];
   }
-  const named = identifier === null ? {} : { identifier };
-  const beside = { kind: 'payment', ...named, ...(signIn === null ? {} : { signIn }) } as const;
+  const named = identifier === undefined ? {} : { identifier };
+  const beside = {
+    kind: 'payment',
+    ...named,
+    ...(signIn === undefined ? {} : { signIn }),
+  } as const;
   return [
-    ...(paymentV1 === null ? [] : [{ ...beside, version: 1, text: paymentV1 } as const]),
-    ...(paymentV2 === null ? [] : [{ ...beside, version: 2, text: paymentV2 } as const]),
-    ...(receipt === null ? [] : [{ kind: 'receipt', text: receipt } as const]),
+    ...(paymentV1 === undefined ? [] : [{ ...beside, version: 1, text: paymentV1 } as const]),
+    ...(paymentV2 === undefined ? [] : [{ ...beside, version: 2, text: paymentV2 } as const]),
+    ...(receipt === undefined ? [] : [{ kind: 'receipt', text: receipt } as const]),
   ];
 }
 

@@ -13,20 +13,7 @@ const READY_BODY_BYTES_MAX = 1024 * 1024;
 const KEY_CHARS_MAX = 1024;
 
 /** An answer that needs nothing but to be written. */
-export interface ReadyAnswer {
-  readonly status: number;
-  /** Names and values in turn, made once. */
-  readonly headers: readonly string[];
-  readonly notModified: readonly string[];
-  readonly body: Buffer;
-  readonly etag: string | null;
-  readonly path: string;
-  /** Milliseconds since the epoch; from then on it is made again. */
-  readonly expires: number;
-  /** An answer to an unpaid request for something that costs: no use to a request with a payment. */
-  readonly unpaid: boolean;
-  readonly payer: string | undefined;
-}
+export type ReadyAnswer = ReturnType<typeof readyAnswer>;
 
 /** Ready answers by raw request target, bounded in number and bytes, oldest out first. */
 export class ReadyAnswers extends BoundedMap<string, ReadyAnswer> {
@@ -52,16 +39,19 @@ const BASE_HEADERS: readonly string[] = [
 
 export function readyAnswer(
   { reply, etag, path, unpaid, payer }: HttpResponse,
+  /** Milliseconds since the epoch; from then on it is made again. */
   expires: number,
-): ReadyAnswer {
+) {
   return {
     status: reply.status,
+    /** Names and values in turn, made once. */
     headers: flatHeaders(reply),
     notModified: etag === null ? [] : flatHeaders({ ...reply, status: 304 }),
     body: bodyOf(reply),
     etag,
     path,
     expires,
+    /** An answer to an unpaid request for something that costs: no use to a request with a payment. */
     unpaid,
     payer,
   };

@@ -4,10 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { defined } from '../../compiler/contract/defined.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import { wholeSecond } from '../../compiler/contract/request-time.ts';
+import { Counts } from '../system/counts.ts';
+import { onceForEach } from '../system/once-per.ts';
 import { headerFacts, pays, wantsPage } from './header-facts.ts';
 import {
   matches,
-  READY_MAX,
   READY_REFUSALS_MAX,
   type ReadyAnswer,
   ReadyAnswers,
@@ -21,7 +22,6 @@ import {
   type Arrival,
   HEALTH_PATH,
   type HttpResponse,
-  healthReply,
   isHealth,
   type Limits,
   plainResponse,
@@ -54,9 +54,11 @@ export interface RequestHandlerOptions {
 export class RequestHandler {
   draining = false;
   readonly #options: RequestHandlerOptions;
-  readonly #ready = new WeakMap<object, ReadyAnswers>();
-  /** Apart from the others, so that made-up requests push no answer out. */
-  readonly #refusals = new WeakMap<object, ReadyAnswers>();
+  /** By responder; refusals are apart from the others, so that made-up requests push no answer out. */
+  readonly #kept = onceForEach((_: Responder) => ({
+    answers: new ReadyAnswers(),
+    refusals: new ReadyAnswers(READY_REFUSALS_MAX),
+  }));
   /** Connections that were refused for being too many; what arrives on them is not read. */
   readonly #refused = new WeakSet<object>();
   /** Connections that end with the answer that they were given. */
@@ -64,7 +66,7 @@ export class RequestHandler {
   /** Connections whose next request is malformed while earlier ones are under way. */
   readonly #broken = new WeakSet<object>();
   /** Requests under way by socket. */
-  readonly #busy = new Map<object, number>();
+  readonly #busy = new Counts<object>();
   readonly #ids: RequestIds;
   readonly #halfClosed = new HalfClosed();
   #told = { second: Number.NaN, text: '' };
@@ -75,7 +77,7 @@ export class RequestHandler {
   }
 
   connect(socket: Socket): void {
-    this.#halfClosed.connect(socket);
+    socket.once('end', () => this.#halfClosed.probe(socket).catch(() => socket.destroy()));
     if (this.#options.limits.takesConnection(socket)) return;
     this.#refused.add(socket);
     this.#options.refused?.('connections');
@@ -84,7 +86,7 @@ export class RequestHandler {
   }
 
   isBusy(socket: object): boolean {
-    return this.#busy.has(socket);
+    return this.#busy.of(socket) > 0;
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
@@ -146,31 +148,35 @@ export class RequestHandler {
   }
 
   /** Answers that need no service: refusals and the health report. */
-  #early(exchange: Exchange, wait: number): HttpResponse | null {
-    const refusal = wait > 0 ? tooMany(wait) : this.#refuseEarly(exchange);
-    if (refusal !== null) return plainResponse(refusal, '(refused)');
-    const { method, target } = exchange;
-    const health = isHealth(target) ? healthReply(method, this.#options.health) : null;
-    return health === null ? null : plainResponse(health, HEALTH_PATH);
-  }
-
-  #refuseEarly({ request, method, target, facts }: Exchange): Reply | null {
+  #early({ request, method, target, facts }: Exchange, wait: number): HttpResponse | null {
     // Balancers probe in HTTP/1.0, which knows no Host; nothing that is said there depends on one.
     const isProbe = isHealth(target) && request.httpVersion === '1.0';
-    if (facts.fault !== null && !isProbe) return jsonReply(400, { error: facts.fault });
+    let refusal: Reply | null = null;
+    if (wait > 0) refusal = tooMany(wait);
+    else if (facts.fault !== null && !isProbe) refusal = jsonReply(400, { error: facts.fault });
     // Any other method may carry one and is refused for itself.
-    return facts.hasBody && BODILESS.includes(method)
-      ? jsonReply(400, { error: `${method} must not carry a body` })
-      : null;
+    else if (facts.hasBody && BODILESS.includes(method))
+      refusal = jsonReply(400, { error: `${method} must not carry a body` });
+    if (refusal !== null) return plainResponse(refusal, '(refused)');
+    // Every path answers OPTIONS alike.
+    if (!isHealth(target) || method === 'OPTIONS') return null;
+    const error = `${method} is not a method of ${HEALTH_PATH}; send GET`;
+    const isLegal = BODILESS.includes(method);
+    return plainResponse(
+      isLegal
+        ? this.#options.health()
+        : jsonReply(405, { error, allow: BODILESS }, [['allow', BODILESS.join(', ')]]),
+      HEALTH_PATH,
+    );
   }
 
   #readyFor({ method, target, facts }: Exchange, responder: Responder): ReadyAnswer | null {
     if (method !== 'GET') return null;
-    const kept = this.#ready.get(responder);
+    const { answers, refusals } = this.#kept(responder);
     const ready =
-      kept?.get(target) ??
-      this.#refusals.get(responder)?.get(target) ??
-      kept?.get(variantKey(target, responder.variant(facts)));
+      answers.get(target) ??
+      refusals.get(target) ??
+      answers.get(variantKey(target, responder.variant(facts)));
     if (ready === undefined || responder.clock() >= ready.expires) return null;
     // A browser is told the price in words, so what is kept for programs is not for it.
     return ready.unpaid && (pays(facts) || wantsPage(facts.accept)) ? null : ready;
@@ -179,9 +185,15 @@ export class RequestHandler {
   async #answer(exchange: Exchange, responder: Responder): Promise<void> {
     const { request, response, method, target, facts, account } = exchange;
     const { socket } = request;
-    this.#hold(socket);
+    this.#busy.add(socket, 1);
     if (pays(facts)) this.#halfClosed.watch(socket, response);
-    const readBody = (): Promise<Buffer | Reply> => this.#readBody(exchange);
+    // Only an answer keeps its connection from being cut, not a body that does not arrive.
+    const readBody = async (): Promise<Buffer | Reply> => {
+      this.#busy.add(socket, -1);
+      const body = await this.#options.limits.readBody(request, account);
+      this.#busy.add(socket, 1);
+      return body;
+    };
     const spend = (units: number): void => account.charge(units, performance.now());
     const trace = this.#traceOf(exchange);
     const asked = { method, target, facts, trace, spend, readBody };
@@ -190,41 +202,16 @@ export class RequestHandler {
       const reply = jsonReply(500, { error: 'The service failed', retryable: true });
       return plainResponse(reply, '(failed)');
     });
-    this.#free(socket);
+    this.#busy.add(socket, -1);
     const ready = readyAnswer(made, responder.clock() + made.keepMs);
     const key = made.isCoded === true ? variantKey(target, responder.variant(facts)) : target;
-    if (method === 'GET' && made.keepMs > 0) this.#keepReady(key, ready, responder);
+    const { answers, refusals } = this.#kept(responder);
+    if (method === 'GET' && made.keepMs > 0)
+      (ready.status === 422 ? refusals : answers).keep(key, ready);
     this.#write(exchange, ready, 'made');
     // The answers that wait on it get time to be written.
     const isOver = this.#broken.has(socket) && !this.isBusy(socket);
     if (isOver) setTimeout(() => socket.destroySoon(), LINGER_MS).unref();
-  }
-
-  /** Only an answer keeps its connection from being cut, not a body that does not arrive. */
-  async #readBody({ request, account }: Exchange): Promise<Buffer | Reply> {
-    this.#free(request.socket);
-    const body = await this.#options.limits.readBody(request, account);
-    this.#hold(request.socket);
-    return body;
-  }
-
-  #hold(socket: object): void {
-    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
-  }
-
-  #free(socket: object): void {
-    const left = (this.#busy.get(socket) ?? 1) - 1;
-    if (left === 0) this.#busy.delete(socket);
-    else this.#busy.set(socket, left);
-  }
-
-  #keepReady(target: string, ready: ReadyAnswer, responder: Responder): void {
-    const isRefusal = ready.status === 422;
-    const kept = isRefusal ? this.#refusals : this.#ready;
-    const answers =
-      kept.get(responder) ?? new ReadyAnswers(isRefusal ? READY_REFUSALS_MAX : READY_MAX);
-    kept.set(responder, answers);
-    answers.keep(target, ready);
   }
 
   /** Only what is sent on to a facilitator needs a second name. */
@@ -330,17 +317,13 @@ const PROBE_PAUSES_MS = [50, 50, 200, 700];
 class HalfClosed {
   readonly #paying = new WeakMap<Socket, ServerResponse>();
 
-  connect(socket: Socket): void {
-    socket.once('end', () => this.#probe(socket).catch(() => socket.destroy()));
-  }
-
   /** The answer on this connection is paid for while its client waits. */
   watch(socket: Socket, response: ServerResponse): void {
     // HTTP/1.0 knows no interim answers.
     if (response.req.httpVersion !== '1.0') this.#paying.set(socket, response);
   }
 
-  async #probe(socket: Socket): Promise<void> {
+  async probe(socket: Socket): Promise<void> {
     for (const pauseMs of PROBE_PAUSES_MS) {
       await pause(pauseMs, undefined, { ref: false });
       const response = this.#paying.get(socket);

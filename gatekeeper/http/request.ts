@@ -75,8 +75,6 @@ export interface SentAnswer {
   readonly forwardedFor: string | null;
 }
 
-const METHODS = ['GET', 'HEAD', 'OPTIONS'];
-
 /** Two paths that are no operations of the table. */
 export const HEALTH_PATH = '/healthz';
 export const METRICS_PATH = '/metrics';
@@ -91,14 +89,6 @@ export function isMetrics(target: string): boolean {
 
 function isPath(target: string, path: string): boolean {
   return target === path || target.startsWith(`${path}?`);
-}
-
-/** What HEALTH_PATH answers a method; null for one that every path answers alike. */
-export function healthReply(method: string, health: () => Reply): Reply | null {
-  if (method === 'OPTIONS') return null;
-  if (METHODS.includes(method)) return health();
-  const error = `${method} is not a method of ${HEALTH_PATH}; send GET`;
-  return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
 }
 
 /** What keeps one client from taking what others need; `limits/` holds all of it. */

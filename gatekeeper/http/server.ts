@@ -36,16 +36,10 @@ export interface GateServerOptions extends RequestHandlerOptions {
   readonly times?: Partial<Record<keyof typeof SERVER_TIMES, number>>;
 }
 
-export interface GateServer {
-  readonly host: string;
-  readonly port: number;
-  connections(): Promise<number>;
-  /** Stops accepting, after `openMs`; lets answers finish for at most `drainTimeout`, then cuts what is left. */
-  close(): Promise<void>;
-}
+export type GateServer = Awaited<ReturnType<typeof startServer>>;
 
 /** Starts to listen; rejects with the error of the socket. */
-export async function startServer(options: GateServerOptions): Promise<GateServer> {
+export async function startServer(options: GateServerOptions) {
   const handler = new RequestHandler(options);
   const { drainTimeout, ...times } = { ...SERVER_TIMES, ...options.times };
   const server = createServer({ ...SERVER_LIMITS, ...times, noDelay: true });
@@ -82,9 +76,10 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
     host: address,
     port,
     connections: () =>
-      new Promise((resolve, reject) => {
+      new Promise<number>((resolve, reject) => {
         server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
       }),
+    /** Stops accepting, after `openMs`; lets answers finish for at most `drainTimeout`, then cuts what is left. */
     close: () => drain(server, handler, { ...options, drainTimeout }),
   };
 }

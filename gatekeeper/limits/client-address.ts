@@ -2,19 +2,18 @@ import { BlockList, isIP } from 'node:net';
 import type { HeaderFacts } from '../http/header-facts.ts';
 
 const HOPS_MAX = 16;
+const WITH_PORT = /^(?:([0-9.]+):[0-9]{1,5}|\[([^\]]*)\](?::[0-9]{1,5})?)$/;
 
-export interface TrustedProxies {
-  has(address: string): boolean;
-}
+export type TrustedProxies = ReturnType<typeof trustedProxies>;
 
 /** Reads a list of addresses and CIDR ranges, separated by commas; throws a RangeError for anything else. */
-export function trustedProxies(list: string): TrustedProxies {
+export function trustedProxies(list: string) {
   const block = new BlockList();
   for (const entry of list.split(',').map((part) => part.trim())) {
     if (entry !== '') add(block, entry);
   }
   return {
-    has(address) {
+    has(address: string): boolean {
       const plain = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address;
       const version = isIP(plain);
       return version !== 0 && block.check(plain, version === 4 ? 'ipv4' : 'ipv6');
@@ -45,7 +44,9 @@ export function clientAddress(
   const hops = forwardedFor.split(',').slice(-HOPS_MAX).reverse();
   let client = socketAddress;
   for (const hop of hops) {
-    const address = withoutPort(hop.trim());
+    // Some proxies name the port beside the address, which every connection of a client has another of.
+    const [, version4, version6] = WITH_PORT.exec(hop.trim()) ?? [];
+    const address = version4 ?? version6 ?? hop.trim();
     if (isIP(address) === 0) return client;
     client = address;
     if (!proxies.has(address)) return client;
@@ -80,11 +81,4 @@ export function surelyClient(
   if (!proxies.has(socketAddress)) return isForwarded || isInner ? null : socketAddress;
   const client = clientAddress(socketAddress, forwardedFor, proxies);
   return proxies.has(client) ? null : client;
-}
-
-/** Some proxies name the port beside the address, which every connection of a client has another of. */
-function withoutPort(hop: string): string {
-  const [, version4, version6] =
-    /^(?:([0-9.]+):[0-9]{1,5}|\[([^\]]*)\](?::[0-9]{1,5})?)$/.exec(hop) ?? [];
-  return version4 ?? version6 ?? hop;
 }

@@ -9,7 +9,7 @@ import {
   REQUEST_COST,
 } from '../http/cost.ts';
 import { pays } from '../http/header-facts.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
+import { type Header, jsonReply, type Reply } from '../http/reply.ts';
 import {
   type Account,
   type Arrival,
@@ -18,6 +18,7 @@ import {
   tooMany,
   UNLIMITED,
 } from '../http/request.ts';
+import { Counts } from '../system/counts.ts';
 import { isLoopback } from '../system/listen.ts';
 import {
   clientAddress,
@@ -103,7 +104,7 @@ const CONNECTIONS_PER_NETWORK_MAX = 2048;
 
 /** How many connections each address holds. A proxy holds those of all its clients: loopback and trusted ones are not counted. */
 export class ConnectionCount {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Counts<string>();
   readonly #proxies: TrustedProxies;
 
   constructor(proxies: TrustedProxies) {
@@ -115,25 +116,15 @@ export class ConnectionCount {
     if (isLoopback(address) || this.#proxies.has(address)) return true;
     const [client, network] = [clientKey(address), networkKey(address)];
     const isFull =
-      this.#held(client) >= CONNECTIONS_PER_ADDRESS_MAX ||
-      (network !== null && this.#held(network) >= CONNECTIONS_PER_NETWORK_MAX);
+      this.#counts.of(client) >= CONNECTIONS_PER_ADDRESS_MAX ||
+      (network !== null && this.#counts.of(network) >= CONNECTIONS_PER_NETWORK_MAX);
     if (isFull) return false;
     const keys = network === null ? [client] : [client, network];
-    for (const key of keys) this.#counts.set(key, this.#held(key) + 1);
+    for (const key of keys) this.#counts.add(key, 1);
     socket.once('close', () => {
-      for (const key of keys) this.#leave(key);
+      for (const key of keys) this.#counts.add(key, -1);
     });
     return true;
-  }
-
-  #held(key: string): number {
-    return this.#counts.get(key) ?? 0;
-  }
-
-  #leave(key: string): void {
-    const left = this.#held(key) - 1;
-    if (left === 0) this.#counts.delete(key);
-    else this.#counts.set(key, left);
   }
 }
 
@@ -160,7 +151,11 @@ export class BodyReader {
         size += chunk.length;
         this.#held += chunk.length;
         if (size > limit) return tooLong(limit);
-        if (this.#held > BODIES_BYTES_MAX) return busy();
+        if (this.#held > BODIES_BYTES_MAX) {
+          const error = 'Too many request bodies at once; send it again';
+          const retry: Header = ['retry-after', String(BUSY_RETRY_S)];
+          return jsonReply(503, { error, retryable: true }, [retry]);
+        }
         chunks.push(chunk);
       }
       return request.complete ? Buffer.concat(chunks, size) : cutOff();
@@ -181,11 +176,6 @@ function cutOff(): Reply {
     error: 'Body ended before its declared length; send it again',
     no_charge: true,
   });
-}
-
-function busy(): Reply {
-  const body = { error: 'Too many request bodies at once; send it again', retryable: true };
-  return jsonReply(503, body, [['retry-after', String(BUSY_RETRY_S)]]);
 }
 
 /** Bytes of unpaid answers that may wait to be read, over all connections. */
@@ -226,28 +216,23 @@ export class WaitingBytes {
   hold(socket: Socket, response: ServerResponse): void {
     const bytes = response.writableLength;
     if (bytes === 0 || socket.destroyed) return;
-    const waiting = this.#sockets.get(socket) ?? this.#begin(socket);
-    if (waiting.bytes === 0) this.#queueLast(socket, waiting);
+    const known = this.#sockets.get(socket);
+    const holder = { key: holderKey(socket.remoteAddress ?? ''), bytes: 0, newest: 0 };
+    const waiting: Waiting = known ?? holder;
+    if (known === undefined) {
+      socket.once('close', () => {
+        this.#release(waiting, waiting.bytes);
+        this.#sockets.delete(socket);
+      });
+    }
+    // Whoever has read everything begins to wait again.
+    if (waiting.bytes === 0) this.#sockets.delete(socket);
+    this.#sockets.set(socket, waiting);
     waiting.bytes += bytes;
     waiting.newest = bytes;
     this.#total += bytes;
     response.once('finish', () => this.#release(waiting, bytes));
     while (this.#total > this.#max) this.#cutOne();
-  }
-
-  #begin(socket: Socket): Waiting {
-    const waiting = { key: holderKey(socket.remoteAddress ?? ''), bytes: 0, newest: 0 };
-    socket.once('close', () => {
-      this.#release(waiting, waiting.bytes);
-      this.#sockets.delete(socket);
-    });
-    return waiting;
-  }
-
-  /** Whoever has read everything begins to wait again. */
-  #queueLast(socket: Socket, waiting: Waiting): void {
-    this.#sockets.delete(socket);
-    this.#sockets.set(socket, waiting);
   }
 
   #release(waiting: Waiting, bytes: number): void {
@@ -257,16 +242,6 @@ export class WaitingBytes {
   }
 
   #cutOne(): void {
-    const heaviest = this.#heaviest();
-    for (const [socket, waiting] of this.#sockets) {
-      if (waiting.key !== heaviest || waiting.bytes === 0) continue;
-      this.#release(waiting, waiting.bytes);
-      socket.destroy();
-      return;
-    }
-  }
-
-  #heaviest(): string {
     const sums = new Map<string, number>();
     let heaviest = '';
     for (const { key, bytes } of this.#sockets.values()) {
@@ -274,6 +249,11 @@ export class WaitingBytes {
       sums.set(key, sum);
       if (sum > (sums.get(heaviest) ?? 0)) heaviest = key;
     }
-    return heaviest;
+    for (const [socket, waiting] of this.#sockets) {
+      if (waiting.key !== heaviest || waiting.bytes === 0) continue;
+      this.#release(waiting, waiting.bytes);
+      socket.destroy();
+      return;
+    }
   }
 }

@@ -1,5 +1,7 @@
 import { clientKey, NETWORK_CLIENTS, networkKey } from '../../compiler/contract/client-key.ts';
 import { type Account, UNLIMITED } from '../http/request.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { Counts } from '../system/counts.ts';
 
 /** Clients that are remembered at once; those not seen for longest make room. */
 const CLIENTS_MAX = 50_000;
@@ -10,29 +12,32 @@ const OVERALL_FACTOR = 40;
 /** The cost of an answer is known only once it is made, so a client may owe at most this many seconds of its rate. */
 const DEBT_S_MAX = 30;
 
-export interface RateLimit {
-  readonly isOn: boolean;
-  /** The account of an address, the same for all addresses of one customer. */
-  account(address: string): Account;
-  readonly clients: number;
-}
+export type RateLimit = ReturnType<typeof rateLimit>;
 
 /** Token buckets per client address, per IPv6 network and for all together; `perSecond` units, 0 turns them off. */
-export function rateLimit(perSecond: number, burstS = BURST_S, factor = OVERALL_FACTOR): RateLimit {
-  if (perSecond === 0) return { isOn: false, account: () => UNLIMITED, clients: 0 };
+export function rateLimit(perSecond: number, burstS = BURST_S, factor = OVERALL_FACTOR) {
+  const off = (_: string): Account => UNLIMITED;
+  if (perSecond === 0) return { isOn: false, account: off, clients: 0 };
   const overall = new Bucket(perSecond * factor, burstS, null);
-  const [buckets, networks] = [new Buckets(), new Buckets()];
-  const above = (address: string): Bucket => {
-    const key = networkKey(address);
-    if (key === null) return overall;
-    const rate = perSecond * NETWORK_CLIENTS;
-    return networks.get(key) ?? networks.set(key, new Bucket(rate, burstS, overall));
-  };
+  const bounds = { entries: CLIENTS_MAX, isByUse: true } as const;
+  const buckets = new BoundedMap<string, Bucket>(bounds);
+  const networks = new BoundedMap<string, Bucket>(bounds);
   return {
     isOn: true,
-    account(address) {
-      const key = clientKey(address);
-      return buckets.get(key) ?? buckets.set(key, new Bucket(perSecond, burstS, above(address)));
+    /** The account of an address, the same for all addresses of one customer. */
+    account(address: string): Account {
+      const [key, network] = [clientKey(address), networkKey(address)];
+      const known = buckets.get(key);
+      if (known !== undefined) return known;
+      let above = overall;
+      if (network !== null) {
+        const rate = perSecond * NETWORK_CLIENTS;
+        above = networks.get(network) ?? new Bucket(rate, burstS, overall);
+        networks.set(network, above);
+      }
+      const made = new Bucket(perSecond, burstS, above);
+      buckets.set(key, made);
+      return made;
     },
     get clients() {
       return buckets.size;
@@ -56,7 +61,9 @@ class Bucket implements Account {
   }
 
   take(cost: number, now: number): number {
-    const wait = this.#waitAt(now) || (this.#above?.take(cost, now) ?? 0);
+    this.#fill(now);
+    if (this.#tokens < 1) return Math.max(1, Math.ceil((1 - this.#tokens) / this.#perSecond));
+    const wait = this.#above?.take(cost, now) ?? 0;
     if (wait === 0) this.#spend(cost);
     return wait;
   }
@@ -66,12 +73,6 @@ class Bucket implements Account {
     const spent = this.#spend(cost);
     // What one client is forgiven must not be owed by all others.
     this.#above?.charge(spent, now);
-  }
-
-  #waitAt(now: number): number {
-    this.#fill(now);
-    if (this.#tokens >= 1) return 0;
-    return Math.max(1, Math.ceil((1 - this.#tokens) / this.#perSecond));
   }
 
   /** A clock that jumps back fills nothing. */
@@ -86,33 +87,6 @@ class Bucket implements Account {
     const spent = this.#tokens - left;
     this.#tokens = left;
     return spent;
-  }
-}
-
-/** Buckets in two generations: when the young one is full the old one is forgotten as a whole. */
-class Buckets {
-  #young = new Map<string, Bucket>();
-  #old = new Map<string, Bucket>();
-
-  get size(): number {
-    return this.#young.size + this.#old.size;
-  }
-
-  /** Whoever is seen again is young again. */
-  get(key: string): Bucket | undefined {
-    const young = this.#young.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    return old === undefined ? undefined : this.set(key, old);
-  }
-
-  set(key: string, bucket: Bucket): Bucket {
-    if (this.#young.size >= CLIENTS_MAX / 2) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(key, bucket);
-    return bucket;
   }
 }
 
@@ -135,7 +109,7 @@ const FLYING_RETRY_S = 2;
 export class CallBudget {
   readonly #options: CallBudgetOptions;
   readonly #rate: ReturnType<typeof rateLimit>;
-  readonly #flying = new Map<string, number>();
+  readonly #flying = new Counts<string>();
   #all = 0;
 
   constructor(options: CallBudgetOptions) {
@@ -147,23 +121,18 @@ export class CallBudget {
   /** 0 takes a call, which must be given back when it has ended; else the seconds to wait. A name is an address or a word. */
   take(name: string): number {
     const { flying, flyingOfAll, clock } = this.#options;
-    const own = this.#flying.get(clientKey(name)) ?? 0;
-    if (own >= flying || this.#all >= flyingOfAll) return FLYING_RETRY_S;
+    const key = clientKey(name);
+    if (this.#flying.of(key) >= flying || this.#all >= flyingOfAll) return FLYING_RETRY_S;
     const waitS = this.#rate.account(name).take(1, clock());
-    if (waitS === 0) this.#count(name, 1);
-    return waitS;
+    if (waitS > 0) return waitS;
+    this.#flying.add(key, 1);
+    this.#all += 1;
+    return 0;
   }
 
   giveBack(name: string): void {
-    this.#count(name, -1);
-  }
-
-  #count(name: string, change: 1 | -1): void {
-    const key = clientKey(name);
-    this.#all += change;
-    const own = (this.#flying.get(key) ?? 0) + change;
-    if (own === 0) this.#flying.delete(key);
-    else this.#flying.set(key, own);
+    this.#flying.add(clientKey(name), -1);
+    this.#all -= 1;
   }
 }
 

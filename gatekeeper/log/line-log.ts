@@ -36,7 +36,10 @@ export class LogOutput {
     }
     if (this.#text.length + line.length > LOG_BATCH_CHARS) this.flush();
     this.#text += line;
-    this.#timer ??= setTimeout(() => this.#onTime(), LOG_BATCH_MS).unref();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.flush();
+    }, LOG_BATCH_MS).unref();
   }
 
   /** Lines that were left out since the last call, once there is room to say so; else 0. */
@@ -69,18 +72,18 @@ export class LogOutput {
   #hasRoom(): boolean {
     return this.#stream.writableLength < LOG_WAITING_MAX;
   }
-
-  #onTime(): void {
-    this.#timer = null;
-    this.flush();
-  }
 }
 
 export type Log = (entry: Readonly<Record<string, unknown>>) => void;
 
 /** A log of one JSON object a line, control characters escaped. An error is written at once, everything else in batches. */
 export function lineLog(output: LogOutput, { clock }: { clock: () => number }): Log {
-  const timestamp = timestamps();
+  // Many lines are written in one millisecond.
+  let [lastMs, lastText] = [Number.NaN, ''];
+  const timestamp = (now: number): string => {
+    if (now !== lastMs) [lastMs, lastText] = [now, new Date(now).toISOString()];
+    return lastText;
+  };
   const write = (entry: Parameters<Log>[0], own: LogLevel): void => {
     // JSON leaves DEL, the C1 controls and the two Unicode line breaks as they are.
     const members = JSON.stringify(entry).slice(1).replace(CONTROLS, escaped);
@@ -98,19 +101,6 @@ export function lineLog(output: LogOutput, { clock }: { clock: () => number }): 
 
 const CONTROLS = /[\u007f-\u009f\u2028\u2029]/g;
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
-/** Many lines are written in one millisecond. */
-function timestamps(): (now: number) => string {
-  let lastMs = Number.NaN;
-  let lastText = '';
-  return (now) => {
-    if (now !== lastMs) {
-      lastMs = now;
-      lastText = new Date(now).toISOString();
-    }
-    return lastText;
-  };
-}
 
 /** How much an entry matters, the least first. */
 const LOG_LEVELS = ['info', 'warn', 'error'] as const;

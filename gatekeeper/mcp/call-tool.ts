@@ -1,7 +1,7 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
+import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { priceRange } from '../../compiler/contract/price.ts';
 import {
@@ -23,7 +23,8 @@ import type { Question, Service } from '../answers/service.ts';
 import { REQUEST_COST } from '../http/cost.ts';
 import { headerFacts } from '../http/header-facts.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Offer, Offers } from '../release/release-source.ts';
+import { shown } from '../offer/no-charge.ts';
+import type { Offers } from '../release/release-source.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
 
@@ -140,15 +141,6 @@ export function shopOf({ spend, trace }: Question, service: Service): Shop {
   return { ask, catalog: release.catalog, offers: release.offers, baseUrl, spend };
 }
 
-const SHOWN_CHARS_MAX = 60;
-
-/** A stranger's text as an error repeats it. */
-export function shown(text: string): string {
-  return JSON.stringify(
-    text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text,
-  );
-}
-
 /** What is wrong with the arguments and what to send instead; null when they fit the schema. */
 export function argumentFault({ inputSchema }: Tool, given: JsonObject): string | null {
   const { properties, required } = inputSchema;
@@ -208,11 +200,7 @@ const industriesOf = oncePer(({ lines }: Catalog) =>
 );
 
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
-interface ToolResult {
-  readonly members: string;
-  readonly bytes: number;
-  readonly isError: boolean;
-}
+type ToolResult = ReturnType<typeof result>;
 
 /** A result that repeats a JSON body, as text and as data. */
 function succeeded({ body }: Reply): ToolResult {
@@ -251,9 +239,9 @@ export function failed(text: string): ToolResult {
   return result(content(text), true);
 }
 
-function result(given: string, isError: boolean): ToolResult {
+function result(given: string, isError: boolean) {
   const members = `${given},"isError":${isError}`;
-  return { members, bytes: Buffer.byteLength(members), isError };
+  return { members, bytes: Buffer.byteLength(members) };
 }
 
 function content(text: string): string {
@@ -314,71 +302,44 @@ async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
   }
   // A path alone is asked for with its example; what it needs beside that is said by the 422.
   const target = found.bare ? offer.request : found.target;
-  const example = found.bare ? exampleMembers(found.endpoint) : {};
   const { endpoint } = found.bare ? defined(routeOf(target, shop), 'the example') : found;
-  const quoted = { endpoint, target, example };
-  if (endpoint.priceUsd === null) return freeQuote(quoted, shop);
+  // That of another signal may cost more or nothing.
+  const isOne = found.endpoint.signalPrices === undefined;
+  const range = isOne ? {} : { price_range_usd: priceRange(found.endpoint) };
+  const isExample = found.bare && found.endpoint.priceUsd !== null;
+  const example = isExample ? { is_example: true, ...range } : {};
+  const quoted = { request: target, answers: endpoint.summary, ...example };
+  const url = `${shop.baseUrl}${target}`;
+  if (endpoint.priceUsd === null) {
+    const { method, token } = endpoint;
+    let [price_usd, how] = ['0', `Free: send ${method} ${url}`];
+    if (isBasket(endpoint)) {
+      price_usd = 'sum';
+      how = `${BASKET_USAGE}: send it to ${url}; it answers 402 with the sum of the prices and what cannot be sold. Sign accepts[0] and send the same body with X-PAYMENT`;
+    } else if (token) {
+      how = `Needs a subscription token, which GET ${shop.baseUrl}/gauge/subscribe sells: send GET ${url} with Authorization: Bearer <token>`;
+    }
+    return succeededWith({ ...quoted, price_usd, how });
+  }
   const reply = await shop.ask(found.fault === null || found.bare ? target : asked);
-  return reply.status === 402
-    ? succeededWith(paidQuote(quoted, { offer, reply }, shop))
-    : failed(reply.body.toString());
+  if (reply.status !== 402) return failed(reply.body.toString());
+  const { x402Version, accepts } = JSON.parse(reply.body.toString()) as {
+    x402Version: number;
+    accepts: readonly Readonly<Record<string, unknown>>[];
+  };
+  return succeededWith({
+    ...quoted,
+    price_usd: endpoint.priceUsd,
+    how: `No tool takes a payment, since tools only read: send GET ${url} over HTTP, sign accepts[0] of its 402, and send the same GET with X-PAYMENT`,
+    x402Version,
+    accepts: accepts.map((entry) =>
+      Object.fromEntries(SIGNED_FROM.map((name) => [name, entry[name]])),
+    ),
+    returns: Object.keys(offer.output ?? {}),
+  });
 }
 
 function routeOf(target: string, { catalog }: Shop): Route | undefined {
   const parsed = canonicalRequest(target);
   return 'status' in parsed ? undefined : route(parsed, catalog);
-}
-
-/** What a quote of the example of a paid operation says beside: that of another signal may cost more or nothing. */
-function exampleMembers(endpoint: Endpoint): object {
-  if (endpoint.priceUsd === null) return {};
-  const isOne = endpoint.signalPrices === undefined;
-  return { is_example: true, ...(isOne ? {} : { price_range_usd: priceRange(endpoint) }) };
-}
-
-/** What is quoted: the request that was asked for, or the example of a path alone. */
-interface Quoted {
-  endpoint: Endpoint;
-  target: string;
-  /** Members that say that it is an example. */
-  example: object;
-}
-
-function freeQuote({ endpoint, target, example }: Quoted, { baseUrl }: Shop): ToolResult {
-  const { method, token } = endpoint;
-  if (isBasket(endpoint)) {
-    const how = `${BASKET_USAGE}: send it to ${baseUrl}${target}; it answers 402 with the sum of the prices and what cannot be sold. Sign accepts[0] and send the same body with X-PAYMENT`;
-    return succeededWith({ ...head(endpoint, target), price_usd: 'sum', how });
-  }
-  const how = token
-    ? `Needs a subscription token, which GET ${baseUrl}/gauge/subscribe sells: send GET ${baseUrl}${target} with Authorization: Bearer <token>`
-    : `Free: send ${method} ${baseUrl}${target}`;
-  return succeededWith({ ...head(endpoint, target), ...example, price_usd: '0', how });
-}
-
-function paidQuote(
-  { endpoint, target, example }: Quoted,
-  { offer, reply }: { offer: Offer; reply: Reply },
-  { baseUrl }: Shop,
-): object {
-  const { x402Version, accepts } = JSON.parse(reply.body.toString()) as {
-    x402Version: number;
-    accepts: readonly Readonly<Record<string, unknown>>[];
-  };
-  const terms = accepts.map((entry) =>
-    Object.fromEntries(SIGNED_FROM.map((name) => [name, entry[name]])),
-  );
-  return {
-    ...head(endpoint, target),
-    ...example,
-    price_usd: endpoint.priceUsd,
-    how: `No tool takes a payment, since tools only read: send GET ${baseUrl}${target} over HTTP, sign accepts[0] of its 402, and send the same GET with X-PAYMENT`,
-    x402Version,
-    accepts: terms,
-    returns: Object.keys(offer.output ?? {}),
-  };
-}
-
-function head({ summary }: Endpoint, target: string): object {
-  return { request: target, answers: summary };
 }

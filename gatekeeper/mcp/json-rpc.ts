@@ -103,11 +103,11 @@ const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 const BASE64_HEADER = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** The protocol rules that a request is answered by. */
-export type Era = 'handshake' | 'stateless';
-
-/** The era of a request, or why its headers and its body do not belong together. */
-export function eraOf(request: RpcRequest, headers: RpcHeaders): Era | RpcAnswer {
+/** The protocol rules that a request is answered by, or why its headers and its body do not belong together. */
+export function eraOf(
+  request: RpcRequest,
+  headers: RpcHeaders,
+): 'handshake' | 'stateless' | RpcAnswer {
   const meta = request.params._meta;
   const claim = isObject(meta) && Object.hasOwn(meta, VERSION_KEY) ? meta : null;
   // Only a claim of the stateless revision turns `initialize` into an unknown method.
@@ -167,18 +167,15 @@ function statelessRefusal(
   const sent = request.params.name;
   // A value that is not a string is refused with the parameters.
   if (request.method !== 'tools/call' || typeof sent !== 'string') return null;
-  return headerText(headers.name) === sent ? null : mismatch(request, 'Mcp-Name', 'params.name');
+  // What is no ASCII comes as base64.
+  const coded = BASE64_HEADER.exec(headers.name ?? '')?.[1];
+  const named = coded === undefined ? headers.name : Buffer.from(coded, 'base64').toString('utf8');
+  return named === sent ? null : mismatch(request, 'Mcp-Name', 'params.name');
 }
 
 function mismatch(request: RpcRequest, header: string, member: string): RpcAnswer {
   const message = `Header ${header} is missing or differs from ${member} of the body; send what the body says`;
   return refusal(request, 'headerMismatch', message);
-}
-
-/** The text of a header that carries what is no ASCII as base64. */
-function headerText(header: string | null): string | null {
-  const coded = header === null ? undefined : BASE64_HEADER.exec(header)?.[1];
-  return coded === undefined ? header : Buffer.from(coded, 'base64').toString('utf8');
 }
 
 const TAKEN: readonly string[] = ['application/json', 'application/*', '*/*'];

@@ -10,7 +10,6 @@ import { callTool, type Shop, shopOf, tooLong } from './call-tool.ts';
 import {
   BATCH_REVISION,
   bodyValue,
-  type Era,
   eraOf,
   HANDSHAKE_REVISIONS,
   NEWEST_HANDSHAKE,
@@ -115,7 +114,7 @@ async function answerTo(value: JsonValue, talk: Talk): Promise<StatusAnswer | nu
     case 'request': {
       const era = eraOf(message, talk.rpc);
       if (typeof era !== 'string') return { ...era, status: 400 };
-      const answer = await METHODS[era](message, talk);
+      const answer = await (era === 'handshake' ? handshake : stateless)(message, talk);
       if (era === 'handshake') return answer;
       // Every result of the stateless revision says that it is whole and who speaks.
       if ('name' in answer) {
@@ -130,11 +129,6 @@ async function answerTo(value: JsonValue, talk: Talk): Promise<StatusAnswer | nu
     }
   }
 }
-
-const METHODS: Readonly<Record<Era, (request: RpcRequest, talk: Talk) => Promise<RpcAnswer>>> = {
-  handshake,
-  stateless,
-};
 
 async function handshake(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
   const { id } = request;

@@ -16,21 +16,67 @@ const SYNC_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 const JOURNAL_PATIENCE_MS = 2000;
 const PAYMENT_STATES = ['settled', 'refused', 'unknown', 'reorganised'] as const;
 
+/** What each says; their table in `gatekeeper/OBSERVING.md` has the same words. */
+const HELP = {
+  signalpress_build_info: '1; the version stands in the label',
+  signalpress_answers_total:
+    'Answers. An operation is a path of the table, "file", "unknown" (404 and 405) or "refused" (no request was read)',
+  signalpress_answer_bytes_total: 'Bytes of bodies that were sent',
+  signalpress_answer_seconds:
+    'Time to answer: a sale, a price (402), a free answer or a refusal; sales by prices are the conversion',
+  signalpress_cache_look_ups_total: 'Look-ups of answers that were ready, and of bodies in memory',
+  signalpress_limited_total:
+    'What a limit kept away: rate (429), connections, unread (earlier answers), purchases (in flight), waiting_bytes, smart_accounts, strangers',
+  signalpress_purchase_stage_seconds:
+    'What purchases wait for, in this order: check (ours), answer, verify (facilitator), claim (journal), settle (facilitator, and chain), conclude (journal)',
+  signalpress_payments_concluded_total:
+    'Ends that the journal noted: settled, refused, unknown for a doubt, reorganised for a transfer that vanished after it had paid; the network of a receipt is "receipt"',
+  signalpress_facilitator_calls_total:
+    'Calls of a facilitator, named by its host; none is a call without a verdict, busy a 429',
+  signalpress_facilitator_call_seconds: 'How long facilitators take to answer',
+  signalpress_admissions_total:
+    'New payments before they cost anything: of a known payer or a stranger who may go on, or insufficient, used, not_signed, invalid (by /verify), limited (a share), no_answer',
+  signalpress_stranger_calls_total:
+    'Calls about payers who never paid here, of the node or the facilitator',
+  signalpress_facilitator_waits_total: 'Calls that waited because a facilitator said 429',
+  signalpress_state: '1 while the gatekeeper serves, sells, publishes, and 0 while it does not',
+  signalpress_state_reason: '1 while this reason of SIGNS.md keeps the state from holding',
+  signalpress_connections: 'Open connections of clients',
+  signalpress_release_sequence: 'Number of the release that is served',
+  signalpress_release_age_seconds: 'Time since the data of the release was as of',
+  signalpress_release_valid_seconds:
+    'Time until it is stale, below 0 then; absent where it names no end',
+  signalpress_facilitator_circuit:
+    '1 for the state that a facilitator is in: closed (asked), suspect (asked last), open (skipped)',
+  signalpress_open_payments:
+    'Payments without an end: settling, or unknown; gatekeepers that share a journal count the same ones, so take the highest; at most 10000 of each, and absent while the journal does not answer',
+  signalpress_oldest_open_payment_seconds:
+    'Age of the oldest open payment, 0 for none; absent while the journal does not answer',
+  signalpress_journal_sync_seconds:
+    'How long the disk takes to keep what the journal wrote; empty with PostgreSQL',
+} as const;
+
 class Maker {
   readonly register = new Registry();
 
-  counter<Label extends string>(name: string, help: string, ...labelNames: Label[]) {
-    return new Counter({ name, help, labelNames, registers: [this.register] });
+  counter<Label extends string>(name: keyof typeof HELP, ...labelNames: Label[]) {
+    return new Counter({ name, help: HELP[name], labelNames, registers: [this.register] });
   }
 
-  gauge<Label extends string>(name: string, help: string, ...labelNames: Label[]) {
-    return new Gauge({ name, help, labelNames, registers: [this.register] });
+  gauge<Label extends string>(name: keyof typeof HELP, ...labelNames: Label[]) {
+    return new Gauge({ name, help: HELP[name], labelNames, registers: [this.register] });
   }
 
   /** Of seconds. */
-  histogram<Label extends string>(name: string, help: string, ...labelNames: Label[]) {
+  histogram<Label extends string>(name: keyof typeof HELP, ...labelNames: Label[]) {
     const registers = [this.register];
-    return new Histogram({ name, help, labelNames, buckets: ANSWER_BUCKETS, registers });
+    return new Histogram({
+      name,
+      help: HELP[name],
+      labelNames,
+      buckets: name === 'signalpress_journal_sync_seconds' ? SYNC_BUCKETS : ANSWER_BUCKETS,
+      registers,
+    });
   }
 }
 
@@ -47,9 +93,7 @@ export function instruments(options: {
   const make = new Maker();
   const { register } = make;
   collectDefaultMetrics({ register });
-  make
-    .gauge('signalpress_build_info', '1; the version stands in the label', 'version')
-    .set({ version: options.version ?? 'unknown' }, 1);
+  make.gauge('signalpress_build_info', 'version').set({ version: options.version ?? 'unknown' }, 1);
   let condition: MeasuredState | null = null;
   let running: Promise<string> | null = null;
   const answers = answerMeters(make, () => condition?.catalog() ?? NOTHING);
@@ -83,32 +127,14 @@ const KINDS = ['sale', 'price', 'free', 'refusal'] as const;
 
 /** Answers are many, so they are counted here and handed over at each scrape. */
 function answerMeters(make: Maker, catalog: () => Catalog) {
-  const answers = make.counter(
-    'signalpress_answers_total',
-    'Answers. An operation is a path of the table, "file", "unknown" (404 and 405) or "refused" (no request was read)',
-    'operation',
-    'status',
-  );
-  const bytes = make.counter('signalpress_answer_bytes_total', 'Bytes of bodies that were sent');
-  const seconds = make.histogram(
-    'signalpress_answer_seconds',
-    'Time to answer: a sale, a price (402), a free answer or a refusal; sales by prices are the conversion',
-    'kind',
-  );
+  const answers = make.counter('signalpress_answers_total', 'operation', 'status');
+  const bytes = make.counter('signalpress_answer_bytes_total');
+  const seconds = make.histogram('signalpress_answer_seconds', 'kind');
   for (const kind of KINDS) seconds.zero({ kind });
-  const lookUps = make.counter(
-    'signalpress_cache_look_ups_total',
-    'Look-ups of answers that were ready, and of bodies in memory',
-    'cache',
-    'outcome',
-  );
-  const limited = make.counter(
-    'signalpress_limited_total',
-    'What a limit kept away: rate (429), connections, unread (earlier answers), purchases (in flight), waiting_bytes, smart_accounts, strangers',
-    'limit',
-  );
+  const lookUps = make.counter('signalpress_cache_look_ups_total', 'cache', 'outcome');
+  const limited = make.counter('signalpress_limited_total', 'limit');
   for (const limit of LIMITS) limited.inc({ limit }, 0);
-  const operations = new Operations(catalog);
+  const nameOf = operationNames(catalog);
   const counts = new Map<string, number>();
   const count = (key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
   const found = (cache: 'ready' | 'body', isHit: boolean): void =>
@@ -119,7 +145,7 @@ function answerMeters(make: Maker, catalog: () => Catalog) {
       const { path, status, from, payer } = answered;
       const unpaid = status < 400 ? 'free' : 'refusal';
       const kind = status === 402 ? 'price' : unpaid;
-      count(`answer ${operations.of(path, status)} ${status}`);
+      count(`answer ${nameOf(path, status)} ${status}`);
       sent += answered.bytes;
       seconds.observe({ kind: payer === undefined ? kind : 'sale' }, answered.ms / 1000);
       if (from !== 'early' && answered.method === 'GET') found('ready', from === 'ready');
@@ -146,55 +172,24 @@ function purchaseMeters(
   make: Maker,
   networks: readonly string[],
 ): Omit<Meters, 'answered' | 'refused' | 'read'> {
-  const stages = make.histogram(
-    'signalpress_purchase_stage_seconds',
-    'What purchases wait for, in this order: check (ours), answer, verify (facilitator), claim (journal), settle (facilitator, and chain), conclude (journal)',
-    'stage',
-  );
+  const stages = make.histogram('signalpress_purchase_stage_seconds', 'stage');
   for (const stage of STAGES) stages.zero({ stage });
-  const concluded = make.counter(
-    'signalpress_payments_concluded_total',
-    'Ends that the journal noted: settled, refused, unknown for a doubt, reorganised for a transfer that vanished after it had paid; the network of a receipt is "receipt"',
-    'state',
-    'network',
-  );
+  const concluded = make.counter('signalpress_payments_concluded_total', 'state', 'network');
   for (const network of networks)
     for (const state of PAYMENT_STATES) concluded.inc({ state, network }, 0);
-  const syncs = new Histogram({
-    name: 'signalpress_journal_sync_seconds',
-    help: 'How long the disk takes to keep what the journal wrote; empty with PostgreSQL',
-    buckets: SYNC_BUCKETS,
-    registers: [make.register],
-  });
+  const syncs = make.histogram('signalpress_journal_sync_seconds');
   const calls = make.counter(
     'signalpress_facilitator_calls_total',
-    'Calls of a facilitator, named by its host; none is a call without a verdict, busy a 429',
     'facilitator',
     'call',
     'verdict',
   );
-  const seconds = make.histogram(
-    'signalpress_facilitator_call_seconds',
-    'How long facilitators take to answer',
-    'facilitator',
-    'call',
-  );
-  const admissions = make.counter(
-    'signalpress_admissions_total',
-    'New payments before they cost anything: of a known payer or a stranger who may go on, or insufficient, used, not_signed, invalid (by /verify), limited (a share), no_answer',
-    'outcome',
-  );
+  const seconds = make.histogram('signalpress_facilitator_call_seconds', 'facilitator', 'call');
+  const admissions = make.counter('signalpress_admissions_total', 'outcome');
   for (const outcome of ADMISSIONS) admissions.inc({ outcome }, 0);
-  const asked = make.counter(
-    'signalpress_stranger_calls_total',
-    'Calls about payers who never paid here, of the node or the facilitator',
-    'asked',
-  );
+  const asked = make.counter('signalpress_stranger_calls_total', 'asked');
   for (const whom of ['node', 'facilitator']) asked.inc({ asked: whom }, 0);
-  const waits = make.counter(
-    'signalpress_facilitator_waits_total',
-    'Calls that waited because a facilitator said 429',
-  );
+  const waits = make.counter('signalpress_facilitator_waits_total');
   return {
     stage: (stage, ms) => stages.observe({ stage }, ms / 1000),
     // A key begins with its network, that of a receipt with "receipt".
@@ -213,37 +208,15 @@ function purchaseMeters(
 
 /** What is asked for at each scrape. */
 function gaugesOf(make: Maker, clock: () => number): (condition: MeasuredState) => Promise<void> {
-  const states = make.gauge(
-    'signalpress_state',
-    '1 while the gatekeeper serves, sells, publishes, and 0 while it does not',
-    'state',
-  );
-  const reasons = make.gauge(
-    'signalpress_state_reason',
-    '1 while this reason of SIGNS.md keeps the state from holding',
-    'state',
-    'reason',
-  );
-  const connections = make.gauge('signalpress_connections', 'Open connections of clients');
-  const sequence = make.gauge(
-    'signalpress_release_sequence',
-    'Number of the release that is served',
-  );
-  const age = make.gauge(
-    'signalpress_release_age_seconds',
-    'Time since the data of the release was as of',
-  );
-  const left = make.gauge(
-    'signalpress_release_valid_seconds',
-    'Time until it is stale, below 0 then; absent where it names no end',
-  );
-  const circuit = make.gauge(
-    'signalpress_facilitator_circuit',
-    '1 for the state that a facilitator is in: closed (asked), suspect (asked last), open (skipped)',
-    'facilitator',
-    'state',
-  );
-  const payments = paymentGauges(make, clock);
+  const states = make.gauge('signalpress_state', 'state');
+  const reasons = make.gauge('signalpress_state_reason', 'state', 'reason');
+  const connections = make.gauge('signalpress_connections');
+  const sequence = make.gauge('signalpress_release_sequence');
+  const age = make.gauge('signalpress_release_age_seconds');
+  const left = make.gauge('signalpress_release_valid_seconds');
+  const circuit = make.gauge('signalpress_facilitator_circuit', 'facilitator', 'state');
+  const open = make.gauge('signalpress_open_payments', 'state');
+  const oldest = make.gauge('signalpress_oldest_open_payment_seconds');
   return async (condition) => {
     const standing = condition.standing();
     for (const state of STATES)
@@ -259,26 +232,8 @@ function gaugesOf(make: Maker, clock: () => number): (condition: MeasuredState) 
     for (const { facilitator, state: now } of condition.circuits())
       for (const state of CIRCUIT_STATES)
         circuit.set({ facilitator, state }, Number(state === now));
-    await payments(condition);
-  };
-}
-
-function paymentGauges(
-  make: Maker,
-  clock: () => number,
-): (condition: MeasuredState) => Promise<void> {
-  const open = make.gauge(
-    'signalpress_open_payments',
-    'Payments without an end: settling, or unknown; gatekeepers that share a journal count the same ones, so take the highest; at most 10000 of each, and absent while the journal does not answer',
-    'state',
-  );
-  const oldest = make.gauge(
-    'signalpress_oldest_open_payment_seconds',
-    'Age of the oldest open payment, 0 for none; absent while the journal does not answer',
-  );
-  return async ({ openPayments }) => {
     const summary = await inTime(
-      openPayments().catch(() => null),
+      condition.openPayments().catch(() => null),
       JOURNAL_PATIENCE_MS,
     );
     open.reset();
@@ -295,27 +250,21 @@ function paymentGauges(
 /** Paths of the table that are remembered; those with a hash in them have no end. */
 const KNOWN_MAX = 4096;
 
-/** Names what was asked in about as many words as the table has rows: metrics keep every name for ever. */
-export class Operations {
-  readonly #known = new BoundedMap<string, string>(KNOWN_MAX);
-  readonly #catalog: () => Catalog;
-
-  /** `catalog` is that of the release which is served. */
-  constructor(catalog: () => Catalog) {
-    this.#catalog = catalog;
-  }
-
-  /** `path` as the log has it: in brackets where no request was read. */
-  of(path: string, status: number): string {
-    const known = this.#known.get(path);
-    if (known !== undefined) return known;
-    const row = findRow(path, this.#catalog())?.row.path;
+/**
+ * Names what was asked, a path as the log has it, in about as many words as the table has rows: metrics keep every name for ever.
+ * `catalog` is that of the release which is served.
+ */
+export function operationNames(catalog: () => Catalog): (path: string, status: number) => string {
+  const known = new BoundedMap<string, string>(KNOWN_MAX);
+  return (path, status) => {
+    const row = known.get(path) ?? findRow(path, catalog())?.row.path;
     if (row !== undefined) {
-      this.#known.set(path, row);
+      known.set(path, row);
       return row;
     }
     if (path === HEALTH_PATH || path === METRICS_PATH) return path;
+    // In brackets where no request was read.
     if (path.startsWith('(')) return 'refused';
     return status === 404 || status === 405 ? 'unknown' : 'file';
-  }
+  };
 }

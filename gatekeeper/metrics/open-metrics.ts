@@ -16,21 +16,16 @@ import { instruments } from './instruments.ts';
 
 type Instruments = ReturnType<typeof instruments>;
 
-export interface OpenMetrics extends Pick<Instruments, 'meters' | 'watch'> {
-  /** Opens /metrics at the address of the service; null where they have one of their own. */
-  readonly endpoint: MetricsEndpoint | null;
-  /** Where they have an address of their own; null where they have none. */
-  readonly url: string | null;
-  close(): Promise<void>;
-}
+export type OpenMetrics = Awaited<ReturnType<typeof openMetrics>>;
 
 /** Loaded only where metrics are on: their library costs a start some 30 ms. */
 export async function openMetrics(
   { address, token }: MetricsSettings,
   options: Parameters<typeof instruments>[0],
-): Promise<OpenMetrics> {
+) {
   const { meters, watch, ...shown } = instruments(options);
   const endpoint = metricsEndpoint(shown, token);
+  // The endpoint opens /metrics at the address of the service, where they have none of their own.
   if (address === null) return { meters, watch, endpoint, url: null, close: async () => {} };
   const server = await startMetricsServer(address, endpoint, token !== null);
   return { meters, watch, endpoint: null, ...server };
@@ -39,26 +34,19 @@ export async function openMetrics(
 const METHODS = ['GET', 'HEAD'];
 const ASKS: readonly [string, string] = ['www-authenticate', 'Bearer realm="metrics"'];
 
-/** Answers METRICS_PATH to whoever may read it. */
-interface MetricsEndpoint {
-  /** Whoever knows the token reads the metrics even while a crowd is kept waiting. */
-  isScrape(arrival: Pick<Arrival, 'target' | 'facts'>): boolean;
-  reply(method: string, authorization: string | null): Promise<Reply>;
-  /** The same responder with METRICS_PATH beside its own paths. */
-  beside(responder: Responder): Responder;
-}
+type MetricsEndpoint = ReturnType<typeof metricsEndpoint>;
 
-/** Without a token everybody is let in, so its address must be loopback then. */
+/** Answers METRICS_PATH to whoever may read it. Without a token everybody is let in, so its address must be loopback then. */
 export function metricsEndpoint(
   { text, contentType }: Pick<Instruments, 'text' | 'contentType'>,
   token: string | null,
-): MetricsEndpoint {
+) {
   // Digests are of one length, whatever was sent.
   const digest = (sent: string): Buffer => createHash('sha256').update(sent).digest();
   const wanted = token === null ? null : digest(`Bearer ${token}`);
   const isOpenTo = (authorization: string | null): boolean =>
     wanted === null || timingSafeEqual(digest(authorization ?? ''), wanted);
-  const reply: MetricsEndpoint['reply'] = async (method, authorization) => {
+  const reply = async (method: string, authorization: string | null): Promise<Reply> => {
     if (!isOpenTo(authorization)) {
       const error = 'Metrics are for the operator; send "Authorization: Bearer <token>"';
       return jsonReply(401, { error }, [ASKS]);
@@ -71,9 +59,12 @@ export function metricsEndpoint(
     return { status: 200, headers: [['content-type', contentType], NO_STORE], body };
   };
   return {
-    isScrape: ({ target, facts }) => isMetrics(target) && isOpenTo(facts.authorization),
+    /** Whoever knows the token reads the metrics even while a crowd is kept waiting. */
+    isScrape: ({ target, facts }: Pick<Arrival, 'target' | 'facts'>): boolean =>
+      isMetrics(target) && isOpenTo(facts.authorization),
     reply,
-    beside: ({ respond, ...responder }) => ({
+    /** The same responder with METRICS_PATH beside its own paths. */
+    beside: ({ respond, ...responder }: Responder): Responder => ({
       ...responder,
       async respond(request) {
         if (!isMetrics(request.target)) return respond(request);

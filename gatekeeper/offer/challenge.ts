@@ -105,7 +105,18 @@ const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
 
 /** Checks the operator's terms once and makes everything that no request changes ready; throws a RangeError. */
 export function challenger(options: ChallengerOptions): Challenger {
-  const checked = checkedOptions(options);
+  const { baseUrl, payTo, serviceName } = options;
+  if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*[^\s/?#])?$/.test(baseUrl)) {
+    throw new RangeError(
+      `Cannot challenge under "${baseUrl}": not a base URL; give scheme and host without a trailing slash`,
+    );
+  }
+  if (!SERVICE_NAME.test(serviceName)) {
+    throw new RangeError(
+      `Cannot challenge as "${serviceName}": not 1 to 32 printable ASCII characters; shorten the service name`,
+    );
+  }
+  const checked = { ...options, payTo: payeeAddress(payTo) };
   const templates = new BoundedMap<string, Template>(TEMPLATES_MAX);
   const cache = new BoundedMap<string, Challenge>(CHALLENGE_CACHE_MAX);
   let shown: ShownRelease = { offers: new Map(), catalog: catalogOf([]) };
@@ -120,8 +131,12 @@ export function challenger(options: ChallengerOptions): Challenger {
     const { signIn, ...others } = checked;
     // The body of a basket is no part of a message, so nobody signs in for one.
     const message = isShort && !isBasket(endpoint) && signIn !== undefined ? { signIn } : {};
-    const options = { ...others, ...message, isSigned, head: shown.head };
-    const made = template(shownOf(endpoint, target, shown.offers), options);
+    const made = template(shownOf(endpoint, target, shown.offers), {
+      ...others,
+      ...message,
+      isSigned,
+      head: shown.head,
+    });
     // A basket has a price of its own each time: kept ones would push out all others.
     if (!isBasket(endpoint)) templates.set(key, made);
     return made;
@@ -180,37 +195,7 @@ function mapAll<In, Out>(
   return [make(first, 0), ...others.map((one, at) => make(one, at + 1))];
 }
 
-function checkedOptions(options: ChallengerOptions): ChallengerOptions {
-  const { baseUrl, payTo, serviceName } = options;
-  if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*[^\s/?#])?$/.test(baseUrl)) {
-    throw new RangeError(
-      `Cannot challenge under "${baseUrl}": not a base URL; give scheme and host without a trailing slash`,
-    );
-  }
-  if (!SERVICE_NAME.test(serviceName)) {
-    throw new RangeError(
-      `Cannot challenge as "${serviceName}": not 1 to 32 printable ASCII characters; shorten the service name`,
-    );
-  }
-  return { ...options, payTo: payeeAddress(payTo) };
-}
-
-/** JSON texts of both versions, cut where the error, the resource and the request of the hint go. */
-interface Template {
-  readonly baseUrl: string;
-  readonly path: string;
-  /** What the hint calls where only the price was asked for. */
-  readonly anyRequest: string;
-  readonly v1: readonly [RequirementsV1, ...RequirementsV1[]];
-  readonly v2: readonly [RequirementsV2, ...RequirementsV2[]];
-  readonly listing: Listing;
-  readonly body: readonly string[];
-  readonly header: readonly string[];
-  /** Makes the message for a request of this URL, of one use; null where nobody signs in. */
-  readonly signIn: ((url: string) => object) | null;
-  /** What describes the service, for whoever meets it here first. */
-  readonly link: Header;
-}
+type Template = ReturnType<typeof template>;
 
 /** What a template is made with, and whether receipts are signed now. */
 interface TemplateOptions extends ChallengerOptions {
@@ -218,7 +203,8 @@ interface TemplateOptions extends ChallengerOptions {
   readonly head: ShownRelease['head'] | undefined;
 }
 
-function template(shown: Shown, options: TemplateOptions): Template {
+/** JSON texts of both versions, cut where the error, the resource and the request of the hint go. */
+function template(shown: Shown, options: TemplateOptions) {
   const { endpoint, mimeType } = shown;
   const { baseUrl, serviceName, warning, signIn, isSigned, head } = options;
   const networks = networksOf(options);
@@ -227,18 +213,22 @@ function template(shown: Shown, options: TemplateOptions): Template {
     requirementsV1(shown, { ...options, network, isFirst: at === 0 }),
   );
   const v2 = mapAll(networks, (network) => requirementsV2(endpoint, { ...options, network }));
+  const { sequence, as_of, valid_until = null } = head ?? {};
   const hint = clientHint(shown, baseUrl, REQUEST_SLOT);
   const body = {
     x402Version: 1,
     error: ERROR_SLOT,
     ...warned,
     accepts: v1,
-    ...(head === undefined ? {} : { release: named(head) }),
+    ...(head === undefined ? {} : { release: { sequence, as_of, valid_until } }),
     ...(hint === null ? {} : { client_hint: hint }),
   };
   const [{ description }] = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
-  const more = extensions(shown, options);
+  // Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets.
+  const isListed = shown.example !== null && !isBasket(endpoint);
+  const taken = signIn === undefined ? 0 : SIGN_IN_CHARS;
+  const more = isListed ? { extensions: { bazaar: bazaar(shown, shown.example, taken) } } : {};
   const declared = {
     ...more.extensions,
     ...declaredExtensions(options.extensions ?? []),
@@ -250,30 +240,27 @@ function template(shown: Shown, options: TemplateOptions): Template {
   const terms = { resource, accepts: v2, ...announced };
   const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
   const { path } = endpoint;
+  const listing: Listing = { resource, ...more };
+  // What describes the service, for whoever meets it here first.
+  const link: Header = ['link', catalogLink(baseUrl)];
+  // Makes the message for a request of this URL, of one use; null where nobody signs in.
+  const message =
+    signIn === undefined
+      ? null
+      : (url: string): object => signInDeclaration(url, { networks, ...signIn });
   return {
     baseUrl,
     path,
+    /** What the hint calls where only the price was asked for. */
     anyRequest: anyRequest(shown),
     v1,
     v2,
-    listing: { resource, ...more },
+    listing,
     body: cut(body),
     header: cut(header),
-    signIn: signIn === undefined ? null : (url) => signInDeclaration(url, { networks, ...signIn }),
-    link: ['link', catalogLink(baseUrl)],
+    signIn: message,
+    link,
   };
-}
-
-function named({ sequence, as_of, valid_until }: NonNullable<ShownRelease['head']>) {
-  return { sequence, as_of, valid_until: valid_until ?? null };
-}
-
-/** Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets. */
-function extensions(shown: Shown, { signIn }: TemplateOptions): Pick<Listing, 'extensions'> {
-  const taken = signIn === undefined ? 0 : SIGN_IN_CHARS;
-  return shown.example === null || isBasket(shown.endpoint)
-    ? {}
-    : { extensions: { bazaar: bazaar(shown, shown.example, taken) } };
 }
 
 function cut(value: object): string[] {

@@ -16,8 +16,6 @@ import {
   usageOf,
 } from './example-request.ts';
 
-type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';
-
 const SHOWN_CHARS_MAX = 60;
 
 /**
@@ -33,7 +31,11 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
     !sellsNow(endpoint, release) ||
     isUnkeyed(values.signal_id ?? '', release);
   const miss = fault?.miss ?? (isEmpty ? 'empty_line' : 'no_data');
-  const found = exampleRequest(endpoint, nearValues(route), release);
+  // An example starts from the values, a misspelt one of them put right.
+  const legal = endpoint.params[fault?.name ?? '']?.enum ?? [];
+  const near = fault === null || fault.value === '' ? null : nearest(fault.value, legal);
+  const wanted = fault === null || near === null ? values : { ...values, [fault.name]: near };
+  const found = exampleRequest(endpoint, wanted, release);
   const missing = fault?.missing ?? [];
   return jsonReply(422, {
     error: `Not charged. Try GET ${freeRequest(route, release)} - ${reason(route, { miss, found }, release)}`,
@@ -52,17 +54,9 @@ function isUnkeyed(signalId: string, release: ReleaseIndex): boolean {
   return release.files.pathsUnder(`record/${signalId}/`, 1).length === 0;
 }
 
-/** The values with a misspelt one put right, as the start of an example. */
-function nearValues({ endpoint, values, fault }: Route): Values {
-  if (fault === null || fault.value === '') return values;
-  const legal = endpoint.params[fault.name]?.enum ?? [];
-  const near = nearest(fault.value, legal);
-  return near === null ? values : { ...values, [fault.name]: near };
-}
-
 function reason(
   { endpoint, values, fault }: Route,
-  { miss, found }: { miss: Miss; found: string | null },
+  { miss, found }: { miss: string; found: string | null },
   release: ReleaseIndex,
 ): string {
   if (fault !== null) return faultText(endpoint, fault);
@@ -113,7 +107,8 @@ function faultText(endpoint: Endpoint, fault: RouteFault): string {
   return `${name} ${shown(value)} ${state}: ${fault.legal ?? range}${hint}`;
 }
 
-function shown(value: string): string {
+/** A stranger's text as an error repeats it. */
+export function shown(value: string): string {
   return JSON.stringify(
     value.length > SHOWN_CHARS_MAX ? `${value.slice(0, SHOWN_CHARS_MAX)}…` : value,
   );

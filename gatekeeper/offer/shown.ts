@@ -25,15 +25,12 @@ export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Sho
   const format = new URLSearchParams(target.split('?')[1]).get('format');
   const form = isCsv && format !== null ? { format } : {};
   const columns = /[?&]verifiable=1(&|$)/.test(target) ? CORE_COLUMNS : SERIES_COLUMNS;
-  const example = offer?.sellsNow === true ? { ...valuesOf(offer.request), ...form } : null;
+  const request = offer?.sellsNow === true ? canonicalRequest(offer.request) : null;
+  if (request !== null && 'status' in request)
+    throw new RangeError(`Cannot show "${offer?.request}": ${request.error}`);
+  const example = request === null ? null : { ...Object.fromEntries(request.values), ...form };
   const output = isCsv ? { columns } : (offer?.output ?? {});
   return { endpoint, offers, example, mimeType, output };
-}
-
-function valuesOf(target: string): Values {
-  const request = canonicalRequest(target);
-  if ('status' in request) throw new RangeError(`Cannot show "${target}": ${request.error}`);
-  return Object.fromEntries(request.values);
 }
 
 export const CSV_MEDIA_TYPE = 'text/csv';

@@ -29,13 +29,16 @@ export function acceptedCoding(acceptEncoding: string): Coding | null {
   if (acceptEncoding === '') return null;
   const before = known.get(acceptEncoding);
   if (before !== undefined) return before;
-  const coding = negotiated(acceptEncoding);
-  known.set(acceptEncoding, coding);
-  return coding;
-}
-
-function negotiated(acceptEncoding: string): Coding | null {
-  const weights = new Map(acceptEncoding.toLowerCase().split(',').map(weighted));
+  // A coding with its weight: 1 where it has none, 0 where that cannot be read.
+  const weights = new Map(
+    acceptEncoding
+      .toLowerCase()
+      .split(',')
+      .map((text): [string, number] => {
+        const [name = '', weight] = text.split(';');
+        return [name.trim(), weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? 0)];
+      }),
+  );
   const others = weights.get('*') ?? 0;
   // What says nothing about the plain bytes takes them, but likes any coding that it names better.
   let best: { coding: Coding | null; weight: number } = {
@@ -47,14 +50,8 @@ function negotiated(acceptEncoding: string): Coding | null {
     const isBetter = best.coding === null ? weight >= best.weight : weight > best.weight;
     if (weight > 0 && isBetter) best = { coding, weight };
   }
+  known.set(acceptEncoding, best.coding);
   return best.coding;
 }
 
 const WEIGHT = /^\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*$/;
-
-/** A coding with its weight: 1 where it has none, 0 where that cannot be read. */
-function weighted(text: string): [string, number] {
-  const [name = '', ...rest] = text.split(';');
-  const weights = rest.map((part) => WEIGHT.exec(part)?.[1]);
-  return [name.trim(), rest.length === 0 ? 1 : Number(weights[0] ?? 0)];
-}

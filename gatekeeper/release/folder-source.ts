@@ -15,7 +15,7 @@ import { isOfDisk, readPlainFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { DamagedReleaseError } from './open-release.ts';
 import { DamagedFileError, type ReadFile, readBody } from './read-body.ts';
-import type { LogPart, ReleaseFolder, ReleasePlace, ReleaseSource } from './release-source.ts';
+import type { LogPart, ReleasePlace, ReleaseSource } from './release-source.ts';
 
 /** How often the link is read when the file system reports nothing. */
 const POLL_MS = 1000;
@@ -23,9 +23,12 @@ const POLL_MS = 1000;
 /** The folder that holds `current`; `read` stands in for the disk where bodies are read. */
 export function folderSource(dataDir: string, read: ReadFile = readPlainFile): ReleaseSource {
   let isReadable = true;
-  const folder = releaseFolder(join(dataDir, RELEASES_FOLDER), read);
+  const releases = join(dataDir, RELEASES_FOLDER);
   return {
-    folder,
+    folder: {
+      names: () => readdir(releases),
+      place: (name) => folderPlace(join(releases, name), read),
+    },
     pollMs: POLL_MS,
     async mark() {
       const link = await readlink(join(dataDir, CURRENT_LINK)).catch(() => null);
@@ -35,10 +38,15 @@ export function folderSource(dataDir: string, read: ReadFile = readPlainFile): R
     async newest() {
       return folderPlace(await releaseRoot(dataDir), read);
     },
-    kept: async () => null,
-    prepare: async () => undefined,
-    served: async () => undefined,
-    watch: (changed) => watchFolder(dataDir, changed),
+    watch(changed) {
+      // File system events only make a swap quicker; without them the poll does.
+      try {
+        const watcher = watch(dataDir, { persistent: false }, changed);
+        return watcher.on('error', () => watcher.close());
+      } catch {
+        return null;
+      }
+    },
     failure: () => (isReadable ? null : 'the folder of releases cannot be read'),
     close: async () => undefined,
   };
@@ -73,13 +81,6 @@ function isAt(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function releaseFolder(folder: string, read: ReadFile): ReleaseFolder {
-  return {
-    names: () => readdir(folder),
-    place: (name) => folderPlace(join(folder, name), read),
-  };
 }
 
 async function releaseRoot(dataDir: string): Promise<string> {
@@ -128,14 +129,4 @@ async function readLog(
   const why = fault(bytes);
   if (why !== null) throw damaged(why);
   return bytes;
-}
-
-/** File system events only make a swap quicker; without them the poll does. */
-function watchFolder(dataDir: string, changed: () => void): { close(): void } | null {
-  try {
-    const watcher = watch(dataDir, { persistent: false }, changed);
-    return watcher.on('error', () => watcher.close());
-  } catch {
-    return null;
-  }
 }

@@ -4,20 +4,11 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/lists.ts';
 import { FILES_NAME, type FileEntry, publicStretches } from '../../compiler/contract/release.ts';
 
-const [NEWLINE, SPACE, ZERO, SLASH, DOT] = [0x0a, 0x20, 0x30, 0x2f, 0x2e];
+const [NEWLINE, SPACE] = [0x0a, 0x20];
 const HASH_CHARS = 64;
-const SIZE_DIGITS_MAX = 15;
-
-/** By byte: whether it may stand in that part of a line. */
-const HEX = bytesIn('0123456789abcdef');
-const DIGIT = bytesIn('0123456789');
-const PATH = bytesIn('abcdefghijklmnopqrstuvwxyz0123456789._~/-');
-
-function bytesIn(text: string): Uint8Array {
-  const table = new Uint8Array(256);
-  for (const byte of Buffer.from(text)) table[byte] = 1;
-  return table;
-}
+/** `<sha256> <size> <path>`, of whose segments none is empty or begins with a dot. */
+const LINE =
+  /^[0-9a-f]{64} (?:0|[1-9][0-9]{0,14}) (?:[a-z0-9_~-][a-z0-9._~-]*\/)*[a-z0-9_~-][a-z0-9._~-]*$/;
 
 /** Looked up where its bytes lie: as objects, half a million entries would take a second of every start and 250 MB. */
 export class ListedFiles {
@@ -30,18 +21,26 @@ export class ListedFiles {
     this.#starts = starts;
   }
 
-  /** A short list; throws a RangeError that names the line for anything malformed or unsorted. */
-  static of(bytes: Buffer): ListedFiles {
-    const lines = new LineStarts(bytes);
-    lines.take(bytes.length);
-    return new ListedFiles(bytes, lines.all());
-  }
-
-  /** The same of a long one, which others do not wait for. */
+  /** Others have their turn meanwhile; rejects with a RangeError that names the line for anything malformed or unsorted. */
   static async inTurns(bytes: Buffer): Promise<ListedFiles> {
-    const lines = new LineStarts(bytes);
-    await inTurns(bytes.length, (_, to) => lines.take(to));
-    return new ListedFiles(bytes, lines.all());
+    const starts = [0];
+    let [start, before] = [0, ''];
+    await inTurns(bytes.length, (_, to) => {
+      while (start < to) {
+        const end = bytes.indexOf(NEWLINE, start);
+        const line = bytes.toString('latin1', start, Math.max(start, end));
+        const path = line.slice(line.indexOf(' ', HASH_CHARS + 1) + 1);
+        if (!LINE.test(line) || path <= before) {
+          throw new RangeError(
+            `Cannot read ${FILES_NAME}: line ${starts.length} is malformed, cut off or unsorted`,
+          );
+        }
+        before = path;
+        start = end + 1;
+        starts.push(start);
+      }
+    });
+    return new ListedFiles(bytes, Uint32Array.from(starts));
   }
 
   get size(): number {
@@ -66,10 +65,6 @@ export class ListedFiles {
 
   has(path: string): boolean {
     return this.get(path) !== undefined;
-  }
-
-  *keys(): Generator<string> {
-    for (let line = 0; line < this.size; line += 1) yield this.pathAt(line);
   }
 
   *values(): Generator<FileEntry> {
@@ -136,73 +131,6 @@ export class ListedFiles {
   #end(line: number): number {
     return (this.#starts[line + 1] ?? 0) - 1;
   }
-}
-
-/** Checks every line and its place, and notes where it begins. */
-class LineStarts {
-  readonly #bytes: Buffer;
-  /** The last one is where the next line begins. */
-  readonly #starts: number[] = [0];
-  #start = 0;
-  #before = { from: 0, to: 0 };
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  /** Goes on with the lines that begin in front of a place. */
-  take(end: number): void {
-    while (this.#start < end) this.#takeLine(this.#start);
-  }
-
-  all(): Uint32Array {
-    return new Uint32Array(this.#starts);
-  }
-
-  #takeLine(start: number): void {
-    const bytes = this.#bytes;
-    const before = this.#before;
-    const from = pathStart(bytes, start);
-    const to = from === -1 ? -1 : pathEnd(bytes, from);
-    const isBehind =
-      to !== -1 && (start === 0 || bytes.compare(bytes, before.from, before.to, from, to) > 0);
-    if (!isBehind) {
-      throw new RangeError(
-        `Cannot read ${FILES_NAME}: line ${this.#starts.length} is malformed, cut off or unsorted`,
-      );
-    }
-    this.#before = { from, to };
-    this.#start = to + 1;
-    this.#starts.push(this.#start);
-  }
-}
-
-/** Behind `<sha256> <size> `; -1 where a line does not begin so. */
-function pathStart(bytes: Buffer, start: number): number {
-  const hashEnd = start + HASH_CHARS;
-  const sizeAt = hashEnd + 1;
-  if (run(bytes, start, HEX) < hashEnd || bytes[hashEnd] !== SPACE) return -1;
-  const sizeEnd = run(bytes, sizeAt, DIGIT);
-  const digits = sizeEnd - sizeAt;
-  const isSize = digits === 1 || (digits > 1 && bytes[sizeAt] !== ZERO);
-  return isSize && digits <= SIZE_DIGITS_MAX && bytes[sizeEnd] === SPACE ? sizeEnd + 1 : -1;
-}
-
-/** Where a path ends in a line break; -1 for anything else, and where a segment is empty or begins with a dot. */
-function pathEnd(bytes: Buffer, from: number): number {
-  const end = run(bytes, from, PATH);
-  if (end === from || bytes[end] !== NEWLINE || bytes[end - 1] === SLASH) return -1;
-  for (let at = from; at !== 0 && at < end; at = bytes.indexOf(SLASH, at) + 1) {
-    if (bytes[at] === DOT || bytes[at] === SLASH) return -1;
-  }
-  return end;
-}
-
-/** The end of the run of bytes that a table allows. */
-function run(bytes: Buffer, from: number, allowed: Uint8Array): number {
-  let at = from;
-  while (at < bytes.length && allowed[bytes[at] ?? 0] === 1) at += 1;
-  return at;
 }
 
 /** Bytes that are worked on before others have their turn: some milliseconds of the serving thread. */

@@ -5,7 +5,6 @@
 
 import type { Checkpoint } from '../../compiler/contract/checkpoint.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   completeLevels,
   HASH_BYTES,
@@ -31,12 +30,10 @@ import {
 } from '../../compiler/contract/tiles.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
-import type { LogPart, ReleasePlace } from './release-source.ts';
+import { faultOf, type ReleasePlace, readLog } from './release-source.ts';
 
 /** The hashes of a tile, and those of its complete subtrees, by height. */
 type Levels = readonly (readonly Uint8Array[])[];
-/** Where a tile stands in the tree; its width follows from the size. */
-type TileAt = Pick<Tile, 'level' | 'index'>;
 
 /** Bytes of tiles and bundles that are kept. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
@@ -71,7 +68,7 @@ export class LogTree {
   }
 
   /** The tile that ends the tree at a place, or the full one there; null outside of the tree. */
-  tileAt({ level, index }: TileAt): Tile | null {
+  tileAt({ level, index }: Pick<Tile, 'level' | 'index'>): Tile | null {
     const below = level === 'entries' ? 1 : TILE_WIDTH ** level;
     const width = Math.min(Math.floor(this.size / below) - index * TILE_WIDTH, TILE_WIDTH);
     return width > 0 ? { level, index, width } : null;
@@ -89,9 +86,15 @@ export class LogTree {
     const known = isLast ? this.#last : this.#bundles.get(path);
     if (known != null) return known;
     const hashes = await this.hashesOf({ ...tile, level: 0 });
-    const fault = (bytes: Buffer): string | null => bundleFault(bytes, hashes);
+    const fault = (bytes: Buffer): string | null =>
+      faultOf(() => {
+        const entries = bundleEntries(bytes);
+        const isSame = entries.every((entry, at) => isEqual(leafHash(entry, sha256), hashes[at]));
+        if (!isSame || entries.length !== hashes.length)
+          throw new RangeError('its entries are not those of its tile');
+      });
     const max = tile.width * (2 + RELEASE_ENTRY_BYTES_MAX);
-    const bytes = await this.#read(path, { max, fault });
+    const bytes = await readLog(this.#place, path, { max, fault });
     const entries = bundleEntries(bytes);
     if (isLast) this.#last = entries;
     else this.#bundles.set(path, entries, bytes.length);
@@ -142,7 +145,9 @@ export class LogTree {
     const fault = (bytes: Buffer): string | null =>
       lengthFault(bytes, tile) ??
       (isEqual(hashIn(levelsOf(bytes), TILE_HEIGHT, 0), above) ? null : OTHER_HASHES);
-    const levels = levelsOf(await this.#read(path, { max: TILE_WIDTH * HASH_BYTES, fault }));
+    const levels = levelsOf(
+      await readLog(this.#place, path, { max: TILE_WIDTH * HASH_BYTES, fault }),
+    );
     this.#tiles.set(path, levels, TILE_BYTES);
     return levels;
   }
@@ -155,7 +160,7 @@ export class LogTree {
       const path = tilePath(tile);
       const max = tile.width * HASH_BYTES;
       const fault = (bytes: Buffer): string | null => lengthFault(bytes, tile);
-      const levels = edge.get(path) ?? levelsOf(await this.#read(path, { max, fault }));
+      const levels = edge.get(path) ?? levelsOf(await readLog(this.#place, path, { max, fault }));
       edge.set(path, levels);
       hashes.push(hashIn(levels, height, offset));
     }
@@ -164,12 +169,6 @@ export class LogTree {
     throw new DamagedFileError(
       `Cannot read the log: ${paths} do not give the root that its checkpoint signs; restore it from a copy`,
     );
-  }
-
-  async #read(path: string, part: LogPart): Promise<Buffer> {
-    const bytes = await this.#place.log(path, part);
-    if (bytes !== null) return bytes;
-    throw new DamagedFileError(`Cannot read the log: "${path}" is missing; restore it from a copy`);
   }
 }
 
@@ -188,17 +187,6 @@ export async function entryOfSequence(
   return { ...found, entry };
 }
 
-function bundleFault(bytes: Buffer, hashes: readonly Uint8Array[]): string | null {
-  try {
-    const entries = bundleEntries(bytes);
-    const isSame = entries.every((entry, at) => isEqual(leafHash(entry, sha256), hashes[at]));
-    return isSame && entries.length === hashes.length ? null : OTHER_ENTRIES;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-const OTHER_ENTRIES = 'its entries are not those of its tile';
 const OTHER_HASHES = 'it does not hash to its place in the tile above it';
 
 function lengthFault({ length }: Buffer, { width }: Tile): string | null {

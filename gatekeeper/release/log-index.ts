@@ -47,33 +47,23 @@ const LINES_MAX = 64;
 export function linesFrom(sorted: Buffer, opening: string): string[] {
   const wanted = Buffer.from(opening, 'latin1');
   const lines: string[] = [];
-  let at = firstLine(sorted, wanted);
+  const startOfLine = (place: number): number =>
+    place === 0 ? 0 : sorted.lastIndexOf(LINE_END, place - 1) + 1;
+  // Where the first line begins that is not in front of the wanted text.
+  const place = firstWhere(sorted.length, (at) => {
+    const start = startOfLine(at);
+    return wanted.compare(sorted, start, Math.min(start + wanted.length, sorted.length)) <= 0;
+  });
+  let at = place < sorted.length ? startOfLine(place) : sorted.length;
   while (
     lines.length < LINES_MAX &&
     at < sorted.length &&
     sorted.subarray(at, at + wanted.length).equals(wanted)
   ) {
-    const end = endOfLine(sorted, at);
+    const next = sorted.indexOf(LINE_END, at);
+    const end = next === -1 ? sorted.length : next;
     lines.push(sorted.toString('utf8', at, end));
     at = end + 1;
   }
   return lines;
-}
-
-/** Where the first line begins that is not in front of the wanted text. */
-function firstLine(sorted: Buffer, wanted: Buffer): number {
-  const place = firstWhere(sorted.length, (at) => {
-    const start = startOfLine(sorted, at);
-    return wanted.compare(sorted, start, Math.min(start + wanted.length, sorted.length)) <= 0;
-  });
-  return place < sorted.length ? startOfLine(sorted, place) : sorted.length;
-}
-
-function startOfLine(sorted: Buffer, at: number): number {
-  return at === 0 ? 0 : sorted.lastIndexOf(LINE_END, at - 1) + 1;
-}
-
-function endOfLine(sorted: Buffer, at: number): number {
-  const end = sorted.indexOf(LINE_END, at);
-  return end === -1 ? sorted.length : end;
 }

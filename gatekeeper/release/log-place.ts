@@ -4,40 +4,23 @@ import {
   anchorStatePath,
   parseAnchorState,
 } from '../../compiler/contract/anchor-state.ts';
-import { messageOf } from '../../compiler/contract/errors.ts';
 import type { HashLine } from '../../compiler/contract/hash-index.ts';
 import { releaseName } from '../../compiler/contract/release.ts';
-import type { ReleaseEntry } from '../../compiler/contract/release-entry.ts';
 import { FILE_COST } from '../http/cost.ts';
 import { entryOfSequence, type LogTree } from './log-files.ts';
 import { logTip } from './log-tip.ts';
 import type { ReleaseReader } from './release-index.ts';
+import { faultOf } from './release-source.ts';
 import { takenProof } from './taken-files.ts';
-
-/** That a release took a hash in, and that the log holds the entry of this release. */
-interface InclusionWords {
-  /** The name of the release. */
-  readonly batch: string;
-  /** Position among all that the release took in. */
-  readonly index: number;
-  readonly inclusion_proof: readonly string[];
-  /** As the entry spells it. */
-  readonly root: string;
-  readonly entry: ReleaseEntry;
-  readonly entry_index: number;
-  readonly entry_proof: readonly string[];
-  readonly log_root: string;
-  readonly checkpoint: string;
-}
 
 /** Files that a proof takes off the disk, about: tiles, a bundle and a block. */
 const PROOF_FILES = 4;
 
-/** The proof that a hash was taken in, against the newest checkpoint; throws when the disk does not allow it. */
+/** The proof that a hash was taken in by a release, and this one's entry in the log, against the newest checkpoint; throws when the disk does not allow it. */
 export async function inclusionOf(
   { record_hash: hash, sequence, index }: HashLine,
   { release, spend }: ReleaseReader,
-): Promise<InclusionWords> {
+) {
   spend(PROOF_FILES * FILE_COST);
   const { tree, proof } = await logTip(release);
   const { entry, index: entry_index } = await entryOfSequence(sequence, tree);
@@ -45,6 +28,7 @@ export async function inclusionOf(
   const path = await takenProof({ hash, index, entry }, { place, spend });
   return {
     batch: releaseName(entry),
+    /** Position among all that the release took in. */
     index,
     inclusion_proof: path.map(hexOf),
     root: entry.new.root,
@@ -56,40 +40,27 @@ export async function inclusionOf(
   };
 }
 
-/** What is known of the time stamp that covers an entry. */
-export interface AnchorWords {
-  readonly ots_state: 'unstamped' | AnchorState['ots_state'];
-  readonly bitcoin_height: number | null;
-  readonly bitcoin_block: string | null;
-  readonly stamped_at: string | null;
-  readonly ots_proof: string | null;
-  readonly ots_note: string;
-}
-
 const NOTES = {
   pending: 'a calendar has promised to anchor this root; a promise, not a proof',
   confirmed: 'the proof leads to a Bitcoin block; its header was not checked by the publisher',
   checked: 'the proof leads to a Bitcoin block, whose header was checked by the publisher',
 } as const;
 
-export const UNSTAMPED: AnchorWords = {
+const UNSTAMPED = {
   ots_state: 'unstamped',
   bitcoin_height: null,
   bitcoin_block: null,
   stamped_at: null,
   ots_proof: null,
   ots_note: 'not submitted to a timestamp calendar',
-};
+} as const;
 
 /** Roots that are looked at for the stamp of an entry: those of so many releases. */
 const STAMPS_LOOKED_AT = 48;
 const STATE_BYTES_MAX = 4096;
 
 /** The stamp of the first stamped root of the log that covers an entry, as far as it is at hand. */
-export async function anchorWords(
-  index: number,
-  { release, spend }: ReleaseReader,
-): Promise<AnchorWords> {
+export async function anchorWords(index: number, { release, spend }: ReleaseReader) {
   const { tree } = await logTip(release);
   const last = Math.min(tree.size, index + STAMPS_LOOKED_AT);
   for (let size = index + 1; size <= last; size += 1) {
@@ -101,53 +72,33 @@ export async function anchorWords(
 }
 
 /** The stamp of the root that the log had at a size; null for none. */
-export async function stampOf(
-  size: number,
-  tree: LogTree,
-  place: ReleaseReader['release']['place'],
-): Promise<AnchorWords | null> {
+async function stampOf(size: number, tree: LogTree, place: ReleaseReader['release']['place']) {
   const root = hexOf(await tree.rangeHash({ start: 0, end: size }));
-  const fault = (bytes: Buffer): string | null => anchorStateFault(bytes, root);
+  const fault = (bytes: Buffer) => faultOf(() => anchorStateOf(bytes, root));
   const bytes = await place.log(anchorStatePath(root), { max: STATE_BYTES_MAX, fault });
   if (bytes === null) return null;
-  const { ots_state, bitcoin_height, bitcoin_block, stamped_at } = parseAnchorState(
-    bytes.toString('utf8'),
-  );
+  const { ots_state, bitcoin_height, bitcoin_block, stamped_at } = anchorStateOf(bytes, root);
   const ots_note = bitcoin_block === null ? NOTES[ots_state] : NOTES.checked;
   const ots_proof = `/${anchorProofPath(root)}`;
   return { ots_state, bitcoin_height, bitcoin_block, stamped_at, ots_proof, ots_note };
 }
 
-/** Why some bytes are not the state of the time stamp of a root; null where they are. */
-export function anchorStateFault(bytes: Buffer, root: string): string | null {
-  try {
-    return parseAnchorState(bytes.toString('utf8')).root === root ? null : 'it is of another root';
-  } catch (error) {
-    return messageOf(error);
-  }
+/** The state of the time stamp of a root; throws for any other bytes. */
+export function anchorStateOf(bytes: Buffer, root: string): AnchorState {
+  const state = parseAnchorState(bytes.toString('utf8'));
+  if (state.root !== root) throw new RangeError('it is of another root');
+  return state;
 }
 
 function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** A release as the log lists it. */
-interface Batch {
-  readonly batch: string;
-  readonly day: string;
-  readonly sequence: number;
-  readonly as_of: string;
-  /** How many hashes it took in, and the root over them. */
-  readonly count: number;
-  readonly root: string;
-  readonly entry_index: number;
-}
-
 /** The newest releases of the log, or those of a day, newest first, at most so many; `total` counts all. */
 export async function batchesOf(
   { day, max }: { readonly day: string | undefined; readonly max: number },
   { release, spend }: ReleaseReader,
-): Promise<{ readonly total: number; readonly batches: readonly (Batch & AnchorWords)[] }> {
+) {
   const { tree } = await logTip(release);
   const dayAt = async (index: number): Promise<string> => {
     spend(1);
@@ -159,8 +110,9 @@ export async function batchesOf(
     day === undefined
       ? tree.size
       : await firstIndex(tree.size, async (at) => (await dayAt(at)) > day);
-  const batches: (Batch & AnchorWords)[] = [];
-  let words = end > start ? await anchorWords(end - 1, { release, spend }) : UNSTAMPED;
+  const batches: object[] = [];
+  let words: Awaited<ReturnType<typeof anchorWords>> = UNSTAMPED;
+  if (end > start) words = await anchorWords(end - 1, { release, spend });
   for (let index = end - 1; index >= Math.max(start, end - max); index -= 1) {
     const { entry } = await tree.entry(index);
     if (entry === null) continue;

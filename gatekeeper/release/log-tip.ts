@@ -29,6 +29,7 @@ import { entryOfSequence, LogTree } from './log-files.ts';
 import { headHash, isSignedBy } from './open-release.ts';
 import { DamagedFileError, sha256, UnreachableFileError } from './read-body.ts';
 import type { ReleaseIndex } from './release-index.ts';
+import { faultOf } from './release-source.ts';
 
 /** How long a checkpoint is taken to be the newest. */
 const RENEW_MS = 60_000;
@@ -180,13 +181,4 @@ function refuseUnsigned(
 
 function keyHashOf(did: string, origin: string): Uint8Array {
   return noteKeyHash(origin, parseDidKey(did), sha256);
-}
-
-function faultOf(check: () => unknown): string | null {
-  try {
-    check();
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
 }

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import {
   isOfSeen,
   rootDid,
@@ -11,7 +10,6 @@ import {
   seenKeysOf,
   seenKeysSchema,
 } from '../../compiler/contract/key-history.ts';
-import type { Release } from '../../compiler/contract/release.ts';
 import { goesBack } from '../../compiler/contract/release.ts';
 import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
@@ -59,26 +57,22 @@ export function refuseOlder(stateDir: string, { head, keys }: Served, isProven =
   if (newest === null) return;
   const known = newest.keys ?? seenKey(newest.issuer_did);
   if (!isOfSeen(keys, known)) return;
-  if (head.sequence < newest.sequence && !isProven) {
-    refuse(
-      stateDir,
-      `release ${head.sequence}: older than release ${newest.sequence}, which was already served`,
+  const refuse = (why: string): never => {
+    throw new StartError(
+      `Cannot serve release ${head.sequence}: ${why}; publish a newer one ("signalpress releases rollback" makes one from ` +
+        `older files), or delete "${join(stateDir, NEWEST_NAME)}" if this is intended`,
     );
-  }
-  if (head.sequence === newest.sequence && digestOf(head) !== newest.head_sha256) {
-    refuse(
-      stateDir,
-      `release ${head.sequence}: a different release with this number was already served`,
-    );
+  };
+  if (head.sequence < newest.sequence && !isProven)
+    refuse(`older than release ${newest.sequence}, which was already served`);
+  if (head.sequence === newest.sequence && headHash(head) !== `sha256:${newest.head_sha256}`) {
+    refuse('a different release with this number was already served');
   }
   const lack = seenKeysFault(keys, known, hexDigest);
-  if (lack !== null) refuse(stateDir, `release ${head.sequence}: ${lack}`);
+  if (lack !== null) refuse(lack);
   const { sequence, as_of = head.as_of } = newest;
   if (head.sequence > sequence && goesBack({ sequence, as_of }, head, keys)) {
-    refuse(
-      stateDir,
-      `release ${head.sequence}: as of ${head.as_of}, which is before release ${sequence}, as of ${as_of}`,
-    );
+    refuse(`as of ${head.as_of}, which is before release ${sequence}, as of ${as_of}`);
   }
 }
 
@@ -91,7 +85,7 @@ export function keepNewest(stateDir: string, { head, keys }: Served): void {
   const newest: Newest = {
     issuer_did: rootDid(keys),
     sequence,
-    head_sha256: digestOf(head),
+    head_sha256: headHash(head).slice('sha256:'.length),
     previous: head.previous,
     as_of,
     keys: seenKeysOf(keys, hexDigest),
@@ -114,19 +108,8 @@ function readNewest(stateDir: string): Newest | null {
   }
 }
 
-function digestOf(head: Release): string {
-  return hexDigest(Buffer.from(canonicalJson(head), 'utf8'));
-}
-
 function hexDigest(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-function refuse(stateDir: string, state: string): never {
-  throw new StartError(
-    `Cannot serve ${state}; publish a newer one ("signalpress releases rollback" makes one from older files), ` +
-      `or delete "${join(stateDir, NEWEST_NAME)}" if this is intended`,
-  );
+  return hash('sha256', bytes);
 }
 
 /**
@@ -159,20 +142,11 @@ interface EarlierOptions {
 
 /** The newest whole release that history proves; null for none. */
 export async function earlierWhole(options: EarlierOptions): Promise<ReleaseIndex | null> {
-  let opened = 0;
-  for await (const { place, isServed } of provenPlaces(options)) {
-    const release = await options.open(place, isServed).catch(() => null);
-    opened += 1;
-    if (release !== null || opened === OPENED_MAX) return release;
-  }
-  return null;
-}
-
-/** The newest first; `isServed` where the newest release that was served leads to it, or is it. */
-async function* provenPlaces(options: EarlierOptions) {
-  const { folder, damaged, proven } = options;
+  const { folder, damaged, proven, open } = options;
   const [byServed, byCurrent] = [new Set(proven), new Set<string>()];
+  const sequenceOf = (name: string): number => Number(name.split('-')[0]);
   const names = await folder.names().catch(() => []);
+  let opened = 0;
   for (const name of [...names].sort((one, other) => sequenceOf(other) - sequenceOf(one))) {
     const found = await headAt(options, name);
     if (found === null) continue;
@@ -180,12 +154,12 @@ async function* provenPlaces(options: EarlierOptions) {
     if (name === damaged) byCurrent.add(hash);
     const chains = [byServed, byCurrent].filter((chain) => chain.has(hash));
     for (const chain of chains) chain.add(previous);
-    if (chains.length > 0 && name !== damaged) yield { place, isServed: byServed.has(hash) };
+    if (chains.length === 0 || name === damaged) continue;
+    const release = await open(place, byServed.has(hash)).catch(() => null);
+    opened += 1;
+    if (release !== null || opened === OPENED_MAX) return release;
   }
-}
-
-function sequenceOf(name: string): number {
-  return Number(name.split('-')[0]);
+  return null;
 }
 
 /** Null where no head stands that its issuer signed. */

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, hash, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
@@ -35,12 +35,11 @@ import type { Offer, Offers, ReleasePlace, ReleaseSource } from './release-sourc
 
 export interface PlaceTerms extends ReleaseTerms, ReadOptions {}
 
-interface OpenOptions extends PlaceTerms {
-  source: ReleaseSource;
-}
-
 /** Verifies the newest release of a source; throws a StartError that tells what to do. */
-export async function openRelease({ source, ...terms }: OpenOptions): Promise<ReleaseIndex> {
+export async function openRelease({
+  source,
+  ...terms
+}: PlaceTerms & { source: ReleaseSource }): Promise<ReleaseIndex> {
   return openPlace(await source.newest(), terms);
 }
 
@@ -50,12 +49,18 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
   // The signed count bounds what is worth reading.
   const list = await place.list(head, head.files_count * FILE_LINE_BYTES_MAX);
   const files = await checkFiles(list, head);
+  // What a release cannot be opened without is a reason not to start, and no fault of the program.
   const bytesOf = async (path: string): Promise<Buffer | null> => {
     const entry = files.get(path);
     if (entry === undefined) return null;
-    return place
-      .body(entry, FOR_EVERYBODY)
-      .catch((cause: unknown) => refuseFile(cause, head, path));
+    return place.body(entry, FOR_EVERYBODY).catch((cause: unknown) => {
+      if (cause instanceof UnreachableFileError) throw new StartError(messageOf(cause), { cause });
+      if (!(cause instanceof DamagedFileError)) throw cause;
+      throw new DamagedReleaseError(
+        `Cannot serve release ${head.sequence}: "${path}" is missing or damaged; restore dist-data from a copy, or compile again with --full`,
+        { cause },
+      );
+    });
   };
   const keys = keysOf(head, await bytesOf(KEYS_PATH));
   checkIssuer(head, keys, terms.issuerDid);
@@ -69,16 +74,6 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
     refuse(`it lists no "${BLOCKS_PATH}", so nothing of it can be proven; compile again`);
   }
   return new ReleaseIndex(place, { head, keys, files, catalog, offers }, terms);
-}
-
-/** What a release cannot be opened without is a reason not to start, and no fault of the program. */
-function refuseFile(cause: unknown, { sequence }: Release, path: string): never {
-  if (cause instanceof UnreachableFileError) throw new StartError(messageOf(cause), { cause });
-  if (!(cause instanceof DamagedFileError)) throw cause;
-  throw new DamagedReleaseError(
-    `Cannot serve release ${sequence}: "${path}" is missing or damaged; restore dist-data from a copy, or compile again with --full`,
-    { cause },
-  );
 }
 
 /** What the operator requires of a release beyond its own consistency. */
@@ -137,10 +132,8 @@ export function checkIssuer(
 
 /** The catalogue that a release was compiled from, given its checked `catalog.json` if it has one; throws a StartError. */
 export function catalogIn(head: Release, bytes: Buffer | null): Catalog {
-  const sha256 = (text: Buffer): string => createHash('sha256').update(text).digest('hex');
-  const file = bytes === null ? null : { bytes, sha256: sha256(bytes) };
-  const digestOf = (value: unknown): string =>
-    `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
+  const file = bytes === null ? null : { bytes, sha256: hash('sha256', bytes) };
+  const digestOf = (value: unknown): string => `sha256:${hash('sha256', canonicalJson(value))}`;
   try {
     return releaseCatalog({ head, file, digestOf, read: compiledCatalog });
   } catch (cause) {
@@ -208,22 +201,21 @@ export function isSignedBy(
 
 /** The hash of a head, as the next one names it and as its entry in the log states it. */
 export function headHash(head: Release): string {
-  const digest = createHash('sha256').update(canonicalJson(head)).digest('hex');
-  return `sha256:${digest}`;
+  return `sha256:${hash('sha256', canonicalJson(head))}`;
 }
-
-const OTHER_LIST =
-  'files.txt differs from what release.json signs; restore dist-data or compile again';
-/** What `verify URL --mirror` keeps is a release without most of its files. */
-const IS_MIRROR =
-  'a mirror of what it gives away, without anything that is sold; set SIGNALPRESS_DATA to the folder that "signalpress compile" wrote, or to a copy of it';
 
 /** Checks the list of files against its head, in turns with what is served meanwhile; throws a StartError. */
 export async function checkFiles(bytes: Buffer, head: Release): Promise<ListedFiles> {
   const sha256 = `sha256:${await hexInTurns(bytes)}`;
   if (sha256 !== head.files_sha256) {
-    if (sha256 === head.public_files?.sha256) refuse(IS_MIRROR);
-    refuseDamaged(OTHER_LIST);
+    // What `verify URL --mirror` keeps is a release without most of its files.
+    if (sha256 === head.public_files?.sha256)
+      refuse(
+        'a mirror of what it gives away, without anything that is sold; set SIGNALPRESS_DATA to the folder that "signalpress compile" wrote, or to a copy of it',
+      );
+    refuseDamaged(
+      'files.txt differs from what release.json signs; restore dist-data or compile again',
+    );
   }
   let files: ListedFiles;
   try {
@@ -240,32 +232,24 @@ export async function checkFiles(bytes: Buffer, head: Release): Promise<ListedFi
 /** The manifest that lists every operation, sold now or not. */
 export const OFFERS_PATH = knownFilePath(endpointAt('/manifest'), { all: '1' });
 
-interface StoredOffer {
-  path: string;
-  sells_now: boolean;
-  price_usd: string;
-  price_by_signal?: Readonly<Record<string, string>>;
-  input_example_request: string;
-  output_example?: Readonly<Record<string, unknown>>;
-}
-
 /** Reads the compiled manifest of a release, whose hash was checked already. */
 function parseOffers(manifest: Buffer): Offers {
   const { entries } = JSON.parse(manifest.toString('utf8')) as {
-    entries: readonly StoredOffer[];
+    entries: readonly {
+      path: string;
+      sells_now: boolean;
+      price_usd: string;
+      price_by_signal?: Readonly<Record<string, string>>;
+      input_example_request: string;
+      output_example?: Readonly<Record<string, unknown>>;
+    }[];
   };
-  const offers = entries.map((stored): [string, Offer] => {
-    const { output_example: output = null, ...shown } = stored;
-    const { path, sells_now: sellsNow, input_example_request: request } = stored;
-    const priceUsd = priceOfExample(stored);
-    return [path, { sellsNow, priceUsd, request, output, entry: shown }];
+  const offers = entries.map(({ output_example: output = null, ...entry }): [string, Offer] => {
+    const { path, sells_now: sellsNow, input_example_request: request } = entry;
+    // The signal of the example may have a price of its own.
+    const signalId = new URL(request, 'http://release').searchParams.get('signal_id') ?? '';
+    const priceUsd = entry.price_by_signal?.[signalId] ?? entry.price_usd;
+    return [path, { sellsNow, priceUsd, request, output, entry }];
   });
   return new Map(offers);
-}
-
-/** The signal of the example may have a price of its own. */
-function priceOfExample(entry: StoredOffer): string {
-  const { price_usd, price_by_signal = {}, input_example_request: request } = entry;
-  const signalId = new URL(request, 'http://release').searchParams.get('signal_id');
-  return (signalId === null ? undefined : price_by_signal[signalId]) ?? price_usd;
 }

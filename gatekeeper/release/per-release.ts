@@ -1,3 +1,4 @@
+import { onceForEach } from '../system/once-per.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** Computes something once for each release and forgets it with the release; a failure is not kept. */
@@ -18,13 +19,6 @@ export function perRelease<Value>(
 }
 
 /** The same for what needs no waiting; two releases may be asked about in turn while one takes the place of the other. */
-export function oncePerRelease<Value extends object>(
+export const oncePerRelease: <Value>(
   make: (release: ReleaseIndex) => Value,
-): (release: ReleaseIndex) => Value {
-  const made = new WeakMap<ReleaseIndex, Value>();
-  return (release) => {
-    const value = made.get(release) ?? make(release);
-    made.set(release, value);
-    return value;
-  };
-}
+) => (release: ReleaseIndex) => Value = onceForEach;

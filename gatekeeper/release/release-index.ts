@@ -73,11 +73,6 @@ export class ReleaseIndex {
     this.options = options;
   }
 
-  /** Equal for the same release of the same source. */
-  get mark(): string {
-    return this.place.mark;
-  }
-
   has(path: string | null): path is string {
     return path !== null && this.files.has(path);
   }
@@ -87,7 +82,16 @@ export class ReleaseIndex {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
     this.options.onRead?.(known !== undefined);
     if (known !== undefined) return known;
-    const loading = this.#load(path, spend).finally(() => this.#loading.delete(path));
+    const entry = this.files.get(path);
+    if (entry === undefined) throw new RangeError(`Cannot read "${path}": not in the release`);
+    const loading = this.place
+      .body(entry, spend)
+      .then((bytes) => {
+        const body = { bytes, sha256: entry.sha256, isTimed: mayOweRequestTime(bytes) };
+        this.#cache.set(path, body, bytes.length);
+        return body;
+      })
+      .finally(() => this.#loading.delete(path));
     this.#loading.set(path, loading);
     return loading;
   }
@@ -101,15 +105,6 @@ export class ReleaseIndex {
     const bytes = Buffer.from(deliveredText(stored.toString('utf8'), second));
     this.#delivered.set(sha256, { bytes, second }, bytes.length);
     return bytes;
-  }
-
-  async #load(path: string, spend: Spend): Promise<Body> {
-    const entry = this.files.get(path);
-    if (entry === undefined) throw new RangeError(`Cannot read "${path}": not in the release`);
-    const bytes = await this.place.body(entry, spend);
-    const body = { bytes, sha256: entry.sha256, isTimed: mayOweRequestTime(bytes) };
-    this.#cache.set(path, body, bytes.length);
-    return body;
   }
 }
 

@@ -1,6 +1,8 @@
+import { messageOf } from '../../compiler/contract/errors.ts';
 import type { FileEntry, Release } from '../../compiler/contract/release.ts';
 import type { Spend } from '../http/cost.ts';
 import { MINT_PATH } from '../money/token.ts';
+import { DamagedFileError } from './read-body.ts';
 
 export interface ReleaseFolder {
   /** Names of the releases there, in no order; rejects where nobody can tell. */
@@ -17,6 +19,27 @@ export interface LogPart {
   readonly start?: number;
   /** Why they are not what was wanted, as far as whoever asks can tell; null where they are. */
   readonly fault: (bytes: Buffer) => string | null;
+}
+
+/** What such a check throws, in words; null where it throws nothing. */
+export function faultOf(check: () => unknown): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Bytes of a file of the log; throws a DamagedFileError where there is none. */
+export async function readLog(
+  place: Pick<ReleasePlace, 'log'>,
+  path: string,
+  part: LogPart,
+): Promise<Buffer> {
+  const bytes = await place.log(path, part);
+  if (bytes !== null) return bytes;
+  throw new DamagedFileError(`Cannot read the log: "${path}" is missing; restore it from a copy`);
 }
 
 /** A release where it stands. Nothing that comes from there is trusted before it was checked. */
@@ -39,16 +62,14 @@ export interface ReleasePlace {
   kept(entry: FileEntry, spend: Spend): Promise<Buffer | null>;
 }
 
-interface FileEntries {
-  get(path: string): FileEntry | undefined;
-  values(): Iterable<FileEntry>;
-}
-
 /** A checked release, as far as a source needs to know it. */
 export interface KnownRelease {
   readonly place: ReleasePlace;
   readonly head: Release;
-  readonly files: FileEntries;
+  readonly files: {
+    get(path: string): FileEntry | undefined;
+    values(): Iterable<FileEntry>;
+  };
 }
 
 /** Where releases are read from: a folder of this machine, or a host that serves such a folder. */
@@ -62,15 +83,15 @@ export interface ReleaseSource {
   /** The newest release; throws a StartError that tells what to do when there is none. */
   newest(): Promise<ReleasePlace>;
   /** The release that was served last, where this source keeps a copy of it; null for none. */
-  kept(): Promise<ReleasePlace | null>;
+  kept?(): Promise<ReleasePlace | null>;
   /** Brings close what is likely to be asked of a release, before it takes the place of another one. Never rejects. */
-  prepare(next: KnownRelease, current: KnownRelease | null): Promise<void>;
+  prepare?(next: KnownRelease, current: KnownRelease | null): Promise<void>;
   /** Says which release is served from now on. Never rejects. */
-  served(release: KnownRelease): Promise<void>;
-  /** Calls back when there may be a newer release; null where only asking tells. */
-  watch(changed: () => void): { close(): void } | null;
+  served?(release: KnownRelease): Promise<void>;
+  /** Calls back when there may be a newer release; null or absent where only asking tells. */
+  watch?(changed: () => void): { close(): void } | null;
   /** What keeps a newer release from being found and is not told to the state of the service; null when nothing does. */
-  failure(): string | null;
+  failure?(): string | null;
   close(): Promise<void>;
 }
 
@@ -91,11 +112,11 @@ export interface Offer {
 /** What is offered, by path of the operation, in the order of the table; what the operator left off is missing. */
 export type Offers = ReadonlyMap<string, Offer>;
 
-const NO_SECRET =
-  'The release offers subscriptions, and no secret is set to sign tokens with: these operations answer 501. Set ' +
-  'SIGNALPRESS_TOKEN_SECRET, or compile with --no-subscriptions';
-
 /** What the operator should know where a release offers subscriptions that this gatekeeper cannot sell. */
 export function subscriptionWarnings(offers: Offers, hasSecret: boolean): readonly string[] {
-  return !hasSecret && offers.has(MINT_PATH) ? [NO_SECRET] : [];
+  if (hasSecret || !offers.has(MINT_PATH)) return [];
+  return [
+    'The release offers subscriptions, and no secret is set to sign tokens with: these operations answer 501. Set ' +
+      'SIGNALPRESS_TOKEN_SECRET, or compile with --no-subscriptions',
+  ];
 }

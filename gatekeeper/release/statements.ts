@@ -46,18 +46,11 @@ const blocksOf = perRelease(async (release: ReleaseIndex) => {
 /** The levels of blocks, for as long as these are in memory. */
 const opened = new WeakMap<Buffer, ReturnType<typeof blockLevels>>();
 
-/** Where a statement stands among all of a release. */
-export interface StatementPlace {
-  readonly index: number;
-  /** The inclusion proof, its sibling first. */
-  readonly hashes: readonly Uint8Array[];
-}
-
 /** The place of the statement that answers a target; null where the release has none. Throws when the disk does not allow it. */
 export async function placeOfStatement(
   { target, statement }: { readonly target: string; readonly statement: string },
   { release, spend }: ReleaseReader,
-): Promise<StatementPlace | null> {
+) {
   const { count, targets, levels } = await blocksOf(release);
   const number = firstWhere(targets.length, (at) => (targets[at] ?? '') > target) - 1;
   if (number < 0) return null;
@@ -66,18 +59,10 @@ export async function placeOfStatement(
   const block = opened.get(bytes) ?? blockLevels(bytes, width);
   opened.set(bytes, block);
   const leaf = statementLeaf(target, statement, sha256);
-  const inside = indexOfHash(bytes.subarray(0, width * HASH_BYTES), leaf);
-  if (inside === null) return null;
-  const index = number * BLOCK_LEAVES + inside;
-  return {
-    index,
-    hashes: statementPath({ index, count }, block, levels, sha256),
-  };
-}
-
-/** Which of neighbouring hashes one is; null for none. */
-export function indexOfHash(hashes: Buffer, hash: Uint8Array): number | null {
-  let at = hashes.indexOf(hash);
-  while (at !== -1 && at % HASH_BYTES > 0) at = hashes.indexOf(hash, at + 1);
-  return at === -1 ? null : at / HASH_BYTES;
+  const leaves = bytes.subarray(0, width * HASH_BYTES);
+  let at = leaves.indexOf(leaf);
+  while (at !== -1 && at % HASH_BYTES > 0) at = leaves.indexOf(leaf, at + 1);
+  if (at === -1) return null;
+  const index = number * BLOCK_LEAVES + at / HASH_BYTES;
+  return { index, hashes: statementPath({ index, count }, block, levels, sha256) };
 }

@@ -13,17 +13,10 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { hexInTurns } from './listed-files.ts';
 import { isEqual } from './log-files.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
-import type { ReleasePlace } from './release-source.ts';
-
-type Levels = readonly (readonly Uint8Array[])[];
+import { type ReleasePlace, readLog } from './release-source.ts';
 
 /** What is known of a file once all of it was hashed. */
-interface TakenFile {
-  /** The roots of its blocks, and the hashes above them. */
-  readonly blocks: Levels;
-  /** Of its bytes, in hex. */
-  readonly sha256: string;
-}
+type TakenFile = Awaited<ReturnType<typeof hashFile>>;
 
 interface TakenReader {
   readonly place: Pick<ReleasePlace, 'log'>;
@@ -56,7 +49,7 @@ export async function takenFile(
   return making;
 }
 
-async function hashFile(entry: ReleaseEntry, place: TakenReader['place']): Promise<TakenFile> {
+async function hashFile(entry: ReleaseEntry, place: TakenReader['place']) {
   const { root, count } = entry.new;
   const whole = createHash('sha256');
   const roots: Uint8Array[] = [];
@@ -76,6 +69,7 @@ async function hashFile(entry: ReleaseEntry, place: TakenReader['place']): Promi
   const blocks = completeLevels(roots, sha256);
   const made = rangeHash({ start: 0, end: roots.length }, blocks, sha256);
   if (root !== `sha256:${Buffer.from(made).toString('hex')}`) throw damaged(entry);
+  // The roots of its blocks and the hashes above them, and the hash of its bytes.
   const file = { blocks, sha256: whole.digest('hex') };
   hashed.set(root, file, 2 * HASH_BYTES * (roots.length + 1));
   return file;
@@ -130,11 +124,7 @@ async function readHashes(
   const fault = ({ length }: Buffer): string | null =>
     length === max ? null : `${length} bytes instead of ${max}`;
   const part = count === all ? { max, fault } : { max, fault, start: start * HASH_BYTES };
-  const bytes = await place.log(takenPath(sequence), part);
-  if (bytes !== null) return bytes;
-  throw new DamagedFileError(
-    `Cannot read the log: "${takenPath(sequence)}" is missing; restore it from a copy`,
-  );
+  return readLog(place, takenPath(sequence), part);
 }
 
 function leavesIn(bytes: Buffer): Uint8Array[] {

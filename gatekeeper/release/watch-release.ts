@@ -28,16 +28,8 @@ export interface WatchOptions {
   readonly now?: () => number;
 }
 
-interface ReleaseWatcher {
-  /** Checks which release is current; a call during a check makes another one follow. */
-  check(): Promise<void>;
-  /** What keeps a newer release from being found at this moment; null when nothing does. */
-  failure(): string | null;
-  close(): void;
-}
-
 /** Swaps to every newer verified release; a bad one is told to the state of the service, and the old one goes on. */
-export function watchRelease(options: WatchOptions): ReleaseWatcher {
+export function watchRelease(options: WatchOptions) {
   let seen: { mark: string; at: number } | null = null;
   let running: Promise<void> | null = null;
   let isAsked = false;
@@ -50,7 +42,7 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
     const served = options.current();
     if (await served.place.isThere()) lost.end();
     else lost.begin('the files of the release cannot be read');
-    if (served.mark === mark) {
+    if (served.place.mark === mark) {
       refused.end();
       return options.goOn?.(served);
     }
@@ -78,25 +70,23 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
     return running;
   };
   const timer = setInterval(check, pollMs).unref();
-  const watcher = source.watch(() => void check());
+  const watcher = source.watch?.(() => void check());
   const failure = (): string | null => {
     const idleMs = MISSED_POLLS_MAX * pollMs;
-    return now() - lookedAt > idleMs ? idleText(idleMs) : source.failure();
+    if (now() - lookedAt <= idleMs) return source.failure?.() ?? null;
+    return `the last check for a newer release was more than ${Math.round(idleMs / 1000)} s ago: the disk with the releases does not respond`;
   };
   state.watch('releases_lost', failure);
   return {
+    /** Checks which release is current; a call during a check makes another one follow. */
     check,
+    /** What keeps a newer release from being found at this moment; null when nothing does. */
     failure,
-    close() {
+    close(): void {
       clearInterval(timer);
       watcher?.close();
     },
   };
-}
-
-function idleText(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return `the last check for a newer release was more than ${seconds} s ago: the disk with the releases does not respond`;
 }
 
 async function tryNext(options: WatchOptions, mark: string): Promise<void> {
@@ -104,9 +94,9 @@ async function tryNext(options: WatchOptions, mark: string): Promise<void> {
   const refused = state.trouble('release_refused');
   try {
     const next = await open();
-    if (next.mark === current().mark) return;
+    if (next.place.mark === current().place.mark) return;
     checkSuccessor(next, current());
-    await options.source.prepare(next, current());
+    await options.source.prepare?.(next, current());
     swap(next);
     refused.end();
     log({ event: 'release_swapped', release: mark, sequence: next.head.sequence });
@@ -120,24 +110,16 @@ function checkSuccessor(
   { head: next, keys }: ReleaseIndex,
   { head: served, keys: known }: ReleaseIndex,
 ): void {
-  if (rootDid(keys) !== rootDid(known)) {
-    throw new StartError(
-      `Cannot serve release ${next.sequence}: another issuer; restart with SIGNALPRESS_ISSUER_DID to change it`,
+  const refuse = (why: string): never => {
+    throw new StartError(`Cannot serve release ${next.sequence}: ${why}`);
+  };
+  if (rootDid(keys) !== rootDid(known))
+    refuse('another issuer; restart with SIGNALPRESS_ISSUER_DID to change it');
+  if (!isContinued(known, keys))
+    refuse('its list of keys lacks a key or a revocation that was published; compile again');
+  if (next.sequence <= served.sequence) refuse(`not newer than ${served.sequence}; compile again`);
+  if (goesBack(served, next, keys))
+    refuse(
+      `as of ${next.as_of}, before ${served.as_of}; compile again, with --accept-clock if a clock ran ahead`,
     );
-  }
-  if (!isContinued(known, keys)) {
-    throw new StartError(
-      `Cannot serve release ${next.sequence}: its list of keys lacks a key or a revocation that was published; compile again`,
-    );
-  }
-  if (next.sequence <= served.sequence) {
-    throw new StartError(
-      `Cannot serve release ${next.sequence}: not newer than ${served.sequence}; compile again`,
-    );
-  }
-  if (goesBack(served, next, keys)) {
-    throw new StartError(
-      `Cannot serve release ${next.sequence}: as of ${next.as_of}, before ${served.as_of}; compile again, with --accept-clock if a clock ran ahead`,
-    );
-  }
 }

@@ -79,11 +79,8 @@ export class RemoteFiles {
   async bring({ path, sha256, size }: FileEntry): Promise<boolean> {
     const { cache } = this.#options;
     if (await cache.has({ sha256, size })) return true;
-    const fetched = this.#join({ path, at: storedPath(path, sha256), sha256, size });
-    return fetched.then(
-      () => true,
-      () => false,
-    );
+    const blob = { path, at: storedPath(path, sha256), sha256, size };
+    return (await this.#join(blob).catch(() => null)) !== null;
   }
 
   #join(blob: HostedBlob): Promise<Buffer> {
@@ -96,29 +93,23 @@ export class RemoteFiles {
   }
 
   async #fetch(blob: HostedBlob): Promise<Buffer> {
-    try {
-      const bytes = await this.#slots.run(() => this.#fromHost(blob));
-      await this.#options.cache.write(blob.sha256, bytes);
-      this.#named.delete(blob.sha256);
-      return bytes;
-    } catch (error) {
-      if (!(error instanceof SlotsFullError)) throw error;
-      throw unreachable(blob, error);
-    }
-  }
-
-  async #fromHost(blob: HostedBlob): Promise<Buffer> {
-    const { host, outage } = this.#options;
-    if (outage.since !== null) throw unreachable(blob);
-    try {
-      const file = await patientGet(host, { path: blob.at, max: blob.size });
+    const { host, outage, cache } = this.#options;
+    const ask = async (): Promise<Buffer> => {
+      if (outage.since !== null) throw unreachable(blob);
+      const file = await patientGet(host, { path: blob.at, max: blob.size }).catch((error) => {
+        throw this.#failure(blob, error);
+      });
       const bytes = file?.bytes ?? Buffer.alloc(0);
       if (hasHash(bytes, blob.sha256)) return bytes;
       const state = `${bytes.length} bytes that are not the listed ones`;
-      throw new HostError(state, { isFinal: true });
-    } catch (error) {
-      throw this.#failure(blob, error);
-    }
+      throw this.#failure(blob, new HostError(state, { isFinal: true }));
+    };
+    const bytes = await this.#slots.run(ask).catch((error: unknown) => {
+      throw error instanceof SlotsFullError ? unreachable(blob, error) : error;
+    });
+    await cache.write(blob.sha256, bytes);
+    this.#named.delete(blob.sha256);
+    return bytes;
   }
 
   #failure(blob: HostedBlob, error: unknown): Error {
@@ -131,9 +122,8 @@ export class RemoteFiles {
       ? new DamagedFileError(why, { cause: error, isLogged: true })
       : unreachable(blob, error);
     this.#refused.set(sha256, { error: failure, until: performance.now() + refusedMs });
-    if (!this.#named.has(sha256)) {
+    if (!this.#named.has(sha256))
       log({ event: 'remote_file_refused', path, error: messageOf(error) });
-    }
     this.#named.set(sha256, true);
     return failure;
   }
@@ -307,7 +297,14 @@ export class DiskCache {
     });
     if (total <= this.#options.bytesMax) return;
     let excess = total - this.#options.bytesMax * FILLED_SHARE;
-    const newestDoomed = lastOf(bytesBySecond, excess);
+    // The newest second whose files must go, the oldest first, until so many bytes are free.
+    let [newestDoomed, freed] = [Number.POSITIVE_INFINITY, 0];
+    for (const second of [...bytesBySecond.keys()].sort((a, b) => a - b)) {
+      freed += bytesBySecond.get(second) ?? 0;
+      if (freed < excess) continue;
+      newestDoomed = second;
+      break;
+    }
     await this.#each(async ({ path, name, size, second }) => {
       if (excess <= 0 || second > newestDoomed || this.#pinned.has(name)) return;
       await rm(path, { force: true });
@@ -331,14 +328,4 @@ export class DiskCache {
       }
     }
   }
-}
-
-/** The newest second whose files must go, the oldest first, until so many bytes are free. */
-function lastOf(bytesBySecond: ReadonlyMap<number, number>, bytes: number): number {
-  let freed = 0;
-  for (const second of [...bytesBySecond.keys()].sort((a, b) => a - b)) {
-    freed += bytesBySecond.get(second) ?? 0;
-    if (freed >= bytes) return second;
-  }
-  return Number.POSITIVE_INFINITY;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
 import {
@@ -59,6 +59,13 @@ const LOG_WAITING_MAX = 64;
 /** The tag of a head is made of its time and length by some hosts, so the head itself is read now and then. */
 const TAG_MS_MAX = 60_000;
 
+/** Fetches ahead at once; the others are for who waits. */
+const FETCHES_AHEAD = 6;
+/** How long a new release waits for what is fetched ahead. */
+const SWITCH_MS_MAX = 45_000;
+/** How much of the cache a release may take to be fetched whole. */
+const WHOLE_SHARE = 0.8;
+
 interface RemoteOptions {
   url: URL;
   /** One header of every request, `Name: value`. */
@@ -93,7 +100,10 @@ export class RemoteSource implements ReleaseSource {
   readonly #host: StaticHost;
   readonly #cache: DiskCache;
   readonly #files: RemoteFiles;
-  readonly #prefetch: Prefetch;
+  /** The run of fetching ahead that counts; one that was begun later takes its place. */
+  #run = 0;
+  /** Whether the last run has brought all files of a release. */
+  #isWhole = false;
   readonly #logSlots = new Slots(LOG_FETCHES_MAX, LOG_WAITING_MAX);
   /** The host does not answer. */
   readonly #outage: Trouble;
@@ -115,7 +125,7 @@ export class RemoteSource implements ReleaseSource {
       if (!this.#isClosed) write(entry);
     };
     this.#url = url;
-    const site = sha256Of(Buffer.from(url.href)).slice(0, 16);
+    const site = hash('sha256', url.href).slice(0, 16);
     this.#noteName = `newest-${site}`;
     this.#proofNoteName = `proof-${site}`;
     this.#log = log;
@@ -129,8 +139,6 @@ export class RemoteSource implements ReleaseSource {
     const [host, cache, outage] = [this.#host, this.#cache, this.#outage];
     const suspect = (): void => void this.mark();
     this.#files = new RemoteFiles({ ...options, host, cache, outage, suspect, log });
-    const isReachable = (): boolean => outage.since === null;
-    this.#prefetch = new Prefetch({ files: this.#files, cache, isReachable });
   }
 
   async mark(): Promise<string | null> {
@@ -164,7 +172,9 @@ export class RemoteSource implements ReleaseSource {
 
   async prepare(next: KnownRelease, current: KnownRelease | null): Promise<void> {
     const started = performance.now();
-    const fetched = await this.#prefetch.before(next, current);
+    this.#run += 1;
+    // The rest goes on.
+    const fetched = await inTime(this.#fetchAhead(next, current, this.#run), SWITCH_MS_MAX);
     const ms = Math.round(performance.now() - started);
     const { sequence } = next.head;
     this.#log({ event: 'release_fetched', sequence, ms, ...(fetched ?? { unfinished: true }) });
@@ -183,17 +193,9 @@ export class RemoteSource implements ReleaseSource {
     await this.prepare(release, null);
   }
 
-  watch(): null {
-    return null;
-  }
-
-  failure(): null {
-    return null;
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#prefetch.stop();
+    this.#run += 1;
     await this.#host.close();
   }
 
@@ -213,7 +215,7 @@ export class RemoteSource implements ReleaseSource {
       const file = await patientGet(this.#host, { path: POINTER_PATH, max: HEAD_BYTES_MAX, etag });
       if (file !== null) {
         const { bytes: head } = file;
-        const mark = sha256Of(head);
+        const mark = hash('sha256', head);
         this.#pointer = { head, mark, etag: file.etag, readAt: performance.now() };
       }
       if (this.#pointer === null) throw new HostError('status 304', { isFinal: true });
@@ -230,7 +232,7 @@ export class RemoteSource implements ReleaseSource {
 
   #place(head: Buffer): ReleasePlace {
     return {
-      mark: sha256Of(head),
+      mark: hash('sha256', head),
       head,
       isThere: async () => true,
       list: (release, max) => this.#list(release, max),
@@ -280,14 +282,22 @@ export class RemoteSource implements ReleaseSource {
       failure = error;
     }
     if (made !== null && isGood(made)) {
-      await this.#keepProof(made);
+      // It is asked for every minute, and seldom another: what is kept is not written again.
+      const sha256 = hash('sha256', made);
+      const isKept = sha256 === this.#keptProof;
+      if (isKept && (await this.#cache.has({ sha256, size: made.length }))) return made;
+      this.#keptProof = sha256;
+      this.#pin();
+      await this.#cache.write(sha256, made);
+      await this.#cache.note(this.#proofNoteName, sha256);
       return made;
     }
     const sha256 = await this.#cache.noted(this.#proofNoteName);
     if (sha256 !== null && /^[0-9a-f]{64}$/.test(sha256)) {
       const kept = await this.#cache.read({ sha256, size: TLOG_PROOF_BYTES_MAX });
       if (kept !== null && isGood(kept)) {
-        this.#pinProof(sha256);
+        this.#keptProof = sha256;
+        this.#pin();
         return kept;
       }
     }
@@ -297,19 +307,30 @@ export class RemoteSource implements ReleaseSource {
     throw failure;
   }
 
-  #pinProof(sha256: string): void {
-    this.#keptProof = sha256;
-    this.#pin();
-  }
-
-  /** It is asked for every minute, and seldom another: what is kept is not written again. */
-  async #keepProof(proof: Buffer): Promise<void> {
-    const sha256 = sha256Of(proof);
-    const isKept = sha256 === this.#keptProof;
-    if (isKept && (await this.#cache.has({ sha256, size: proof.length }))) return;
-    this.#pinProof(sha256);
-    await this.#cache.write(sha256, proof);
-    await this.#cache.note(this.#proofNoteName, sha256);
+  /** All files where the cache has room, else those that changed and whose older bytes were used. */
+  async #fetchAhead(next: KnownRelease, current: KnownRelease | null, run: number) {
+    let bytes = 0;
+    for (const { size } of next.files.values()) bytes += size;
+    const isWhole = bytes <= this.#cache.bytesMax * WHOLE_SHARE;
+    // What the release before lists is here where that one was fetched whole.
+    const isKnown = !isWhole || this.#isWhole;
+    const wanted: FileEntry[] = [];
+    for (const entry of next.files.values()) {
+      const before = isKnown ? current?.files.get(entry.path) : undefined;
+      if (before?.sha256 === entry.sha256) continue;
+      if (isWhole || (before !== undefined && (await this.#cache.has(before)))) wanted.push(entry);
+    }
+    this.#isWhole = false;
+    let [at, files] = [0, 0];
+    const work = async (): Promise<void> => {
+      for (let entry = wanted[at++]; entry !== undefined; entry = wanted[at++]) {
+        if (this.#run !== run || this.#outage.since !== null) return;
+        if (await this.#files.bring(entry)) files += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: FETCHES_AHEAD }, work));
+    if (this.#run === run) this.#isWhole = isWhole && files === wanted.length;
+    return { files, missing: wanted.length - files };
   }
 
   async #list(release: Release, max: number): Promise<Buffer> {
@@ -323,87 +344,6 @@ export class RemoteSource implements ReleaseSource {
   }
 }
 
-function sha256Of(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
 function hexOf(hash: string): string {
   return hash.slice('sha256:'.length);
-}
-
-/** Fetches ahead at once; the others are for who waits. */
-const FETCHES_AHEAD = 6;
-/** How long a new release waits for what is fetched ahead. */
-const SWITCH_MS_MAX = 45_000;
-/** How much of the cache a release may take to be fetched whole. */
-const WHOLE_SHARE = 0.8;
-
-interface PrefetchOptions {
-  files: RemoteFiles;
-  cache: DiskCache;
-  isReachable: () => boolean;
-}
-
-/** Fetches ahead all files where the cache has room, else those that changed and whose older bytes were used. */
-class Prefetch {
-  readonly #options: PrefetchOptions;
-  /** Of the run that counts; one that was begun later takes its place. */
-  #run = 0;
-  #isWhole = false;
-
-  constructor(options: PrefetchOptions) {
-    this.#options = options;
-  }
-
-  /** Ends when everything was tried, or after SWITCH_MS_MAX; the rest goes on. Null while it is not done. */
-  async before(next: KnownRelease, current: KnownRelease | null) {
-    this.#run += 1;
-    return inTime(this.#fetch({ next, current, run: this.#run }), SWITCH_MS_MAX);
-  }
-
-  stop(): void {
-    this.#run += 1;
-  }
-
-  async #fetch(job: Job) {
-    let bytes = 0;
-    for (const { size } of job.next.files.values()) bytes += size;
-    const isWhole = bytes <= this.#options.cache.bytesMax * WHOLE_SHARE;
-    const wanted = isWhole ? this.#news(job) : await this.#hot(job);
-    this.#isWhole = false;
-    let [at, files] = [0, 0];
-    const work = async (): Promise<void> => {
-      for (let entry = wanted[at++]; entry !== undefined; entry = wanted[at++]) {
-        if (this.#run !== job.run || !this.#options.isReachable()) return;
-        if (await this.#options.files.bring(entry)) files += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: FETCHES_AHEAD }, work));
-    if (this.#run === job.run) this.#isWhole = isWhole && files === wanted.length;
-    return { files, missing: wanted.length - files };
-  }
-
-  /** What the release before does not list, where that one was fetched whole. */
-  #news({ next, current }: Job): readonly FileEntry[] {
-    const all = [...next.files.values()];
-    if (!this.#isWhole || current === null) return all;
-    return all.filter(({ path, sha256 }) => current.files.get(path)?.sha256 !== sha256);
-  }
-
-  /** What changed of the files whose older bytes are in the cache. */
-  async #hot({ next, current }: Job): Promise<readonly FileEntry[]> {
-    const hot: FileEntry[] = [];
-    for (const entry of next.files.values()) {
-      const before = current?.files.get(entry.path);
-      if (before === undefined || before.sha256 === entry.sha256) continue;
-      if (await this.#options.cache.has(before)) hot.push(entry);
-    }
-    return hot;
-  }
-}
-
-interface Job {
-  next: KnownRelease;
-  current: KnownRelease | null;
-  run: number;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   BASKET_ANSWERS_BYTES_MAX,
   BASKET_BODY_BYTES_MAX,
@@ -6,7 +6,6 @@ import {
   basketRequests,
 } from '../../compiler/contract/basket.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 import {
@@ -27,6 +26,7 @@ import { isRefusal } from '../money/payment.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
 import { mediaTypeOf } from '../offer/shown.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { onceForEach } from '../system/once-per.ts';
 
 /** Baskets whose answers are gathered for a payment at the same time; each holds at most BASKET_ANSWERS_BYTES_MAX. */
 const GATHERED_MAX = 16;
@@ -56,13 +56,12 @@ interface Basket {
 export async function basket(question: Question, service: Service): Promise<Answered> {
   const read = readBasket(question.body);
   if ('status' in read) return { kind: 'reply', reply: read };
-  const by = { question, service };
   const [header, ...others] = question.paymentHeaders;
   let reply: Reply;
-  if (header === undefined) reply = await quoted(read, by);
-  else if (others.length > 0) reply = await quoted(read, by, ONE_PAYMENT);
-  else if (header.kind !== 'payment') reply = await quoted(read, by, NO_PAYMENT);
-  else reply = await bought(read, header, by);
+  if (header === undefined) reply = await quoted(read, question, service);
+  else if (others.length > 0) reply = await quoted(read, question, service, ONE_PAYMENT);
+  else if (header.kind !== 'payment') reply = await quoted(read, question, service, NO_PAYMENT);
+  else reply = await bought(read, header, question, service);
   return { kind: 'reply', reply };
 }
 
@@ -80,7 +79,7 @@ function readBasket(body: Buffer | null): Basket | Reply {
     const value = parseJson(decodeUtf8(body));
     const requests = basketRequests(value);
     if (typeof requests === 'string') return refused(400, requests);
-    const digest = createHash('sha256').update(canonicalJson(value)).digest('hex');
+    const digest = hash('sha256', canonicalJson(value));
     return { requests, target: canonicalTarget(BASKET_PATH, { digest }) };
   } catch (error) {
     return refused(400, messageOf(error));
@@ -95,7 +94,8 @@ function refused(status: number, error: string): Reply {
 /** The 402 over what can be sold now, or the refusal of a basket of which nothing can. */
 async function quoted(
   basket: Basket,
-  { question, service }: Purchase,
+  question: Question,
+  service: Service,
   error?: string,
 ): Promise<Reply> {
   const reading = { question, keepsBodies: false };
@@ -122,17 +122,13 @@ function quoteOf(
       basket: { total_usd: '0', parts: parts.map(shownPart) },
     });
   }
-  stateOf(service).sales.set(basket.target, salesIn(answered));
+  stateOf(service.purchases).sales.set(basket.target, salesIn(answered));
   const total = usdAmount(String(sum));
-  const row = pricedAt(total, question);
+  const row = { ...question.route.endpoint, priceUsd: total };
   const challenge = service.challenger.challenge(row, basket.target, error);
   const shown = JSON.stringify({ total_usd: total, parts: parts.map(shownPart) });
   const text = challenge.body.toString('utf8');
   return { ...challenge, body: Buffer.from(`${text.slice(0, -1)},"basket":${shown}}`, 'utf8') };
-}
-
-function pricedAt(priceUsd: string, { route }: Question): Endpoint {
-  return { ...route.endpoint, priceUsd };
 }
 
 function shownPart(part: BasketPart): object {
@@ -149,29 +145,23 @@ function tooLong(at: number): Reply {
   });
 }
 
-interface Purchase {
-  question: Question;
-  service: Service;
-}
-
 /** What is known is answered as it was; anything else must have an answer, at exactly this sum, before money is looked at. */
 async function bought(
   basket: Basket,
   header: X402Header,
-  { question, service }: Purchase,
+  question: Question,
+  service: Service,
 ): Promise<Reply> {
   const transfer = await service.purchases.transferOf(header);
   if (isRefusal(transfer)) {
     const error = `${transfer.reason}: ${transfer.error}`;
-    return quoted(basket, { question, service }, error);
+    return quoted(basket, question, service, error);
   }
   const { value, token } = transfer;
   const usd = usdWorth(value, token) ?? value;
   // The terms of a known payment are those that it was signed for; a new one must have the sum of now.
-  const endpoint = pricedAt(
-    usdAmount(usd.length <= PRICE_DIGITS_MAX && usd !== '0' ? usd : NO_SUM),
-    question,
-  );
+  const priceUsd = usdAmount(usd.length <= PRICE_DIGITS_MAX && usd !== '0' ? usd : NO_SUM);
+  const endpoint = { ...question.route.endpoint, priceUsd };
   const { target } = basket;
   const { trace } = question;
   const asked = { endpoint, target, method: 'POST', trace, paymentHeader: header };
@@ -179,7 +169,7 @@ async function bought(
   if (!('sell' in opened)) return opened;
   const answered = await gathered(basket, question, service);
   if ('status' in answered) return answered;
-  const { sales } = stateOf(service);
+  const { sales } = stateOf(service.purchases);
   const isQuoted = (sales.get(target) ?? salesIn(answered)) === salesIn(answered);
   const price = tokenAmount(usdAmount(String(answered.sum)), token);
   if (BigInt(price) === BigInt(value) && isQuoted) {
@@ -195,7 +185,7 @@ async function gathered(
   question: Question,
   service: Service,
 ): Promise<AnsweredBasket | Reply> {
-  const state = stateOf(service);
+  const state = stateOf(service.purchases);
   if (state.gathering >= GATHERED_MAX) {
     const error =
       'Not charged. Too many baskets at once. Send the same payment again; do not sign a new one';
@@ -211,21 +201,15 @@ async function gathered(
   }
 }
 
-/** What a service remembers of baskets, over all of its releases. */
-interface BasketState {
-  gathering: number;
-  /** Which requests of a basket were for sale when it was quoted last, by target: an equal sum may be of others. */
-  sales: BoundedMap<string, string>;
-}
-const states = new WeakMap<object, BasketState>();
 /** Quotes that are remembered; of a forgotten one only the sum is known, by what was signed. */
 const QUOTES_MAX = 10_000;
 
-function stateOf({ purchases }: Service): BasketState {
-  const known = states.get(purchases) ?? { gathering: 0, sales: new BoundedMap(QUOTES_MAX) };
-  states.set(purchases, known);
-  return known;
-}
+/** What a service remembers of baskets, over all of its releases. */
+const stateOf = onceForEach((_: Service['purchases']) => ({
+  gathering: 0,
+  /** Which requests of a basket were for sale when it was quoted last, by target: an equal sum may be of others. */
+  sales: new BoundedMap<string, string>(QUOTES_MAX),
+}));
 
 /** One digit for each request: whether it is sold. */
 function salesIn({ parts }: AnsweredBasket): string {

@@ -59,12 +59,7 @@ export function distinctEntities(lists: Iterable<RowList>): number {
 }
 
 /** A signal of the catalog, or a part of a long one, its JSON made once: the whole list is free. */
-interface CatalogPiece {
-  signalId: string;
-  industry: string;
-  pairs: number;
-  json: Buffer;
-}
+type CatalogPiece = ReturnType<typeof piecesOf>[number];
 
 const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
   const rows = await catalogRows(release);
@@ -85,43 +80,31 @@ export async function catalog(question: Question, release: ReleaseIndex): Promis
   return jsonBytes(catalogPage(pages, Number(page), filters), KEEP_FOR_RELEASE);
 }
 
-interface SignalHead {
-  signal_id: string;
-  industry: string;
-  /** Paths of the paid operations that have an answer about the signal. */
-  sells: readonly string[];
-  /** Those that are free of this signal; absent where none is. */
-  free?: readonly string[];
-}
-
-function headOf(entry: SignalEntry, release: ReleaseIndex): SignalHead {
+function headOf(entry: SignalEntry, release: ReleaseIndex) {
   const { id: signalId } = entry.signal;
+  // Whether something of the signal is stored for an operation that can answer about it.
+  const isStocked = (row: Endpoint): boolean => {
+    const start = stockStart(row, signalId);
+    return start === null ? sellsNow(row, release) : release.files.pathsUnder(start, 1).length > 0;
+  };
   const stocked = productsOf(entry, release.catalog.operations)
-    .filter((row) => isStocked(row, signalId, release))
+    .filter(isStocked)
     .map((row) => pricedRow(row, { signal_id: signalId }));
+  /** Those that are free of this signal; absent where none is. */
   const free = stocked.flatMap(({ path, priceUsd }) => (priceUsd === null ? [path] : []));
+  /** Paths of the paid operations that have an answer about the signal. */
   const sells = stocked.flatMap(({ path, priceUsd }) => (priceUsd === null ? [] : [path]));
   const { industry } = entry.line;
   return { signal_id: signalId, industry, sells, ...(free.length === 0 ? {} : { free }) };
 }
 
-/** Whether something of one signal is stored for an operation that can answer about it. */
-function isStocked(row: Endpoint, signalId: string, release: ReleaseIndex): boolean {
-  const start = stockStart(row, signalId);
-  return start === null ? sellsNow(row, release) : release.files.pathsUnder(start, 1).length > 0;
-}
-
 /** The pairs of a signal; a signal longer than a page is cut between two pairs. */
-function piecesOf(signal: SignalHead, known: SignalEntry, list: RowList): CatalogPiece[] {
+function piecesOf(signal: ReturnType<typeof headOf>, known: SignalEntry, list: RowList) {
   const pieces: string[][] = [];
   let room = 0;
   for (const { entity, entity_name: name } of list) {
-    const json = JSON.stringify({
-      entity,
-      name,
-      entity_name: name,
-      ...positionOf(known, entity),
-    });
+    const pair = { entity, name, entity_name: name, ...positionOf(known, entity) };
+    const json = JSON.stringify(pair);
     const bytes = Buffer.byteLength(json) + 1;
     if (bytes > room) {
       pieces.push([]);
@@ -201,8 +184,7 @@ export class CatalogTable {
   }
 
   row(number: number): CatalogRow {
-    const [start = 0, next = 1] = this.#starts.subarray(number, number + 2);
-    return parseCatalogRow(this.#bytes.toString('utf8', start, next - 1));
+    return parseCatalogRow(lineOf(this.#bytes, this.#starts, number));
   }
 
   signalOf(number: number): string {
@@ -303,4 +285,10 @@ export function lineStarts(bytes: Buffer): Uint32Array {
     starts.push(end + 1);
   }
   return Uint32Array.from(starts);
+}
+
+/** One line, without its end. */
+export function lineOf(bytes: Buffer, starts: Uint32Array, number: number): string {
+  const [start = 0, next = 1] = starts.subarray(number, number + 2);
+  return bytes.toString('utf8', start, next - 1);
 }

@@ -4,7 +4,7 @@ import { needsTokens } from '../../compiler/contract/products.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/config.ts';
-import { type Network, symbolOf } from '../money/networks.ts';
+import { symbolOf } from '../money/networks.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
@@ -33,13 +33,6 @@ const FIAT = {
     "the operator's payment processor signs a receipt for one request; send the same GET with X-RECEIPT",
 };
 
-/** Where several tokens are offered, each is a contract of its own. */
-function assetOf(token: Network): object {
-  const { name, caip2, asset, decimals } = token;
-  const other = decimals === undefined ? {} : { asset_symbol: symbolOf(token), decimals };
-  return { network: name, caip2, asset, ...other };
-}
-
 /** A channel is explained only where the operator configured it. */
 function channel(configured: boolean, how: object): object {
   return { configured, available: configured, ...(configured ? how : {}) };
@@ -50,6 +43,12 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
   const { networks, payTo, tokens, settlement } = operator;
   const extensions = operator.extensions();
   const [first] = networks;
+  // Where several tokens are offered, each is a contract of its own.
+  const assets = networks.map((token) => {
+    const { name, caip2, asset, decimals } = token;
+    const other = decimals === undefined ? {} : { asset_symbol: symbolOf(token), decimals };
+    return { network: name, caip2, asset, ...other };
+  });
   const testOnly = settlement === 'test';
   const isSold = release.catalog.operationByPath.has(SUBSCRIPTION.path);
   const body = {
@@ -63,7 +62,7 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
       networks: [...new Set(networks.flatMap(({ name, caip2 }) => [name, caip2]))],
       asset: first.asset,
       asset_symbol: 'USDC',
-      ...(networks.length === 1 ? {} : { assets: networks.map(assetOf) }),
+      ...(networks.length === 1 ? {} : { assets }),
       payTo,
       // Simulated payments have no chain that an account with code could be asked on.
       smart_accounts: !testOnly,

@@ -1,4 +1,3 @@
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import {
@@ -58,7 +57,7 @@ interface SentBody {
 export async function check({ body, spend }: Question, service: Service): Promise<Answered> {
   if (body === null) throw new TypeError('Cannot judge a body: none was read');
   const read = readBody(body, spend);
-  if ('reply' in read) return { kind: 'reply', reply: read.reply };
+  if ('reply' in read) return { kind: 'reply', ...read };
   spend(read.cost);
   const { release, log } = service;
   const { keys } = release;
@@ -74,8 +73,14 @@ export async function check({ body, spend }: Question, service: Service): Promis
     ...(await logFor(read.value, reader)),
   } as const;
   const report = judged(read.value, trusted);
-  const demanded = demandedReport(report, read, release.catalog);
-  if ('reply' in demanded) return { kind: 'reply', reply: demanded.reply };
+  let demanded: DemandedReport;
+  try {
+    const { expect } = read;
+    demanded = withDemands(report, read.value, { expect, catalog: release.catalog });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { kind: 'reply', ...refuse(400, messageOf(error)) };
+  }
   const inclusion = await inclusionOf(hashesOf(read.value), reader);
   const { verdict, issuer } = report;
   const isOwn = verdict === 'verified' && issuer !== null && own.includes(issuer);
@@ -124,20 +129,6 @@ function placesOf(value: JsonValue, found = new Set<number>()): Set<number> {
     } else placesOf(member, found);
   }
   return found;
-}
-
-/** What the body is about, and whether it answers what is expected; a refusal of what nothing could answer. */
-function demandedReport(
-  report: BodyReport,
-  { value, expect }: SentBody,
-  catalog: Catalog,
-): DemandedReport | { reply: Reply } {
-  try {
-    return withDemands(report, value, { expect, catalog });
-  } catch (error) {
-    if (error instanceof RangeError) return refuse(400, messageOf(error));
-    throw error;
-  }
 }
 
 /** Judges a body for this issuer, or else as any issuer's, whose requests this catalogue does not define. */
@@ -330,33 +321,20 @@ export function judgingCost({ citations, cost }: CheckCost): number {
 /** Bytes of a table that cost one unit to read: several times what JSON costs, also where it is refused then. */
 const TABLE_BYTES_A_UNIT = 500;
 
-/** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. */
-export function checkCost(value: JsonValue): CheckCost {
-  const { citations, cost } = weightOf(value);
-  return { citations, cost };
-}
-
-/** The same with `size`, the values read once. */
-function weightOf(value: JsonValue): CheckCost & { size: number } {
+/** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. `size` are the values read once. */
+export function checkCost(value: JsonValue): CheckCost & { size: number } {
   if (typeof value !== 'object' || value === null) {
     const size = 1 + (typeof value === 'string' ? value.length / CHARS_A_VALUE : 0);
     return { citations: 0, cost: size, size };
   }
   let [citations, cost, size] = [0, 0, OBJECT_COST];
   for (const [name, member] of Object.entries<JsonValue>(value as JsonObject)) {
-    const inside = weightOf(member);
+    const inside = checkCost(member);
     citations += inside.citations;
     cost += inside.cost + (NOTED.includes(name) ? PROOF_COST + PROOF_READINGS * inside.size : 0);
     size += inside.size + name.length / CHARS_A_VALUE;
   }
-  const hashes = (cites(value) ? 1 : 0) + (Object.hasOwn(value, 'record_hash') ? 1 : 0);
-  return {
-    citations: citations + (cites(value) ? 1 : 0),
-    cost: cost + hashes * size + OBJECT_COST,
-    size,
-  };
-}
-
-function cites(value: object): boolean {
-  return Object.hasOwn(value, '_citation');
+  const own = Number(Object.hasOwn(value, '_citation'));
+  const hashes = own + Number(Object.hasOwn(value, 'record_hash'));
+  return { citations: citations + own, cost: cost + hashes * size + OBJECT_COST, size };
 }

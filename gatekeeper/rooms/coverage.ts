@@ -17,6 +17,7 @@ import type { Spend } from '../http/cost.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { onceForEach } from '../system/once-per.ts';
 import { catalogRows, catalogTable, distinctEntities, type RowList } from './catalog.ts';
 import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 
@@ -34,29 +35,18 @@ const UPDATE_STATUS_RULE =
   'not_published, unknown, then on_schedule';
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 
-interface CoverageAnswers {
-  at: number;
-  /** By signal: every page tells the counts of all. */
-  counts: WeakMap<Stock, FreshnessCounts>;
-  /** By canonical target, which unknown parameters do not change. */
-  listed: BoundedMap<string, Buffer>;
-  /** Apart, for there are many of them. */
-  entities: BoundedMap<string, Buffer>;
-}
+const answersOf = new WeakMap<ReleaseIndex, ReturnType<typeof emptyAnswers>>();
 
-const answersOf = new WeakMap<ReleaseIndex, CoverageAnswers>();
-
-function answersAt(release: ReleaseIndex, now: number): CoverageAnswers {
-  const known = answersOf.get(release);
-  if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
-  const made = {
-    at: now,
+function emptyAnswers(at: number) {
+  return {
+    at,
+    /** By signal: every page tells the counts of all. */
     counts: new WeakMap<Stock, FreshnessCounts>(),
+    /** By canonical target, which unknown parameters do not change. */
     listed: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.listed, isByUse: true }),
+    /** Apart, for there are many of them. */
     entities: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.entities, isByUse: true }),
   };
-  answersOf.set(release, made);
-  return made;
 }
 
 /** `/gauge/coverage`: counts and freshness of every line. Computed, because freshness follows the clock and filters combine. */
@@ -64,13 +54,17 @@ export async function coverage(question: Question, service: Service): Promise<An
   const { release, clock } = service;
   const { values, target } = question.route;
   const now = clock();
-  const answers = answersAt(release, now);
+  let answers = answersOf.get(release);
+  if (answers === undefined || Math.abs(now - answers.at) >= COVERAGE_TTL_S * 1000) {
+    answers = emptyAnswers(now);
+    answersOf.set(release, answers);
+  }
   const kept = values.entity === undefined ? answers.listed : answers.entities;
   const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
   const known = kept.get(target);
   if (known !== undefined) return jsonBytes(known, keepMs);
   const covered = await coveredBy(question, release, answers);
-  const body = await coverageBytes(covered, values, { release, now: answers.at });
+  const body = coverageBytes(covered, values, { release, now: answers.at });
   // Only what is stored is kept: a stranger's texts cannot evict it.
   const isStored = covered.length > 0 && pageOf(values) <= pagesOf(covered, isCompact(values));
   if (isStored) kept.set(target, body, body.length);
@@ -80,7 +74,7 @@ export async function coverage(question: Question, service: Service): Promise<An
 async function coveredBy(
   { route: { values }, spend }: Question,
   release: ReleaseIndex,
-  { at, counts }: CoverageAnswers,
+  { at, counts }: ReturnType<typeof emptyAnswers>,
 ): Promise<readonly Covered[]> {
   const { entity } = values;
   const stored =
@@ -109,13 +103,13 @@ function rowsOnPages({ rows }: Covered, compact: boolean): number {
 }
 
 /** The whole answer, without its readings where they are too many; a page of it where one is asked for or nothing else fits. */
-async function coverageBytes(
+function coverageBytes(
   covered: readonly Covered[],
   values: Values,
   { release, now }: { release: ReleaseIndex; now: number },
-): Promise<Buffer> {
+): Buffer {
   const compact = isCompact(values);
-  const distinct = await distinctOf(covered, values, release);
+  const distinct = distinctOf(covered, values, release);
   const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
   const whole = (listed: boolean): Buffer => {
     const signals = covered.map((one) => {
@@ -130,12 +124,8 @@ async function coverageBytes(
       if (body.length <= FREE_BYTES_MAX) return body;
     }
   }
-  return coverageBody(
-    covered,
-    distinct,
-    'a page; next leads on',
-    pageMembers(covered, values, now),
-  );
+  const page = pageMembers(covered, values, now);
+  return coverageBody(covered, distinct, 'a page; next leads on', page);
 }
 
 const LEFT_OUT = 'readings are left out; ask by signal_id or industry, or page by page from page=1';
@@ -160,14 +150,13 @@ function pageMembers(covered: readonly Covered[], values: Values, now: number): 
 /** Distinct entities of a filter, counted once for a release. */
 const distinctBy = oncePerRelease(() => new Map<string, number>());
 
-async function distinctOf(
+function distinctOf(
   covered: readonly Covered[],
   { signal_id, industry, entity }: Values,
   release: ReleaseIndex,
-): Promise<number> {
+): number {
   const lists = covered.map(({ rows }) => rows);
   if (entity !== undefined || covered.length === 0) return distinctEntities(lists);
-  if (signal_id === undefined && industry === undefined) return entityCount(release);
   const known = distinctBy(release);
   const filter = JSON.stringify([signal_id, industry]);
   const count = known.get(filter) ?? distinctEntities(lists);
@@ -210,12 +199,17 @@ type FreshnessCounts = Readonly<Record<FreshnessClass, number>>;
 type Covered = Stock & { counts: FreshnessCounts };
 
 function compactRow({ signal, line, rows, counts, punctual }: Covered, now: number): object {
+  const { lateUntil, knownUntil } = punctual;
+  // The worst state of all entities; nothing is known of a signal without readings.
+  let update_status: UpdateState = 'unknown';
+  if (now <= lateUntil) update_status = 'overdue';
+  else if (rows.length > 0 && now <= knownUntil) update_status = 'on_schedule';
   return {
     signal_id: signal.id,
     industry: line.industry,
     entities_count: rows.length,
     freshness_counts: counts,
-    update_status: leastPunctual(rows.length, punctual, now),
+    update_status,
     latest_observed_at: rows.at(-1)?.observed_at ?? null,
   };
 }
@@ -242,16 +236,6 @@ function freshnessCounts({ signal, rows }: Stock, now: number): FreshnessCounts 
   const stale = firstWhere(rows.length, (at) => word(at) !== 'stale');
   const notFresh = firstWhere(rows.length, (at) => word(at) === 'fresh');
   return { fresh: rows.length - notFresh, recent: notFresh - stale, stale };
-}
-
-/** The worst state of all entities; nothing is known of a signal without readings. */
-function leastPunctual(
-  count: number,
-  { lateUntil, knownUntil }: Punctuality,
-  now: number,
-): UpdateState {
-  if (now <= lateUntil) return 'overdue';
-  return count > 0 && now <= knownUntil ? 'on_schedule' : 'unknown';
 }
 
 /** Readings of one entity that are parsed at the price of a plain answer. */
@@ -290,10 +274,6 @@ function stockOf({ signal, line }: SignalEntry, rows: RowList): Stock {
   return { signal, line, rows: oldestFirst, punctual: { lateUntil, knownUntil } };
 }
 
-const entityCount = perRelease(async (release: ReleaseIndex): Promise<number> => {
-  return distinctEntities((await catalogRows(release)).values());
-});
-
 /** What is stored of an entity in any spelling: a stranger's text must not cost a look at every reading. */
 async function stocksOf(
   entity: string,
@@ -310,11 +290,5 @@ async function stocksOf(
   });
 }
 
-const sorted = new WeakMap<RowList, RowList>();
-
 /** Rows in the order in which they are listed, sorted once for a release. */
-function byEntity(rows: RowList): RowList {
-  const known = sorted.get(rows) ?? rows.sortedBy(({ entity }) => entity);
-  sorted.set(rows, known);
-  return known;
-}
+const byEntity = onceForEach((rows: RowList) => rows.sortedBy(({ entity }) => entity));

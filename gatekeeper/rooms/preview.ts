@@ -108,7 +108,7 @@ function cutNote(
   const holdsMore = (folder: string): boolean =>
     release.files.pathsUnder(folder, names + 1).length > names;
   const menu = prices === undefined ? '' : ` and ${prices} of ${priced.length} prices`;
-  const isOpenCut = listed.some((row) => row.open && holdsMore(bundleFolder(row)));
+  const isOpenCut = listed.some((row) => row.open && holdsMore(`bundle/${row.id}/`));
   const cuts = [
     listed.some(isCut) || prices !== undefined
       ? [`at most ${names} names each${menu}; all are in ${CATALOG_URL}`]
@@ -119,10 +119,6 @@ function cutNote(
       : [],
   ].flat();
   return cuts.length === 0 ? {} : { left_out: cuts.join('. ') };
-}
-
-function bundleFolder({ id }: Line): string {
-  return `bundle/${id}/`;
 }
 
 function documentFolder({ path, file }: Pick<TableRow, 'path' | 'file'>): string {
@@ -141,7 +137,7 @@ function bundleList(
   const endpoint = release.catalog.operationByPath.get(path);
   if (endpoint === undefined) return [];
   if (!row.open) return [[name, row.entities.slice(0, max)]];
-  const stored = release.files.pathsUnder(bundleFolder(row), max).flatMap((file) => {
+  const stored = release.files.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
     return parseFilePath(endpoint, file)?.[param] ?? [];
   });
   return [[name, [...new Set([...row.entities.slice(0, max), ...stored])]]];
@@ -179,18 +175,16 @@ const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly st
 });
 
 /** `/trust/preview`: the stored list, or the ids that hold the text; always a 200. Computed, because the text is the caller's. */
-export function previewSearch(question: Question, service: Service): Promise<Answered> {
-  const { q } = question.route.values;
-  return q === undefined ? storedFile(question, service) : found(q, question, service);
-}
-
-async function found(q: string, { spend }: Question, { release }: Service): Promise<Answered> {
+export async function previewSearch(question: Question, service: Service): Promise<Answered> {
+  const { route, spend } = question;
+  const { q } = route.values;
+  if (q === undefined) return storedFile(question, service);
   const wanted = q
     .trim()
     .slice(0, SEARCH_CHARS_MAX)
     .toLowerCase()
     .replaceAll(/[.\s]+/g, '-');
-  const ids = wanted === '' ? [] : await serviceIds(release);
+  const ids = wanted === '' ? [] : await serviceIds(service.release);
   spend(ids.length / IDS_A_UNIT);
   const matches = ids.filter((id) => id.includes(wanted));
   const [first] = matches;

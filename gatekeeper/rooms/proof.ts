@@ -62,15 +62,13 @@ async function proofBody(digits: string, reader: LookUpReader): Promise<object> 
   return { endpoint: 'proof', ...known, inclusion, anchor, note };
 }
 
-const NO_CORE = { hash_core: null, hash_core_members: null } as const;
-
-const NO_PLACE = { inclusion: null, anchor: null } as const;
-
 const NOTHING = {
   found: false,
   record_status: { state: 'not_found' },
-  ...NO_CORE,
-  ...NO_PLACE,
+  hash_core: null,
+  hash_core_members: null,
+  inclusion: null,
+  anchor: null,
 } as const;
 
 async function recordWords(
@@ -171,22 +169,14 @@ const LIST_NOTE =
 async function entry(digits: string, reader: ReleaseReader): Promise<object> {
   const [taken, ...more] = await findTaken(digits, reader);
   const head = { endpoint: 'gauge/anchor', hash: `sha256:${digits}` };
-  if (taken === undefined || more.length > 0) {
-    const matches = more.length + 1;
-    return taken === undefined
-      ? { ...head, found: false, note: ABSENT_NOTES.not_found }
-      : { ...head, found: false, ambiguous: true, matches, note: ABSENT_NOTES.ambiguous };
-  }
+  if (taken === undefined) return { ...head, found: false, note: ABSENT_NOTES.not_found };
+  const matches = more.length + 1;
+  if (matches > 1)
+    return { ...head, found: false, ambiguous: true, matches, note: ABSENT_NOTES.ambiguous };
   const inclusion = await inclusionOf(taken, reader);
   const words = await anchorWords(inclusion.entry_index, reader);
-  return {
-    ...head,
-    hash: taken.record_hash,
-    found: true,
-    ...inclusion,
-    ...words,
-    note: FOUND_NOTE,
-  };
+  const { record_hash: hash } = taken;
+  return { ...head, hash, found: true, ...inclusion, ...words, note: FOUND_NOTE };
 }
 
 const ABSENT_NOTES = {

@@ -10,6 +10,7 @@ import { DamagedFileError, sha256 } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { placeOfStatement } from '../release/statements.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { onceForEach } from '../system/once-per.ts';
 
 /** Bytes that tell a signed table from JSON. */
 const TABLE_MARK_BYTES = 2;
@@ -119,19 +120,13 @@ async function proofText(cited: Cited, tip: LogTip, reader: ReleaseReader): Prom
   return text;
 }
 
-const around = new WeakMap<LogTip, readonly [string, string]>();
-
 /** What stands around the `extra` of every proof of a release, as JSON. */
-function aroundExtra(tip: LogTip): readonly [string, string] {
-  const known = around.get(tip);
-  if (known !== undefined) return known;
-  const { index, hashes, checkpoint } = tip.proof;
+const aroundExtra = onceForEach(({ proof }: LogTip) => {
+  const { index, hashes, checkpoint } = proof;
   const text = formatTlogProof({ index, hashes, checkpoint });
   const cut = text.indexOf('\n') + 1;
-  const parts = [
+  return [
     JSON.stringify(`${text.slice(0, cut)}extra `).slice(0, -1),
     JSON.stringify(`\n${text.slice(cut)}`).slice(1),
   ] as const;
-  around.set(tip, parts);
-  return parts;
-}
+});

@@ -1,10 +1,13 @@
-import { type Cutoff, parseCutoff } from '../../compiler/contract/cutoff.ts';
+import { parseCutoff } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { canonicalForm, isEventClass } from '../../compiler/contract/filing.ts';
+import { canonicalForm, cikOf, isEventClass } from '../../compiler/contract/filing.ts';
 import {
-  type IndexedInterval,
+  FILERS_PATH,
+  type FilerLine,
   LATER_FILE,
+  parseFilerLine,
   restFile,
+  type SettlementIndex,
   type SettlementPath,
   settlementIndexPath,
   settlementPath,
@@ -14,9 +17,12 @@ import { firstWhere } from '../../compiler/contract/lists.ts';
 import { withEchoes } from '../../compiler/contract/settlement-echoes.ts';
 import { cutoffOrder, endOfLook } from '../../compiler/contract/settlement-intervals.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
-import { costOfParsing } from '../http/cost.ts';
+import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
-import { findFiler, settlementIndex } from './filings.ts';
+import { oncePerRelease, perRelease } from '../release/per-release.ts';
+import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { lineOf, lineStarts } from './catalog.ts';
 import { jsonContent } from './json-content.ts';
 
 /**
@@ -32,7 +38,10 @@ export async function resolve(question: Question, service: Service): Promise<Ans
     const fault = { miss: 'illegal_value', missing: [], ...illegal } as const;
     return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
   }
-  const filer = await findFiler(defined(values.entity, 'the filer'), release);
+  const entity = defined(values.entity, 'the filer');
+  const { byCik, byTicker } = await filersOf(release);
+  // By ticker or by any spelling of its CIK, in upper case.
+  const filer = byTicker.get(entity) ?? byCik.get(cikOf(entity) ?? '');
   const cutoff = parseCutoff(defined(values.cutoff, 'the cutoff'));
   if (filer === undefined || cutoff === null) return MISS;
   const form = canonicalForm(defined(values.form, 'the form'));
@@ -49,11 +58,16 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   if (list === undefined && !release.has(placeOf(rest))) return MISS;
   if (question.isProbe) return IS_THERE;
   const isLater = cutoffOrder(cutoff, endOfLook(filer.collected_at, cutoff.basis)) >= 0;
-  const file = isLater
-    ? LATER_FILE
-    : list === undefined
-      ? rest
-      : fileAt(list[cutoff.basis], cutoff);
+  let file: string = isLater ? LATER_FILE : rest;
+  if (!isLater && list !== undefined) {
+    const intervals = list[cutoff.basis];
+    // The first one that begins after the cutoff, which is not after the last, follows the one that holds it.
+    const next = firstWhere(intervals.length, (at) => {
+      const [from] = defined(intervals[at], 'an interval');
+      return cutoffOrder(cutoff, from) < 0;
+    });
+    [, , file] = defined(intervals[next - 1], 'the interval of the cutoff');
+  }
   const { bytes } = await release.body(placeOf(file), spend);
   spend(costOfParsing(bytes.length));
   const echoes = { cutoff_time: cutoff.at, market_or_event: values.market_or_event ?? null };
@@ -73,13 +87,42 @@ function illegalValue(values: Question['route']['values']) {
   return null;
 }
 
-/** The answer whose interval holds a cutoff, which is not after the last. */
-function fileAt(intervals: readonly IndexedInterval[], cutoff: Cutoff): string {
-  // The first one that begins after the cutoff follows the one that holds it.
-  const next = firstWhere(intervals.length, (at) => {
-    const [from] = defined(intervals[at], 'an interval');
-    return cutoffOrder(cutoff, from) < 0;
-  });
-  const [, , file] = defined(intervals[next - 1], 'the interval of the cutoff');
-  return file;
+/** Bytes of indexes of answers that are kept parsed for one release. */
+const INDEXES_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Everybody whose filings are stored. */
+const filersOf = perRelease(async (release: ReleaseIndex) => {
+  const isStored = release.has(FILERS_PATH);
+  const bytes = isStored ? (await release.body(FILERS_PATH, FOR_EVERYBODY)).bytes : Buffer.alloc(0);
+  const starts = lineStarts(bytes);
+  // Each line is a text of its own: as pieces of one text they would hold all of it.
+  const filers = Array.from({ length: starts.length - 1 }, (_, at) =>
+    parseFilerLine(lineOf(bytes, starts, at)),
+  );
+  return {
+    byCik: new Map(filers.map((filer) => [filer.cik, filer])),
+    byTicker: new Map<string, FilerLine>(
+      filers.flatMap((filer) => filer.tickers.map((name) => [name, filer])),
+    ),
+  };
+});
+
+const indexes = oncePerRelease(
+  () => new BoundedMap<string, SettlementIndex>({ bytes: INDEXES_BYTES_MAX, isByUse: true }),
+);
+
+/** The answers about one form of a filer, at the cost of who makes their index be parsed; null where there is none. */
+async function settlementIndex(
+  path: string,
+  { release, spend }: ReleaseReader,
+): Promise<SettlementIndex | null> {
+  const kept = indexes(release);
+  const known = kept.get(path);
+  if (known !== undefined) return known;
+  if (!release.has(path)) return null;
+  const { bytes } = await release.body(path, spend);
+  spend(costOfParsing(bytes.length));
+  const made: SettlementIndex = JSON.parse(bytes.toString('utf8'));
+  kept.set(path, made, bytes.length);
+  return made;
 }

@@ -24,6 +24,7 @@ import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/shown.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import { type Body, requestFile } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { onceForEach } from '../system/once-per.ts';
 import { lineStarts } from './catalog.ts';
 
 /** `/gauge/history-series`: the last `days` of rows. Computed, because it is cut from segments that all releases share. */
@@ -41,18 +42,27 @@ export async function series(question: Question, service: Service): Promise<Answ
   const open: OpenSegment = async (segment) => {
     const [start, count] = segment;
     const file = segmentPath(subject, { start, count });
-    return segmentLayout(await service.release.body(file, spend), start);
+    return { ...segmentLayout(await service.release.body(file, spend)), start };
   };
-  const cut = await cutOf(layout, days, open);
+  const before = await beginning(layout, days, open);
+  const reached = layout.segments.filter(([start, count]) => start + count > before.rows);
+  const cut = { before, stretches: [...(await Promise.all(reached.map(open))), layout] };
   const tables = { subject, tables: tablesOf(service.release), spend };
-  const inForm = (form: Form) => tableCut(cut, form, tables);
+  const inForm = (form: Form) => rowsOf(cut, (stretch) => tableIn(form, stretch, tables));
   const asked = { days, now: service.clock() };
   const hasCores = values.verifiable !== undefined;
   if (mediaTypeOf(endpoint, target) !== CSV_MEDIA_TYPE) {
-    const rows = hasCores ? [...inForm('json-cores'), behindRows(layout)] : storedRows(cut);
-    return content([...beforeRows(layout, cut.before, asked), ...rows], JSON_MEDIA_TYPE);
+    const rows = hasCores
+      ? [...inForm('json-cores'), behindRows(layout)]
+      : rowsOf(cut, ({ body: { bytes }, rows }) => ({ bytes, rows }));
+    return content([beforeRows(layout, before, asked), ...rows], JSON_MEDIA_TYPE);
   }
-  const head = values.format === SIGNED_CSV ? signedHead(layout, cut, asked) : '';
+  let head = '';
+  if (values.format === SIGNED_CSV) {
+    // The line in front of a signed table: the JSON answer without its rows. No text of JSON holds a line end.
+    const answer = Buffer.concat([beforeRows(layout, before, asked), behindRows(layout)]);
+    head = signedCsvHead(answer.toString('utf8').replaceAll('\n', ''));
+  }
   const columns = csvLine(hasCores ? CORE_COLUMNS : SERIES_COLUMNS);
   const parts = [Buffer.from(head + columns), ...inForm(hasCores ? 'csv-cores' : 'csv')];
   return content(parts, `${CSV_MEDIA_TYPE}; charset=utf-8`);
@@ -64,13 +74,6 @@ function content(parts: readonly Buffer[], contentType: string): Answered {
 }
 
 type OpenSegment = (segment: StoredSegment) => Promise<Stretch>;
-
-async function cutOf(layout: SeriesLayout, days: number, open: OpenSegment): Promise<Cut> {
-  const before = await beginning(layout, days, open);
-  const reached = layout.segments.filter(([start, count]) => start + count > before.rows);
-  const stretches = await Promise.all(reached.map(open));
-  return { before, stretches: [...stretches, layout] };
-}
 
 /** The state in front of the first row that `days` reach, counted back from the newest snapshot. */
 async function beginning(
@@ -92,12 +95,6 @@ async function beginning(
   return stateBefore(cut, [begin, ...ends, ...near.map(([date]) => date)]);
 }
 
-/** What was asked for, and the time of the request in milliseconds. */
-interface Asked {
-  days: number;
-  now: number;
-}
-
 function behindRows({ body, rows }: SeriesLayout): Buffer {
   return body.bytes.subarray(rows.at(-1));
 }
@@ -105,20 +102,14 @@ function behindRows({ body, rows }: SeriesLayout): Buffer {
 function beforeRows(
   { body, headEnd, end }: SeriesLayout,
   before: ChainState,
-  { days, now }: Asked,
-): readonly Buffer[] {
+  { days, now }: { days: number; now: number },
+): Buffer {
   const count = end - before.rows;
   const members = `${JSON.stringify({ days, count, before }).slice(1, -1)},"rows":[\n`;
   // The head is an object that goes on: a comma and a line end stand where its brace would.
   const stored = `${body.bytes.toString('utf8', 0, headEnd).slice(0, -2)}}`;
   const head = `${deliveredText(stored, now).slice(0, -1)},\n`;
-  return [Buffer.from(head + members)];
-}
-
-/** The line in front of a signed table: the JSON answer without its rows. No text of JSON holds a line end. */
-function signedHead(layout: SeriesLayout, { before }: Cut, asked: Asked): string {
-  const answer = Buffer.concat([...beforeRows(layout, before, asked), behindRows(layout)]);
-  return signedCsvHead(answer.toString('utf8').replaceAll('\n', ''));
+  return Buffer.from(head + members);
 }
 
 // Where the lines of a stored series stand (AUDIT.md, section 3). Answers are cut out of these bytes.
@@ -147,21 +138,8 @@ interface SeriesLayout extends Stretch {
   end: number;
 }
 
-/** What is made of a body, once for as long as the body is held. */
-function oncePerBody<Value, More extends readonly unknown[]>(
-  make: (body: Body, ...more: More) => Value,
-): (body: Body, ...more: More) => Value {
-  const made = new WeakMap<Body, { value: Value }>();
-  return (body, ...more) => {
-    const known = made.get(body);
-    if (known !== undefined) return known.value;
-    const value = make(body, ...more);
-    made.set(body, { value });
-    return value;
-  };
-}
-
-const layoutOf = oncePerBody((body: Body): SeriesLayout => {
+/** Made once for as long as the body is held. */
+const layoutOf = onceForEach((body: Body): SeriesLayout => {
   const [, headEnd = 0, segmentsEnd = 0, cutsEnd = 0, originsEnd = 0, answerEnd = 0, ...more] =
     lineStarts(body.bytes);
   const line = (start: number, end: number): string => body.bytes.toString('utf8', start, end);
@@ -183,11 +161,11 @@ const layoutOf = oncePerBody((body: Body): SeriesLayout => {
 });
 
 /** The layout of a segment: its cuts, its origins, then its rows. */
-const segmentLayout = oncePerBody((body: Body, start: number): Stretch => {
+const segmentLayout = onceForEach((body: Body): Omit<Stretch, 'start'> => {
   const [, cutsEnd = 0, originsEnd = 0, ...more] = lineStarts(body.bytes);
   const cuts: SeriesCut[] = JSON.parse(body.bytes.toString('utf8', 0, cutsEnd));
   const origins: OriginRun[] = JSON.parse(body.bytes.toString('utf8', cutsEnd, originsEnd));
-  return { body, start, cuts, origins, rows: [originsEnd, ...more] };
+  return { body, cuts, origins, rows: [originsEnd, ...more] };
 });
 
 /** The value of a line that is one member of an object: `"name":value,`. */
@@ -208,46 +186,24 @@ const tablesOf = oncePerRelease(
   (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
 );
 
-/** What is delivered: the state in front of the first row, and the files that hold it and those behind it. */
-interface Cut {
-  before: ChainState;
-  stretches: readonly Stretch[];
+/** What stands from the first delivered row on in each file, in some form: the chain state in front of it is listed in the files. */
+function rowsOf(
+  { before, stretches }: { before: ChainState; stretches: readonly Stretch[] },
+  formOf: (stretch: Stretch) => { bytes: Buffer; rows: readonly number[] },
+): readonly Buffer[] {
+  return stretches.map((stretch) => {
+    const { bytes, rows } = formOf(stretch);
+    return bytes.subarray(rows[Math.max(0, before.rows - stretch.start)]);
+  });
 }
 
-/** The stored bytes of the rows and what stands behind them: the chain state in front of them is listed in the files. */
-function storedRows({ before, stretches }: Cut): readonly Buffer[] {
-  return stretches.map((stretch) =>
-    stretch.body.bytes.subarray(offsetIn(stretch.rows, stretch, before)),
-  );
-}
-
-/** Where the rows behind a state begin, out of the offsets of all rows of a stretch. */
-function offsetIn(
-  offsets: readonly number[],
-  { start }: Stretch,
-  { rows }: ChainState,
-): number | undefined {
-  return offsets[Math.max(0, rows - start)];
-}
-
-/** Rows of one file in some form, and where each of them begins. */
-interface Table {
-  bytes: Buffer;
-  rows: readonly number[];
-}
+type Table = ReturnType<typeof makeTable>;
 
 interface Source {
   subject: SeriesSubject;
   tables: Tables;
   /** Whoever makes rows be put into a form pays for it, before any money has moved. */
   spend: Spend;
-}
-
-function tableCut({ before, stretches }: Cut, form: Form, source: Source): readonly Buffer[] {
-  return stretches.map((stretch) => {
-    const { bytes, rows } = tableIn(form, stretch, source);
-    return bytes.subarray(offsetIn(rows, stretch, before));
-  });
 }
 
 /** Made once for a stored body: many ask for the end of the same rows. */
@@ -270,6 +226,7 @@ const ROW_IN: Readonly<Record<Form, (line: RowLine, core: string) => string>> = 
     `${line.slice(0, end)},"_hash_core":${core}${line.slice(end)}`,
 };
 
+/** Rows of one file in some form, and where each of them begins. */
 function makeTable(form: Form, { body, rows: offsets, origins }: Stretch, subject: SeriesSubject) {
   const rows: number[] = [];
   const lines: Buffer[] = [];
@@ -287,26 +244,20 @@ function makeTable(form: Form, { body, rows: offsets, origins }: Stretch, subjec
   return { bytes: Buffer.concat(lines), rows };
 }
 
-/** One stored row and where in its line something stands; its metrics are copied as the JSON that they are, never read. */
-interface RowLine {
-  line: string;
-  /** Offset of the comma in front of `data_age_hours`. */
-  age: number;
-  current: number;
-  /** Offset behind the metrics. */
-  band: number;
-  /** Offset of the brace that ends the row. */
-  end: number;
-}
+type RowLine = ReturnType<typeof rowLine>;
 
-function rowLine(line: string): RowLine {
+/** One stored row and where in its line something stands; its metrics are copied as the JSON that they are, never read. */
+function rowLine(line: string) {
   // A quotation mark inside a text is escaped, so these words can only be members of the row.
   const hash = line.lastIndexOf(',"record_hash":');
   return {
     line,
+    /** Offset of the comma in front of `data_age_hours`. */
     age: line.indexOf(',"data_age_hours":'),
     current: line.indexOf('"current":') + '"current":'.length,
+    /** Offset behind the metrics. */
     band: line.lastIndexOf(',"band":', hash),
+    /** Offset of the brace that ends the row. */
     end: line.lastIndexOf('}'),
   };
 }

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { logOrigin, verifierKey } from '../../compiler/contract/checkpoint.ts';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import { messageOf } from '../../compiler/contract/errors.ts';
 import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/html.ts';
 import { PROOF_BYTES_MAX, parseProof } from '../../compiler/contract/ots-proof.ts';
 import {
@@ -22,7 +21,6 @@ import {
   LOG_FOLDER,
   LOG_KEY_PATH,
   parseTilePath,
-  type Tile,
 } from '../../compiler/contract/tiles.ts';
 import { notFound } from '../answers/answers.ts';
 import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
@@ -33,11 +31,12 @@ import type { HttpRequest } from '../http/request.ts';
 import { codedFile } from '../release/coded-file.ts';
 import { hexInTurns } from '../release/listed-files.ts';
 import { entryOfSequence } from '../release/log-files.ts';
-import { anchorStateFault } from '../release/log-place.ts';
+import { anchorStateOf } from '../release/log-place.ts';
 import { logTip } from '../release/log-tip.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import { DamagedFileError, sha256 } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
+import { faultOf } from '../release/release-source.ts';
 import { takenBytes } from '../release/taken-files.ts';
 import { SITE_POLICY } from './pages.ts';
 
@@ -86,7 +85,7 @@ async function storedFile(
     );
   }
   // As it was checked, from memory.
-  if (path === RELEASE_NAME) return whole(release.place.head, headSha256(release).hex, row);
+  if (path === RELEASE_NAME) return whole(release.place.head, headSha256(release), row);
   const { place, headers: coded } = codedFile(path, asked.facts.acceptEncoding, release);
   const { bytes, sha256 } = await release.body(place, asked.spend);
   // Where a reader starts, an answer leads to all that describes the service.
@@ -105,9 +104,7 @@ function whole(
   return { reply: { status: 200, headers: [...headers, ...others], body }, etag };
 }
 
-const headSha256 = oncePerRelease(({ place }) => ({
-  hex: createHash('sha256').update(place.head).digest('hex'),
-}));
+const headSha256 = oncePerRelease(({ place }) => hash('sha256', place.head));
 
 /** Seconds that anybody may keep a file that a later release may replace. */
 const RELEASE_MAX_AGE_S = 60;
@@ -181,22 +178,22 @@ async function logBytes(path: string, reader: ReleaseReader): Promise<Buffer | n
   if (root !== undefined) {
     const max = kind === 'json' ? SMALL_BYTES_MAX : PROOF_BYTES_MAX;
     const fault = (bytes: Buffer): string | null =>
-      kind === 'json' ? anchorStateFault(bytes, root) : stampFault(bytes, root);
+      faultOf(() =>
+        kind === 'json' ? anchorStateOf(bytes, root) : parseProof(bytes, Buffer.from(root, 'hex')),
+      );
     return place.log(path, { max, fault });
   }
   const [, sequence] = TAKEN.exec(path) ?? [];
   if (sequence !== undefined) return takenBy(Number(sequence), reader);
   const tile = parseTilePath(path);
-  return tile === null ? null : tileBytes(tile, release);
-}
-
-function stampFault(bytes: Buffer, root: string): string | null {
-  try {
-    parseProof(bytes, Buffer.from(root, 'hex'));
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
+  if (tile === null) return null;
+  const { tree } = await logTip(release);
+  const { level, width } = tile;
+  const whole = tree.tileAt(tile);
+  if (whole === null || whole.width < width) return null;
+  return level === 'entries'
+    ? Buffer.from(encodeBundle((await tree.entriesOf(whole)).slice(0, width)))
+    : Buffer.concat((await tree.hashesOf({ ...whole, level })).slice(0, width));
 }
 
 async function takenBy(sequence: number, { release, spend }: ReleaseReader) {
@@ -208,16 +205,6 @@ async function takenBy(sequence: number, { release, spend }: ReleaseReader) {
   if (found === null || found.entry.new.count === 0) return null;
   const { place } = release;
   return takenBytes(found.entry, { place, spend });
-}
-
-async function tileBytes(tile: Tile, release: ReleaseIndex): Promise<Buffer | null> {
-  const { tree } = await logTip(release);
-  const { level, width } = tile;
-  const whole = tree.tileAt(tile);
-  if (whole === null || whole.width < width) return null;
-  return level === 'entries'
-    ? Buffer.from(encodeBundle((await tree.entriesOf(whole)).slice(0, width)))
-    : Buffer.concat((await tree.hashesOf({ ...whole, level })).slice(0, width));
 }
 
 // What a stranger needs to check a release from outside: its public list, and each public file by its hash and path. A path
@@ -295,24 +282,22 @@ function inRange(
   { range, ifRange }: Pick<HeaderFacts, 'range' | 'ifRange'>,
 ): Reply {
   const { length } = reply.body;
+  const part = (status: number, where: string, body: Reply['body']): Reply => {
+    return {
+      status,
+      headers: [...whole.headers, ['content-range', `bytes ${where}/${length}`]],
+      body,
+    };
+  };
   const whole: Reply = { ...reply, headers: [...reply.headers, ['accept-ranges', 'bytes']] };
   // Whoever has a part of something else gets all of this.
   if (range === null || (ifRange !== null && ifRange !== etag)) return whole;
   const [, first, last] = RANGE.exec(range.trim()) ?? [];
   if (first === undefined || last === undefined || first + last === '') return whole;
   if (first !== '' && last !== '' && Number(last) < Number(first)) return whole;
-  // The end is left out.
-  const end = last === '' ? length : Math.min(Number(last) + 1, length);
-  const isTail = first === '';
-  const from = isTail ? Math.max(0, length - Number(last)) : Number(first);
-  const to = isTail ? length : end;
-  if (from >= to) {
-    const headers = [...whole.headers, ['content-range', `bytes */${length}`] as const];
-    return { status: 416, headers, body: '' };
-  }
-  const headers = [
-    ...whole.headers,
-    ['content-range', `bytes ${from}-${to - 1}/${length}`] as const,
-  ];
-  return { status: 206, headers, body: reply.body.subarray(from, to) };
+  // Without a first byte, so many of the end. The end is left out.
+  const from = first === '' ? Math.max(0, length - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? length : Math.min(Number(last) + 1, length);
+  if (from >= to) return part(416, '*', '');
+  return part(206, `${from}-${to - 1}`, reply.body.subarray(from, to));
 }

@@ -34,8 +34,6 @@ import { jsonContent } from './json-content.ts';
 
 const BEARER = /^Bearer +([^ ,]+) *$/i;
 
-type Refused = 'missing_token' | 'invalid_token' | 'expired_token';
-
 /** The answer of subscription paths that no token opens; null for every other path and for a token of ours. */
 export function tokenGate(
   endpoint: Endpoint,
@@ -69,13 +67,13 @@ function sentToken(authorization: string | null, query: string | null): string |
   return query === null || query === bearer ? bearer : '';
 }
 
-const WORDS: Readonly<Record<Refused, string>> = {
+const WORDS = {
   missing_token: 'Send Authorization: Bearer <token>, or token=<token> in the query',
   invalid_token: 'The token was not issued here; get one at /gauge/subscribe',
   expired_token: 'The token has expired; get a new one at /gauge/subscribe',
-};
+} as const;
 
-function refused(code: Refused): Reply {
+function refused(code: keyof typeof WORDS): Reply {
   const challenge = code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"';
   return jsonReply(401, { error: WORDS[code], code, mint: MINT_PATH }, [
     ['www-authenticate', challenge],
@@ -112,28 +110,15 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const UNIX_SECONDS = /^\d{1,11}$/;
 
 /** The watchlist paths, once the token was found valid. Computed, because the list is the caller's. */
-export async function watch(question: Question, service: Service): Promise<Answered> {
-  switch (question.route.endpoint.path) {
-    case '/gauge/manifest-sweep':
-      return sweep(question.route, service.release);
-    case '/gauge/watch-changes':
-      return changes(question, service);
-    default:
-      return latest(question, service);
+export async function watch({ route, spend }: Question, service: Service): Promise<Answered> {
+  const { path } = route.endpoint;
+  if (path === '/gauge/manifest-sweep') return sweep(route, service.release);
+  const { items: list, since: given } = route.values;
+  const items = itemsOf(defined(list, 'a watchlist'));
+  if (items === null) return illegal(route, 'items', service.release);
+  if (path !== '/gauge/watch-changes') {
+    return jsonContent(await watched(items, { service, spend, note: WATCH_NOTE }), 0);
   }
-}
-
-async function latest({ route, spend }: Question, service: Service): Promise<Answered> {
-  const items = itemsOf(defined(route.values.items, 'a watchlist'));
-  if (items === null) return illegal(route, 'items', service.release);
-  const body = await watched(items, { service, spend, note: WATCH_NOTE });
-  return jsonContent(body, 0);
-}
-
-async function changes({ route, spend }: Question, service: Service): Promise<Answered> {
-  const { since: given } = route.values;
-  const items = itemsOf(defined(route.values.items, 'a watchlist'));
-  if (items === null) return illegal(route, 'items', service.release);
   const since =
     given === undefined ? service.clock() - CHANGES_HOURS_DEFAULT * HOUR_MS : sinceOf(given);
   if (since === null) return illegal(route, 'since', service.release);
@@ -242,11 +227,8 @@ function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
   const rows: CatalogRow[] = [];
   let skipped = 0;
   for (const list of lists) {
-    for (let at = Math.max(0, from - skipped); rows.length < SWEEP_PAGE_ROWS; at += 1) {
-      const row = list.at(at);
-      if (row === undefined) break;
-      rows.push(row);
-    }
+    const start = Math.max(0, from - skipped);
+    rows.push(...list.slice(start, start + SWEEP_PAGE_ROWS - rows.length));
     skipped += list.length;
   }
   return rows;

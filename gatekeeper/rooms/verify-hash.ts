@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
@@ -132,8 +132,7 @@ async function recompute(
 
 function recomputed(entry: VerifyEntry, body: Recomputed['body']): Recomputed {
   const core = storedCore(entry, body);
-  const digest = createHash('sha256').update(canonicalJson(core)).digest('hex');
-  return { body, core, recomputedHash: recordHashText(digest) };
+  return { body, core, recomputedHash: recordHashText(hash('sha256', canonicalJson(core))) };
 }
 
 /** What a free look-up may say of the thing that a hash stands for. */
@@ -196,15 +195,14 @@ async function sampleHash(
   signalId: string,
   { release, spend }: ReleaseReader,
 ): Promise<string | null> {
-  const known = sampleHashes(release);
-  const found = known.get(signalId);
-  if (found !== undefined) return found;
+  const known = sampleHashes(release).get(signalId);
+  if (known !== undefined) return known;
   const path = filePath(endpointAt('/gauge/sample'), { signal_id: signalId });
   const text = release.has(path) ? (await release.body(path, spend)).bytes.toString('utf8') : '{}';
   const { sample } = JSON.parse(text) as { sample?: { record_hash?: string | null } };
-  const hash = sample?.record_hash ?? null;
-  known.set(signalId, hash);
-  return hash;
+  const recordHash = sample?.record_hash ?? null;
+  sampleHashes(release).set(signalId, recordHash);
+  return recordHash;
 }
 
 const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(
@@ -240,24 +238,21 @@ export function storedCore({ kind, record_hash }: VerifyEntry, body: StoredMembe
   }
 }
 
-/** The core that a row carries: beside it, or as members of its own; null where it only names its hash. */
-function carriedCore(row: StoredMembers): object | null {
-  const { _hash_core } = row;
-  if (typeof _hash_core === 'object' && _hash_core !== null) return _hash_core;
-  const kind = rosterKindOf(row);
-  if (kind !== null) return rosterCore(kind, row);
-  const isLeg = CORE_FIELDS.every((name) => Object.hasOwn(row, name));
-  return isLeg ? hashCore(row as unknown as Parameters<typeof hashCore>[0]) : null;
-}
-
-/** The core beside a record hash, wherever in the body the row stands; bodies of ours are shallow. */
+/**
+ * The core beside a record hash, wherever in the body the row stands; bodies of ours are shallow. A row carries it beside it, or as
+ * members of its own; one may only name its hash.
+ */
 function coreOfRow(value: unknown, recordHash: string): object | null {
   if (typeof value !== 'object' || value === null) return null;
-  const carried =
-    (value as StoredMembers).record_hash === recordHash
-      ? carriedCore(value as StoredMembers)
-      : null;
-  if (carried !== null) return carried;
+  const row = value as StoredMembers;
+  if (row.record_hash === recordHash) {
+    const { _hash_core } = row;
+    if (typeof _hash_core === 'object' && _hash_core !== null) return _hash_core;
+    const kind = rosterKindOf(row);
+    if (kind !== null) return rosterCore(kind, row);
+    const isLeg = CORE_FIELDS.every((name) => Object.hasOwn(row, name));
+    if (isLeg) return hashCore(row as unknown as Parameters<typeof hashCore>[0]);
+  }
   for (const member of Object.values(value)) {
     const core = coreOfRow(member, recordHash);
     if (core !== null) return core;

@@ -49,46 +49,35 @@ export function verifyUsage(): Reply {
   });
 }
 
-const NOTHING = {
-  found: false,
-  verified: false,
-  recomputed_hash: null,
-  is_issuer_record: false,
-  is_truth_bear_record: false,
-  signal_id: null,
-  entity: null,
-  observed_at: null,
-  source_ref: null,
-  scope: null,
-  ots_status: null,
-} as const;
-
 function verification(digits: string, found: LookUp, catalog: Catalog) {
-  const head = { endpoint: 'gauge/verify', hash: `sha256:${digits}` } as const;
-  switch (found.state) {
-    case 'not_found':
-      return {
-        ...head,
-        ...NOTHING,
-        record_status: { state: 'not_found' },
-        note:
-          'no hash in this release, or in a body sold recently, starts with these digits. The statement of a body is known ' +
+  if (found.state === 'listed') return listedBody(found, catalog);
+  const matches = found.state === 'ambiguous' ? found.matches : 0;
+  return {
+    endpoint: 'gauge/verify',
+    hash: `sha256:${digits}`,
+    found: false,
+    verified: false,
+    recomputed_hash: null,
+    is_issuer_record: false,
+    is_truth_bear_record: false,
+    signal_id: null,
+    entity: null,
+    observed_at: null,
+    source_ref: null,
+    scope: null,
+    ots_status: null,
+    record_status: { state: 'not_found' },
+    ...(matches > 0 ? { ambiguous: true, matches } : {}),
+    note:
+      matches > 0
+        ? `ambiguous: ${matches} records start with these digits; send more digits`
+        : 'no hash in this release, or in a body sold recently, starts with these digits. The statement of a body is known ' +
           'here while it is current; the _proof in the body shows when it was, offline or with POST /verify',
-        statement: 'This hash attests nothing that is known here.',
-      };
-    case 'ambiguous':
-      return {
-        ...head,
-        ...NOTHING,
-        record_status: { state: 'not_found' },
-        ambiguous: true,
-        matches: found.matches,
-        note: `ambiguous: ${found.matches} records start with these digits; send more digits`,
-        statement: 'This prefix stands for more than one record, so it attests none of them.',
-      };
-    case 'listed':
-      return listedBody(found, catalog);
-  }
+    statement:
+      matches > 0
+        ? 'This prefix stands for more than one record, so it attests none of them.'
+        : 'This hash attests nothing that is known here.',
+  };
 }
 
 function listedBody({ entry, check }: Extract<LookUp, { state: 'listed' }>, catalog: Catalog) {

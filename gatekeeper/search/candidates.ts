@@ -1,7 +1,7 @@
 import type { Line, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
-import { grouped } from '../../compiler/contract/lists.ts';
+import { firstWhere, grouped } from '../../compiler/contract/lists.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { canonicalTarget } from '../../compiler/contract/route.ts';
 import {
@@ -18,7 +18,7 @@ import { askedFor, sellsNow, slotsOf } from '../offer/example-request.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import { type CatalogTable, catalogRows, catalogTable } from '../rooms/catalog.ts';
-import { hasDigit, type SearchIndex, type TermTable } from './open-index.ts';
+import type { SearchIndex, TermTable } from './open-index.ts';
 
 /** Something that can be asked for, and how well it answers a question. */
 export interface Candidate {
@@ -44,7 +44,7 @@ interface Sources {
   release: ReleaseIndex;
   index: SearchIndex;
   words: readonly QuestionWord[];
-  matches: Matches;
+  matches: ReturnType<typeof matchesOf>;
   spend: Spend;
 }
 
@@ -63,10 +63,16 @@ const ORDER_STEP = 1e-6;
 
 /** Everything that may answer a question, best first. */
 export async function candidates(sources: Sources): Promise<readonly Candidate[]> {
+  const { index, release, matches } = sources;
   const records: FoundSubject[] = [];
   const bundles: FoundSubject[] = [];
-  const table = await catalogTable(sources.release);
-  const places = placesOf(sources);
+  const table = await catalogTable(release);
+  const places = [...matches.places].flatMap(([number, answers]): MatchedPlace[] => {
+    const [kind, lineId, entity = '', name = null] = index.document(number);
+    const line = release.catalog.lineById.get(lineId);
+    if (kind !== 'place' || line === undefined) return [];
+    return [{ place: { line, entity, name }, answers }];
+  });
   const rowsOf = rowsOfPlaces(places, table, sources);
   for (const one of places) {
     records.push(...recordsOf(one, { table, rows: rowsOf(one.place) }, sources));
@@ -85,16 +91,6 @@ export async function candidates(sources: Sources): Promise<readonly Candidate[]
 interface MatchedPlace {
   place: RecordPlace;
   answers: MatchAnswers;
-}
-
-function placesOf({ index, release, matches }: Sources): MatchedPlace[] {
-  return [...matches.places].flatMap(([number, answers]) => {
-    const [kind, lineId, entity = '', name = null] = index.documents.row(number);
-    const line = release.catalog.lineById.get(lineId);
-    return kind === 'place' && line !== undefined
-      ? [{ place: { line, entity, name }, answers }]
-      : [];
-  });
 }
 
 /** Looks up, within the limit of a question, the rows of the places, the best place first; each entity is looked up once. */
@@ -203,7 +199,7 @@ function bundleOf({ place, answers }: MatchedPlace, sources: Sources): FoundSubj
 async function signalsOf({ release, index, matches }: Sources): Promise<FoundSubject[]> {
   const rows = await catalogRows(release);
   return [...matches.topics].flatMap(([topic, answers]) => {
-    const [kind, id] = index.documents.row(topic);
+    const [kind, id] = index.document(topic);
     const entry = kind === 'signal' ? release.catalog.entryById.get(id) : undefined;
     const first = rows.get(id)?.at(0);
     if (entry === undefined || first === undefined) return [];
@@ -223,7 +219,7 @@ function operationsOf(
   const touched = [...matches.topics]
     .sort(([, a], [, b]) => score(b, words) - score(a, words))
     .flatMap(([topic, answers]) => {
-      const [kind, path] = index.documents.row(topic);
+      const [kind, path] = index.document(topic);
       const row = kind === 'operation' ? release.catalog.operationByPath.get(path) : undefined;
       return row === undefined || !sellsNow(row, release) ? [] : [{ row, answers }];
     })
@@ -290,7 +286,8 @@ const TERMS_A_WORD_MAX = 8;
 const SURE = { same: 1, joined: 1, beginning: 0.8, misspelt: 0.75 } as const;
 const BEGINNING_CHARS_MIN = 3;
 const MISSPELT_CHARS_MIN = 5;
-const ASCII = /^[a-z]+$/;
+/** Ids and figures are never taken for others. */
+const LETTERS = /^[a-z]+$/;
 
 /** Words that ask, or that say when, and say nothing of what is asked about. */
 const FILLERS = new Set(
@@ -381,7 +378,7 @@ function corrected(word: string, table: TermTable): Meaning[] {
   const begun =
     word.length < BEGINNING_CHARS_MIN ? [] : table.beginningWith(word, TERMS_A_WORD_MAX);
   const near =
-    word.length < MISSPELT_CHARS_MIN || hasDigit(word) || !ASCII.test(word)
+    word.length < MISSPELT_CHARS_MIN || !LETTERS.test(word)
       ? []
       : table.nearTo(word, TERMS_A_WORD_MAX);
   return [
@@ -422,23 +419,17 @@ const PLACES_MAX = 40;
 /** How much a document says about each word, 0 to 1. Read without a guard, thousands of times a question. */
 type MatchAnswers = readonly number[];
 
-interface Matches {
-  /** By number, those that say most. */
-  topics: ReadonlyMap<number, MatchAnswers>;
-  places: ReadonlyMap<number, MatchAnswers>;
-  /** Postings that were read, which is what the question costs. */
-  postings: number;
-}
-
 /** Looks the words of a question up. Which line a place is of counts too: a common name alone says little. */
-export function matchesOf(words: readonly QuestionWord[], index: SearchIndex): Matches {
+export function matchesOf(words: readonly QuestionWord[], index: SearchIndex) {
   const { topics, places, postings } = postingsOf(words, index);
   const near = lineScores(topics, words, index);
   const ofPlace = (place: number, answers: MatchAnswers): number =>
     score(answers, words) + (near.get(lineAt(place, index)) ?? 0);
   return {
+    /** By number, those that say most. */
     topics: best(topics, (_, answers) => score(answers, words), TOPICS_MAX),
     places: best(places, ofPlace, PLACES_MAX),
+    /** Postings that were read, which is what the question costs. */
     postings,
   };
 }
@@ -521,11 +512,6 @@ function lineScores(
 /** The line whose places begin last before a number. */
 function lineAt(place: number, { terms }: SearchIndex): string {
   const { lines } = terms.head;
-  let [low, high] = [0, lines.length];
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (defined(lines[middle], 'a line')[1] <= place) low = middle;
-    else high = middle;
-  }
-  return defined(lines[low], 'the line of a place')[0];
+  const next = firstWhere(lines.length, (at) => defined(lines[at], 'a line')[1] > place);
+  return defined(lines[Math.max(0, next - 1)], 'the line of a place')[0];
 }

@@ -1,3 +1,4 @@
+import { firstWhere } from '../../compiler/contract/lists.ts';
 import {
   parseTermRow,
   SEARCH_DOCUMENTS_PATH,
@@ -9,58 +10,35 @@ import {
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { lineStarts } from '../rooms/catalog.ts';
+import { lineOf, lineStarts } from '../rooms/catalog.ts';
 
-export interface SearchIndex {
-  readonly terms: TermTable;
-  readonly documents: DocumentTable;
-  /** Numbers of topics by the id of a signal or the path of an operation. */
-  readonly topicOf: ReadonlyMap<string, number>;
-  /** By number, the line of a signal or bundle; null for any other operation. */
-  readonly lineOfTopic: readonly (string | null)[];
-}
+export type SearchIndex = NonNullable<Awaited<ReturnType<typeof searchIndex>>>;
 
 /** The index of a release, read at its first question; null where the release has none. */
-export const searchIndex = perRelease(
-  async (release: ReleaseIndex): Promise<SearchIndex | null> => {
-    if (!release.has(SEARCH_TERMS_PATH)) return null;
-    const terms = new TermTable((await release.body(SEARCH_TERMS_PATH, FOR_EVERYBODY)).bytes);
-    const { bytes } = await release.body(SEARCH_DOCUMENTS_PATH, FOR_EVERYBODY);
-    const documents = new DocumentTable(bytes);
-    const topics = Array.from({ length: terms.head.topics }, (_, at) => documents.row(at));
-    const { entryById, lines } = release.catalog;
-    const bundles = new Map<string, string>(
-      lines.flatMap(({ id, bundle }) => (bundle === undefined ? [] : [[bundle.path, id] as const])),
-    );
-    const lineOfTopic = topics.map(([kind, name]) =>
-      kind === 'signal' ? (entryById.get(name)?.line.id ?? null) : (bundles.get(name) ?? null),
-    );
-    const topicOf = new Map(topics.map(([, name], at) => [name, at]));
-    return { terms, documents, topicOf, lineOfTopic };
-  },
-);
-
-/** The documents of a compiled index, each parsed when it is asked for. */
-class DocumentTable {
-  readonly #bytes: Buffer;
-  readonly #starts: Uint32Array;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-    this.#starts = lineStarts(bytes);
-  }
-
-  row(number: number): SearchDocument {
-    const [start = 0, next = 1] = this.#starts.subarray(number, number + 2);
-    return JSON.parse(this.#bytes.toString('utf8', start, next - 1)) as SearchDocument;
-  }
-}
+export const searchIndex = perRelease(async (release: ReleaseIndex) => {
+  if (!release.has(SEARCH_TERMS_PATH)) return null;
+  const terms = new TermTable((await release.body(SEARCH_TERMS_PATH, FOR_EVERYBODY)).bytes);
+  const { bytes } = await release.body(SEARCH_DOCUMENTS_PATH, FOR_EVERYBODY);
+  const starts = lineStarts(bytes);
+  // Each is parsed when it is asked for.
+  const document = (number: number): SearchDocument => JSON.parse(lineOf(bytes, starts, number));
+  const topics = Array.from({ length: terms.head.topics }, (_, at) => document(at));
+  const { entryById, lines } = release.catalog;
+  const bundles = new Map<string, string>(
+    lines.flatMap(({ id, bundle }) => (bundle === undefined ? [] : [[bundle.path, id] as const])),
+  );
+  // The line of a signal or bundle; null for any other operation.
+  const lineOfTopic = topics.map(([kind, name]) =>
+    kind === 'signal' ? (entryById.get(name)?.line.id ?? null) : (bundles.get(name) ?? null),
+  );
+  // By the id of a signal or the path of an operation.
+  const topicOf = new Map<string, number>(topics.map(([, name], at) => [name, at]));
+  return { terms, document, topicOf, lineOfTopic };
+});
 
 const TAB = 0x09;
 /** FNV-1a with 32 bits. */
 const [HASH_BASIS, HASH_PRIME] = [0x811c9dc5, 0x01000193];
-const [LETTER_A, LETTER_Z] = [0x61, 0x7a];
-const DIGIT_9 = 0x39;
 
 /** Looked up where the bytes lie. Arrays are read with defaults, not guards: a question does it tens of thousands of times. */
 export class TermTable {
@@ -79,8 +57,7 @@ export class TermTable {
   }
 
   find(term: string): TermRow | null {
-    const bytes = Buffer.from(term, 'utf8');
-    const line = this.#lineOf(bytes, bytes.length);
+    const line = this.#lineOf(Buffer.from(term).toString('latin1'));
     return line === 0 ? null : this.#row(line);
   }
 
@@ -89,7 +66,8 @@ export class TermTable {
     const bytes = Buffer.from(text, 'utf8');
     const found: number[] = [];
     // A prefix of many terms tells little; so few are looked at that a search stays short.
-    for (let line = this.#firstFrom(bytes); found.length < PREFIXED_MAX; line += 1) {
+    const before = firstWhere(this.#count - 1, (at) => this.#compare(at + 1, bytes) >= 0);
+    for (let line = before + 1; found.length < PREFIXED_MAX; line += 1) {
       if (line >= this.#count || this.#compare(line, bytes) !== 0) break;
       found.push(line);
     }
@@ -100,8 +78,8 @@ export class TermTable {
   /** Terms that differ from an ASCII word by one letter more, less or other, or by two neighbours that are swapped. */
   nearTo(word: string, max: number): TermRow[] {
     const lines = new Set<number>();
-    for (const [bytes, length] of edited(Buffer.from(word, 'latin1'))) {
-      const line = this.#lineOf(bytes, length);
+    for (const text of edited(word)) {
+      const line = this.#lineOf(text);
       if (line !== 0) lines.add(line);
       if (lines.size === max) break;
     }
@@ -114,8 +92,7 @@ export class TermTable {
   }
 
   #row(line: number): TermRow {
-    const [start = 0, next = 1] = this.#starts.subarray(line, line + 2);
-    return parseTermRow(this.#bytes.toString('utf8', start, next - 1));
+    return parseTermRow(lineOf(this.#bytes, this.#starts, line));
   }
 
   #termLength(line: number): number {
@@ -123,19 +100,20 @@ export class TermTable {
     return this.#bytes.indexOf(TAB, start) - start;
   }
 
-  /** The line of a term, 0 where there is none. */
-  #lineOf(term: Uint8Array, length: number): number {
+  /** The line of a term, given its bytes as characters; 0 where there is none. */
+  #lineOf(term: string): number {
     const mask = this.#slots.length - 1;
-    for (let slot = hashOf(term, 0, length) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashOf(term) & mask; ; slot = (slot + 1) & mask) {
       const line = this.#slots[slot] ?? 0;
-      if (line === 0 || this.#isTerm(line, term, length)) return line;
+      if (line === 0 || this.#isTerm(line, term)) return line;
     }
   }
 
-  #isTerm(line: number, term: Uint8Array, length: number): boolean {
+  #isTerm(line: number, term: string): boolean {
     const start = this.#starts[line] ?? 0;
-    for (let at = 0; at < length; at += 1) if (this.#bytes[start + at] !== term[at]) return false;
-    return this.#bytes[start + length] === TAB;
+    for (let at = 0; at < term.length; at += 1)
+      if (this.#bytes[start + at] !== term.charCodeAt(at)) return false;
+    return this.#bytes[start + term.length] === TAB;
   }
 
   /** At most half of the slots are taken, so a search soon ends. */
@@ -144,22 +122,12 @@ export class TermTable {
     const mask = slots.length - 1;
     for (let line = 1; line < this.#count; line += 1) {
       const start = this.#starts[line] ?? 0;
-      let slot = hashOf(this.#bytes, start, start + this.#termLength(line)) & mask;
+      const term = this.#bytes.toString('latin1', start, start + this.#termLength(line));
+      let slot = hashOf(term) & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = line;
     }
     return slots;
-  }
-
-  /** The first line whose term is not before a text. */
-  #firstFrom(text: Buffer): number {
-    let [low, high] = [1, this.#count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#compare(middle, text) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 
   /** Compares as many bytes of a term as a text has; 0 where it begins with it. */
@@ -171,52 +139,24 @@ export class TermTable {
 
 const PREFIXED_MAX = 64;
 
-function hashOf(bytes: Uint8Array, from: number, to: number): number {
+function hashOf(text: string): number {
   let hash = HASH_BASIS;
-  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), HASH_PRIME);
+  for (let at = 0; at < text.length; at += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(at), HASH_PRIME);
   return hash >>> 0;
 }
 
-/** Every word that is one edit away, in one buffer that is written again for the next. */
-function* edited(word: Uint8Array): Generator<readonly [bytes: Uint8Array, length: number]> {
-  const { length } = word;
-  const made = new Uint8Array(length + 1);
-  for (let at = 0; at + 1 < length; at += 1) {
-    made.set(word);
-    made[at] = word[at + 1] ?? 0;
-    made[at + 1] = word[at] ?? 0;
-    yield [made, length];
-  }
-  for (let at = 0; at < length; at += 1) {
-    made.set(word.subarray(0, at));
-    made.set(word.subarray(at + 1), at);
-    yield [made, length - 1];
-  }
-  for (let at = 0; at <= length; at += 1) {
-    made.set(word.subarray(0, at));
-    made.set(word.subarray(at), at + 1);
-    for (const letter of LETTERS) {
-      made[at] = letter;
-      yield [made, length + 1];
-    }
-  }
-  for (let at = 0; at < length; at += 1) {
-    made.set(word);
-    for (const letter of LETTERS) {
-      made[at] = letter;
-      yield [made, length];
-    }
-  }
-}
-
 /** A figure that is misspelt means another thing, so digits are never put in. */
-const LETTERS: readonly number[] = Array.from(
-  { length: LETTER_Z - LETTER_A + 1 },
-  (_, at) => LETTER_A + at,
-);
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Whether a word has a digit: ids and figures are never taken for others. */
-export function hasDigit(word: string): boolean {
-  for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) <= DIGIT_9) return true;
-  return false;
+/** Every word that is one edit away. */
+function* edited(word: string): Generator<string> {
+  const cuts = Array.from(`${word} `, (_, at) => [word.slice(0, at), word.slice(at)] as const);
+  for (const [before, [one = '', other = '', ...rest]] of cuts)
+    if (other !== '') yield `${before}${other}${one}${rest.join('')}`;
+  for (const [before, after] of cuts) if (after !== '') yield before + after.slice(1);
+  for (const [before, after] of cuts)
+    for (const letter of LETTERS) yield `${before}${letter}${after}`;
+  for (const [before, after] of cuts)
+    if (after !== '') for (const letter of LETTERS) yield `${before}${letter}${after.slice(1)}`;
 }

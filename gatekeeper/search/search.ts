@@ -1,4 +1,5 @@
 import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
+import { grouped } from '../../compiler/contract/lists.ts';
 import { canonicalTarget, pricedRow } from '../../compiler/contract/route.ts';
 import {
   type Answered,
@@ -35,8 +36,7 @@ export async function search(question: Question, { release }: Service): Promise<
   const { q = '', limit } = question.route.values;
   question.spend(QUESTION_COST);
   const index = await searchIndex(release);
-  const found =
-    index === null ? NOTHING : await foundBy(q, { release, index, spend: question.spend });
+  const found = await foundBy(q, { release, index, spend: question.spend });
   const max = limit === undefined ? RESULTS_DEFAULT : Number(limit);
   const shown = found.results.slice(0, max).map((one) => resultOf(one, release));
   const said = q.slice(0, QUESTION_CHARS_MAX).toWellFormed();
@@ -54,13 +54,13 @@ interface SearchResult {
   /** The signal that is next to the question where nothing answers it; its places are others than the one that was asked. */
   nearest: SignalEntry | null;
 }
-const NOTHING: SearchResult = { results: [], unknown: [], nearest: null };
 
 async function foundBy(
   q: string,
-  by: { release: ReleaseIndex; index: SearchIndex; spend: Question['spend'] },
+  by: { release: ReleaseIndex; index: SearchIndex | null; spend: Question['spend'] },
 ): Promise<SearchResult> {
   const { release, index, spend } = by;
+  if (index === null) return { results: [], unknown: [], nearest: null };
   const words = questionWords(q, index.terms);
   const matches = matchesOf(words, index);
   spend(matches.postings / POSTINGS_A_UNIT);
@@ -73,7 +73,9 @@ async function foundBy(
     return { results: [], unknown, nearest: nearest?.entry ?? null };
   }
   const results = asked.filter(({ score }) => score >= SCORE_SHARE_MIN * best.score);
-  return { results: distinct(results, release), unknown, nearest: null };
+  // The first of all that lead to the same request.
+  const groups = grouped(results, (one) => idOf(one, release)).values();
+  return { results: Array.from(groups, ([first]) => first), unknown, nearest: null };
 }
 
 /** Whether the example place of a signal is shown to a question that names another, or something that nothing here is called. */
@@ -95,17 +97,6 @@ function coverage({ answers }: Candidate, words: readonly QuestionWord[]): numbe
     else open += openWeight;
   }
   return answered / (answered + open);
-}
-
-/** The first of all that lead to the same request. */
-function distinct(found: readonly Candidate[], release: ReleaseIndex): Candidate[] {
-  const known = new Set<string>();
-  return found.filter((one) => {
-    const key = idOf(one, release);
-    if (known.has(key)) return false;
-    known.add(key);
-    return true;
-  });
 }
 
 function hintOf({ unknown: [word], nearest }: SearchResult): string {

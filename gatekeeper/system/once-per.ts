@@ -9,3 +9,13 @@ export function oncePer<Of extends object, Value>(make: (of: Of) => Value): (of:
     return last.value;
   };
 }
+
+/** Works something out once for each object, for as long as that is there. */
+export function onceForEach<Of extends object, Value>(make: (of: Of) => Value): (of: Of) => Value {
+  const made = new WeakMap<Of, { readonly value: Value }>();
+  return (of) => {
+    const known = made.get(of) ?? { value: make(of) };
+    made.set(of, known);
+    return known.value;
+  };
+}

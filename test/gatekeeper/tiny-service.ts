@@ -7,7 +7,7 @@ import {
   type Answered,
   type Question,
   type Service,
-  SoldTargets,
+  soldTargets,
 } from '../../gatekeeper/answers/service.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
@@ -59,7 +59,7 @@ export async function compiledService(
     sold: { citations: async () => [] },
     clock: () => new Date(now).getTime(),
     log: () => undefined,
-    targets: new SoldTargets(),
+    targets: soldTargets(),
     rooms: ROOMS,
   };
 }

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
-import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
 import { answer, refuseMethod } from '../../../gatekeeper/answers/answers.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
-import { type Service, SoldTargets } from '../../../gatekeeper/answers/service.ts';
+import { type Service, soldTargets } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY, type Spend } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply, type Reply } from '../../../gatekeeper/http/reply.ts';
@@ -338,44 +337,27 @@ describe('refuseMethod()', () => {
   );
 });
 
-type SoldTarget = Parameters<SoldTargets['keep']>[1];
+describe('targets of what is sold', () => {
+  const CHARS_MAX = 256;
+  const TARGETS_MAX = 2048;
+  const long = `${PAID}&x=${'x'.repeat(CHARS_MAX - PAID.length - 2)}`;
 
-const SOLD_TARGET_CHARS_MAX = 256;
-const SOLD_TARGETS_MAX = 2048;
-
-function read(target: string): SoldTarget {
-  const request = canonicalRequest(target);
-  if ('status' in request) throw new RangeError(request.error);
-  const routed = route(request, BUILTIN);
-  if (routed === undefined) throw new RangeError(target);
-  return { request, routed };
-}
-
-describe('SoldTargets', () => {
-  it('keeps what is sold under its raw target alone', () => {
-    const targets = new SoldTargets();
-    targets.keep(PAID, read(PAID));
-    expect(targets.get(PAID)).toStrictEqual(read(PAID));
-    expect(targets.get('/gauge?entity=us-denver&signal_id=airquality.aqi')).toBeUndefined();
+  it('keeps each under its raw target alone, and nothing free, wrong or long', async () => {
+    const service = { ...(await tinyService()), targets: soldTargets() };
+    const fitting = long.slice(0, -1);
+    for (const target of [PAID, fitting, long, '/gauge/catalog', '/gauge?signal_id=airquality.aqi'])
+      await served(target, { service });
+    expect([...service.targets.keys()]).toEqual([PAID, fitting]);
+    expect(service.targets.get(PAID)?.routed).toMatchObject({ target: expect.any(String) });
   });
 
-  it('keeps nothing free, wrong or long', () => {
-    const targets = new SoldTargets();
-    const long = `${PAID}&x=${'x'.repeat(SOLD_TARGET_CHARS_MAX - PAID.length - 2)}`;
-    for (const target of ['/gauge/catalog', '/gauge?signal_id=airquality.aqi', long]) {
-      targets.keep(target, read(target));
-      expect(targets.get(target), target).toBeUndefined();
-    }
-    targets.keep(long.slice(0, -1), read(long));
-    expect(targets.get(long.slice(0, -1))).toBeDefined();
-  });
-
-  it('I43: forgets the oldest when it is full', () => {
-    const targets = new SoldTargets();
-    const sold = read(PAID);
-    for (let at = 0; at <= SOLD_TARGETS_MAX; at++) targets.keep(`${PAID}&x=${at}`, sold);
-    expect(targets.get(`${PAID}&x=0`)).toBeUndefined();
-    expect(targets.get(`${PAID}&x=1`)).toBe(sold);
-    expect(targets.get(`${PAID}&x=${SOLD_TARGETS_MAX}`)).toBe(sold);
+  it('I43: forgets the oldest when it is full', async () => {
+    const service = { ...(await tinyService()), targets: soldTargets() };
+    for (let at = 0; at <= TARGETS_MAX; at += 1) await served(`${PAID}&x=${at}`, { service });
+    expect([service.targets.size, service.targets.has(`${PAID}&x=0`)]).toEqual([
+      TARGETS_MAX,
+      false,
+    ]);
+    expect(service.targets.has(`${PAID}&x=${TARGETS_MAX}`)).toBe(true);
   });
 });

@@ -27,6 +27,13 @@ const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const SECRET_TOKEN = 's'.repeat(32);
 const load = (sources: Partial<ConfigSources> = {}): ReturnType<typeof loadConfig> =>
   loadConfig({ options: {}, env: {}, fileText: null, ...sources });
+/** Reads variables, each without the prefix of all. */
+const loadEnv = (env: object): ReturnType<typeof loadConfig> =>
+  load({
+    env: Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [`SIGNALPRESS_${name}`, value]),
+    ),
+  });
 
 describe('loadConfig()', () => {
   it('starts with nothing set: loopback, test network, simulated payments', () => {
@@ -130,12 +137,8 @@ describe('loadConfig()', () => {
       RELAYER_KEY: '11'.repeat(32),
       RPC_URL: 'base=https://b.example,polygon=https://p.example',
     };
-    const named = (settings: object) =>
-      Object.fromEntries(
-        Object.entries(settings).map(([name, value]) => [`SIGNALPRESS_${name}`, String(value)]),
-      );
-    expect(() => load({ env: named(right) })).not.toThrow();
-    expect(() => load({ env: named({ ...right, ...wrong }) })).toThrow(message);
+    expect(() => loadEnv(right)).not.toThrow();
+    expect(() => loadEnv({ ...right, ...wrong })).toThrow(message);
   });
 
   it('takes an option before the environment before the file', () => {
@@ -218,47 +221,41 @@ describe('loadConfig()', () => {
   });
 
   it.each([
-    [{ SIGNALPRESS_PORT: '65536' }, /SIGNALPRESS_PORT "65536": .*; set TCP port/],
-    [{ SIGNALPRESS_PORT: '80a' }, /SIGNALPRESS_PORT/],
-    [{ SIGNALPRESS_WORKERS: '0' }, /_WORKERS "0": not between 1 and 64; set a number of processes/],
-    [{ SIGNALPRESS_DRAIN_SECONDS: '1.5' }, /_DRAIN_SECONDS "1.5": not a whole number; set seconds/],
-    [{ SIGNALPRESS_BASE_URL: 'api.example.com' }, /SIGNALPRESS_BASE_URL .*URL/],
-    [{ SIGNALPRESS_BASE_URL: 'https://api.example.com/' }, /ends with "\/"/],
+    [{ PORT: '65536' }, /SIGNALPRESS_PORT "65536": .*; set TCP port/],
+    [{ PORT: '80a' }, /SIGNALPRESS_PORT/],
+    [{ WORKERS: '0' }, /_WORKERS "0": not between 1 and 64; set a number of processes/],
+    [{ DRAIN_SECONDS: '1.5' }, /_DRAIN_SECONDS "1.5": not a whole number; set seconds/],
+    [{ BASE_URL: 'api.example.com' }, /SIGNALPRESS_BASE_URL .*URL/],
+    [{ BASE_URL: 'https://api.example.com/' }, /ends with "\/"/],
     [
-      { SIGNALPRESS_BASE_URL: 'https://user@api.example.com' },
+      { BASE_URL: 'https://user@api.example.com' },
       /_BASE_URL "https:\/\/…@api\.example\.com": a user or password .*; set public address/,
     ],
-    [{ SIGNALPRESS_PAY_TO: '0x12' }, /SIGNALPRESS_PAY_TO .*40 hex/],
-    [{ SIGNALPRESS_NETWORK: 'mainnet' }, /set one of base, base-sepolia, polygon/],
-    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,f' }, /SIGNALPRESS_FACILITATOR_URL/],
+    [{ PAY_TO: '0x12' }, /SIGNALPRESS_PAY_TO .*40 hex/],
+    [{ NETWORK: 'mainnet' }, /set one of base, base-sepolia, polygon/],
+    [{ FACILITATOR_URL: 'https://f.example,f' }, /SIGNALPRESS_FACILITATOR_URL/],
+    [{ FACILITATOR_URL: 'https://f.example,http://g.example' }, /g\.example": not https/],
     [
-      { SIGNALPRESS_FACILITATOR_URL: 'https://f.example,http://g.example' },
-      /g\.example": not https/,
-    ],
-    [
-      { SIGNALPRESS_FACILITATOR_URL: 'https://f.example/x402?apiKey=k' },
+      { FACILITATOR_URL: 'https://f.example/x402?apiKey=k' },
       /_FACILITATOR_URL: .*"https:\/\/f\.example": .*_FACILITATOR_AUTH/,
     ],
-    [{ SIGNALPRESS_CONFIRMATIONS: '0' }, /SIGNALPRESS_CONFIRMATIONS/],
-    [{ SIGNALPRESS_MAX_FEE_GWEI: '1e9' }, /SIGNALPRESS_MAX_FEE_GWEI/],
-    [{ SIGNALPRESS_MAX_FEE_GWEI: '0.000' }, /_MAX_FEE_GWEI "0\.000": no gas .*; set most gwei/],
-    [{ SIGNALPRESS_FACILITATOR_AUTH: 'Authorization: ' }, /_AUTH: not one header; set one header/],
-    [{ SIGNALPRESS_JOURNAL: 'mysql://h/d' }, /_JOURNAL: neither sqlite nor .*; set sqlite for/],
-    [{ SIGNALPRESS_JOURNAL: 'postgres://h' }, /_JOURNAL: names no database; set sqlite for/],
-    [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
-    [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
-    [
-      { SIGNALPRESS_TEST_PAYMENTS: 'yes' },
-      /_TEST_PAYMENTS "yes": neither 0 nor 1; set 1 to simulate/,
-    ],
-    [{ SIGNALPRESS_LOG_REQUESTS: 'none' }, /_LOG_REQUESTS "none": neither off, .*; set off, err/],
-    [{ SIGNALPRESS_METRICS: '9464' }, /_METRICS "9464": not an address with a port; set an addr/],
-    [{ SIGNALPRESS_METRICS: '::1:9464' }, /_METRICS "::1:9464": not an address/],
-    [{ SIGNALPRESS_METRICS: '127.0.0.1:65536' }, /_METRICS .*: not an address/],
-    [{ SIGNALPRESS_METRICS_TOKEN: 'x'.repeat(31) }, /_METRICS_TOKEN: not 32 to 256 .*; set a/],
-    [{ SIGNALPRESS_METRICS_TOKEN: `${'x'.repeat(32)} ` }, /_METRICS_TOKEN: not 32 to 256/],
+    [{ CONFIRMATIONS: '0' }, /SIGNALPRESS_CONFIRMATIONS/],
+    [{ MAX_FEE_GWEI: '1e9' }, /SIGNALPRESS_MAX_FEE_GWEI/],
+    [{ MAX_FEE_GWEI: '0.000' }, /_MAX_FEE_GWEI "0\.000": no gas .*; set most gwei/],
+    [{ FACILITATOR_AUTH: 'Authorization: ' }, /_AUTH: not one header; set one header/],
+    [{ JOURNAL: 'mysql://h/d' }, /_JOURNAL: neither sqlite nor .*; set sqlite for/],
+    [{ JOURNAL: 'postgres://h' }, /_JOURNAL: names no database; set sqlite for/],
+    [{ ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
+    [{ RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
+    [{ TEST_PAYMENTS: 'yes' }, /_TEST_PAYMENTS "yes": neither 0 nor 1; set 1 to simulate/],
+    [{ LOG_REQUESTS: 'none' }, /_LOG_REQUESTS "none": neither off, .*; set off, err/],
+    [{ METRICS: '9464' }, /_METRICS "9464": not an address with a port; set an addr/],
+    [{ METRICS: '::1:9464' }, /_METRICS "::1:9464": not an address/],
+    [{ METRICS: '127.0.0.1:65536' }, /_METRICS .*: not an address/],
+    [{ METRICS_TOKEN: 'x'.repeat(31) }, /_METRICS_TOKEN: not 32 to 256 .*; set a/],
+    [{ METRICS_TOKEN: `${'x'.repeat(32)} ` }, /_METRICS_TOKEN: not 32 to 256/],
   ])('refuses %j and says what to set', (env, message) => {
-    expect(() => load({ env })).toThrow(message);
+    expect(() => loadEnv(env)).toThrow(message);
   });
 
   it.each(['{', '[]', '{"port":{}}', '{"prot":1}'])('refuses the file %s', (fileText) => {

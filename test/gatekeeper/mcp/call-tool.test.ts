@@ -8,9 +8,9 @@ import {
   callTool,
   nothingFound,
   type Shop,
-  shown,
   succeededAgain,
 } from '../../../gatekeeper/mcp/call-tool.ts';
+import { shown } from '../../../gatekeeper/offer/no-charge.ts';
 import { verifyUsage } from '../../../gatekeeper/rooms/verify.ts';
 
 interface VerifyAnswer {

@@ -39,6 +39,20 @@ export function stateless(method: string, params: Json = {}, headers: Sent['head
 const under = (headers: Record<string, string>): Sent => ({ headers, body: listing });
 const bare = (method: string): Sent => ({ method, headers: { 'content-length': '' } });
 const tool = (name: string, given?: unknown): Sent => ({ body: call(name, given) });
+const find = (given?: unknown): Sent => tool('find_signal', given);
+const quote = (request: string): Sent => tool('quote', { request });
+const verify = (record_hash: unknown): Sent => tool('verify_citation', { record_hash });
+const record = (given: Json): Sent => tool('get_official_record', { ...PAIR, ...given });
+const rpc = (method: string, params?: unknown, id: unknown = 1): Sent => ({
+  body: asked(method, params, id),
+});
+const batched = (size: number, version?: string): Sent => ({
+  ...(version === undefined ? {} : { headers: { 'mcp-protocol-version': version } }),
+  body: batch(size),
+});
+const named = (name: string): Sent =>
+  stateless('tools/call', { name: 'find_signal' }, { 'mcp-name': name });
+const headed = (headers: Sent['headers']): Sent => stateless('tools/list', {}, headers);
 
 /** What a row wants: a status, and a JSON-RPC code or `result` or `tool error` or nothing. */
 export type Want = readonly [status: number, outcome: number | 'result' | 'tool error' | ''];
@@ -53,6 +67,7 @@ const MISMATCH: Want = [400, -32020];
 const NO_VERSION: Want = [400, -32022];
 const NO_CLAIM: Want = [400, -32602];
 const BAD_PARAMS: Want = [200, -32602];
+const NO_RPC: Want = [200, -32601];
 const FOREIGN: Want = [403, -32600];
 const NO_METHOD: Want = [405, ''];
 const NO_ACCEPT: Want = [406, -32600];
@@ -65,6 +80,7 @@ const deep = (levels: number): string =>
   );
 const padded = (bytes: number): string => listing + ' '.repeat(bytes - listing.length);
 
+const WRONG = { 'content-type': 'text/plain', accept: 'text/html' };
 const TRANSPORT: readonly Row[] = [
   ['GET', bare('GET'), NO_METHOD],
   ['DELETE', bare('DELETE'), NO_METHOD],
@@ -88,6 +104,17 @@ const TRANSPORT: readonly Row[] = [
   ['two Content-Types', under({ 'content-type': 'application/json, text/plain' }), NO_TYPE],
   ['charset utf-8', under({ 'content-type': 'application/json; charset=UTF-8' }), OK],
   ['another charset', under({ 'content-type': 'application/json; charset=utf-16' }), NO_TYPE],
+  ['the public host in capitals', under({ host: 'Records.Example:443' }), OK],
+  ['another address of loopback', under({ host: '127.0.0.2' }), OK],
+  ['a foreign host before a foreign type', under({ host: 'evil.example', ...WRONG }), FOREIGN],
+  ['a foreign page before a foreign type', under({ origin: 'null', ...WRONG }), FOREIGN],
+  ['a foreign type before a foreign Accept', under(WRONG), NO_TYPE],
+  ['HTML, or else anything', under({ accept: 'text/html, */*;q=0.1' }), OK],
+  [
+    'a page of a name that ends in loopback',
+    under({ origin: 'http://localhost.evil.example' }),
+    FOREIGN,
+  ],
   ['the public host', under({ host: 'records.example' }), OK],
   ['localhost', under({ host: 'localhost:9' }), OK],
   ['IPv6 loopback', under({ host: '[::1]:9' }), OK],
@@ -131,15 +158,15 @@ const MESSAGES: readonly Row[] = [
   ['jsonrpc 1.0', { body: '{"jsonrpc":"1.0","id":1,"method":"ping"}' }, INVALID],
   ['jsonrpc as a number', { body: '{"jsonrpc":2.0,"id":1,"method":"ping"}' }, INVALID],
   ['no method', { body: '{"jsonrpc":"2.0","id":1}' }, INVALID],
-  ['a method that is no string', { body: asked(5 as never) }, INVALID],
-  ['an id of null', { body: asked('ping', undefined, null) }, INVALID],
-  ['an id that is an object', { body: asked('ping', undefined, {}) }, INVALID],
-  ['a fractional id', { body: asked('ping', undefined, 1.5) }, INVALID],
-  ['an id that is true', { body: asked('ping', undefined, true) }, INVALID],
-  ['parameters in an array', { body: asked('ping', []) }, INVALID],
-  ['parameters of null', { body: asked('ping', null) }, INVALID],
-  ['an id of 0', { body: asked('ping', undefined, 0) }, OK],
-  ['an empty id', { body: asked('ping', undefined, '') }, OK],
+  ['a method that is no string', rpc(5 as never), INVALID],
+  ['an id of null', rpc('ping', undefined, null), INVALID],
+  ['an id that is an object', rpc('ping', undefined, {}), INVALID],
+  ['a fractional id', rpc('ping', undefined, 1.5), INVALID],
+  ['an id that is true', rpc('ping', undefined, true), INVALID],
+  ['parameters in an array', rpc('ping', []), INVALID],
+  ['parameters of null', rpc('ping', null), INVALID],
+  ['an id of 0', rpc('ping', undefined, 0), OK],
+  ['an empty id', rpc('ping', undefined, ''), OK],
   ['a notification', { body: '{"jsonrpc":"2.0","method":"notifications/initialized"}' }, TAKEN],
   ['an unknown notification', { body: '{"jsonrpc":"2.0","method":"nowhere"}' }, TAKEN],
   ['a call without an id', { body: call('find_signal', {}).replace('"id":1,', '') }, TAKEN],
@@ -149,30 +176,14 @@ const MESSAGES: readonly Row[] = [
 
 const BATCHES: readonly Row[] = [
   ['an empty batch', { body: '[]' }, INVALID],
-  ['I43: a batch of 20', { body: batch(20) }, [200, '']],
-  ['I43: a batch of 19', { body: batch(19) }, [200, '']],
-  ['I43: a batch of 21', { body: batch(21) }, INVALID],
-  ['I43: a batch of 5,000', { body: batch(5000) }, INVALID],
-  [
-    'a batch of 2025-03-26',
-    { headers: { 'mcp-protocol-version': '2025-03-26' }, body: batch(2) },
-    [200, ''],
-  ],
-  [
-    'a batch of 2025-06-18',
-    { headers: { 'mcp-protocol-version': '2025-06-18' }, body: batch(2) },
-    INVALID,
-  ],
-  [
-    'a batch of 2025-11-25',
-    { headers: { 'mcp-protocol-version': '2025-11-25' }, body: batch(2) },
-    INVALID,
-  ],
-  [
-    'a batch of 2026-07-28',
-    { headers: { 'mcp-protocol-version': '2026-07-28' }, body: batch(2) },
-    INVALID,
-  ],
+  ['I43: a batch of 20', batched(20), [200, '']],
+  ['I43: a batch of 19', batched(19), [200, '']],
+  ['I43: a batch of 21', batched(21), INVALID],
+  ['I43: a batch of 5,000', batched(5000), INVALID],
+  ['a batch of 2025-03-26', batched(2, '2025-03-26'), [200, '']],
+  ['a batch of 2025-06-18', batched(2, '2025-06-18'), INVALID],
+  ['a batch of 2025-11-25', batched(2, '2025-11-25'), INVALID],
+  ['a batch of 2026-07-28', batched(2, '2026-07-28'), INVALID],
   ['a batch of notifications', { body: '[{"jsonrpc":"2.0","method":"a"}]' }, TAKEN],
   [
     'a handshake in a batch',
@@ -186,53 +197,37 @@ function batch(size: number): string {
 }
 
 const METHODS: readonly Row[] = [
-  ['initialize', { body: asked('initialize', { protocolVersion: '2025-11-25' }) }, OK],
-  ['initialize without a version', { body: asked('initialize', {}) }, BAD_PARAMS],
-  ['initialize with a number', { body: asked('initialize', { protocolVersion: 1 }) }, BAD_PARAMS],
-  ['ping', { body: asked('ping') }, OK],
-  ['an unknown method', { body: asked('nowhere') }, [200, -32601]],
-  ['a method of the prototype', { body: asked('constructor') }, [200, -32601]],
-  ['prompts', { body: asked('prompts/list') }, [200, -32601]],
-  ['resources', { body: asked('resources/list') }, [200, -32601]],
-  [
-    'a file as a resource',
-    { body: asked('resources/read', { uri: 'file:///etc/passwd' }) },
-    [200, -32601],
-  ],
-  [
-    'a quote of a paid request',
-    { body: call('quote', { request: '/gauge?signal_id=airquality.aqi&entity=us-denver' }) },
-    OK,
-  ],
-  ['a quote of a path', { body: call('quote', { request: '/gauge' }) }, OK],
-  ['a quote of what is free', { body: call('quote', { request: 'GET /gauge/coverage' }) }, OK],
-  ['a quote of nothing', { body: call('quote', { request: '/nowhere' }) }, [200, 'tool error']],
-  [
-    'a quote of another host',
-    { body: call('quote', { request: 'http://169.254.169.254/' }) },
-    [200, 'tool error'],
-  ],
+  ['initialize', rpc('initialize', { protocolVersion: '2025-11-25' }), OK],
+  ['initialize without a version', rpc('initialize', {}), BAD_PARAMS],
+  ['initialize with a number', rpc('initialize', { protocolVersion: 1 }), BAD_PARAMS],
+  ['ping', rpc('ping'), OK],
+  ['an unknown method', rpc('nowhere'), NO_RPC],
+  ['a method of the prototype', rpc('constructor'), NO_RPC],
+  ['prompts', rpc('prompts/list'), NO_RPC],
+  ['resources', rpc('resources/list'), NO_RPC],
+  ['a file as a resource', rpc('resources/read', { uri: 'file:///etc/passwd' }), NO_RPC],
+  ['a quote of a paid request', quote('/gauge?signal_id=airquality.aqi&entity=us-denver'), OK],
+  ['a quote of a path', quote('/gauge'), OK],
+  ['a quote of what is free', quote('GET /gauge/coverage'), OK],
+  ['a quote of nothing', quote('/nowhere'), TOOL_ERROR],
+  ['a quote of another host', quote('http://169.254.169.254/'), TOOL_ERROR],
   [
     'a quote of what is not stored',
-    { body: call('quote', { request: '/gauge?signal_id=airquality.aqi&entity=nobody' }) },
-    [200, 'tool error'],
+    quote('/gauge?signal_id=airquality.aqi&entity=nobody'),
+    TOOL_ERROR,
   ],
-  ['a search', { body: call('search', { query: 'air quality in Denver' }) }, OK],
-  ['a search without words', { body: call('search', {}) }, [200, 'tool error']],
-  [
-    'find_signal in words',
-    { body: call('find_signal', { query: 'smog', entity: 'us-denver' }) },
-    OK,
-  ],
-  ['server/discover without a claim', { body: asked('server/discover') }, [200, -32601]],
-  ['a cursor', { body: asked('tools/list', { cursor: 'x' }) }, BAD_PARAMS],
-  ['an unknown tool', { body: call('nowhere', {}) }, BAD_PARAMS],
-  ['a tool of the prototype', { body: call('constructor', {}) }, BAD_PARAMS],
-  ['a tool without a name', { body: asked('tools/call', {}) }, BAD_PARAMS],
-  ['a tool whose name is a number', { body: asked('tools/call', { name: 1 }) }, BAD_PARAMS],
-  ['arguments in an array', { body: call('find_signal', []) }, BAD_PARAMS],
-  ['arguments of null', { body: call('find_signal', null) }, BAD_PARAMS],
-  ['arguments that are text', { body: call('find_signal', 'x') }, BAD_PARAMS],
+  ['a search', tool('search', { query: 'air quality in Denver' }), OK],
+  ['a search without words', tool('search', {}), TOOL_ERROR],
+  ['find_signal in words', find({ query: 'smog', entity: 'us-denver' }), OK],
+  ['server/discover without a claim', rpc('server/discover'), NO_RPC],
+  ['a cursor', rpc('tools/list', { cursor: 'x' }), BAD_PARAMS],
+  ['an unknown tool', tool('nowhere', {}), BAD_PARAMS],
+  ['a tool of the prototype', tool('constructor', {}), BAD_PARAMS],
+  ['a tool without a name', rpc('tools/call', {}), BAD_PARAMS],
+  ['a tool whose name is a number', rpc('tools/call', { name: 1 }), BAD_PARAMS],
+  ['arguments in an array', find([]), BAD_PARAMS],
+  ['arguments of null', find(null), BAD_PARAMS],
+  ['arguments that are text', find('x'), BAD_PARAMS],
   ['a known revision', under({ 'mcp-protocol-version': '2025-06-18' }), OK],
   ['an unknown revision', under({ 'mcp-protocol-version': '1999-01-01' }), NO_VERSION],
   ['a revision to come', under({ 'mcp-protocol-version': '2099-01-01' }), NO_VERSION],
@@ -240,126 +235,53 @@ const METHODS: readonly Row[] = [
 ];
 
 const CALLS: readonly Row[] = [
-  ['find_signal without arguments', { body: call('find_signal') }, OK],
-  ['find_signal of an industry', { body: call('find_signal', { industry: 'environment' }) }, OK],
-  [
-    'find_signal of a signal in full',
-    { body: call('find_signal', { signal_id: PAIR.signal_id, full: true }) },
-    OK,
-  ],
-  [
-    'find_signal of an unknown industry',
-    { body: call('find_signal', { industry: 'enviroment' }) },
-    TOOL_ERROR,
-  ],
-  [
-    'find_signal of an unknown signal',
-    { body: call('find_signal', { signal_id: 'airquality.aq' }) },
-    TOOL_ERROR,
-  ],
-  [
-    'find_signal of an unknown entity',
-    { body: call('find_signal', { entity: 'us-nowhere' }) },
-    TOOL_ERROR,
-  ],
+  ['find_signal without arguments', find(), OK],
+  ['find_signal of an industry', find({ industry: 'environment' }), OK],
+  ['find_signal of a signal in full', find({ signal_id: PAIR.signal_id, full: true }), OK],
+  ['find_signal of an unknown industry', find({ industry: 'enviroment' }), TOOL_ERROR],
+  ['find_signal of an unknown signal', find({ signal_id: 'airquality.aq' }), TOOL_ERROR],
+  ['find_signal of an unknown entity', find({ entity: 'us-nowhere' }), TOOL_ERROR],
   [
     'find_signal of a signal elsewhere',
-    { body: call('find_signal', { industry: 'aviation', signal_id: PAIR.signal_id }) },
+    find({ industry: 'aviation', signal_id: PAIR.signal_id }),
     TOOL_ERROR,
   ],
-  ['find_signal with full as text', { body: call('find_signal', { full: 'true' }) }, TOOL_ERROR],
-  [
-    'find_signal with an argument of its own',
-    { body: call('find_signal', { limit: 1 }) },
-    TOOL_ERROR,
-  ],
-  [
-    'verify_citation of a record',
-    { body: call('verify_citation', { record_hash: RECORD.record_hash }) },
-    OK,
-  ],
-  [
-    'verify_citation of a superseded one',
-    { body: call('verify_citation', { record_hash: SUPERSEDED_HASH }) },
-    OK,
-  ],
-  [
-    'verify_citation of nothing known',
-    { body: call('verify_citation', { record_hash: `sha256:${'0'.repeat(64)}` }) },
-    OK,
-  ],
+  ['find_signal with full as text', find({ full: 'true' }), TOOL_ERROR],
+  ['find_signal with an argument of its own', find({ limit: 1 }), TOOL_ERROR],
+  ['verify_citation of a record', verify(RECORD.record_hash), OK],
+  ['verify_citation of a superseded one', verify(SUPERSEDED_HASH), OK],
+  ['verify_citation of nothing known', verify(`sha256:${'0'.repeat(64)}`), OK],
   ['verify_citation without a hash', tool('verify_citation', {}), TOOL_ERROR],
-  ['verify_citation without arguments', { body: call('verify_citation') }, TOOL_ERROR],
-  [
-    'verify_citation of text',
-    { body: call('verify_citation', { record_hash: 'nowhere' }) },
-    TOOL_ERROR,
-  ],
-  [
-    'verify_citation of a number',
-    { body: call('verify_citation', { record_hash: 5 }) },
-    TOOL_ERROR,
-  ],
-  [
-    'verify_citation of a long text',
-    { body: call('verify_citation', { record_hash: 'a'.repeat(9000) }) },
-    TOOL_ERROR,
-  ],
-  ['get_official_record', tool('get_official_record', PAIR), OK],
-  [
-    'get_official_record of another product',
-    { body: call('get_official_record', { ...PAIR, dim: 'ruler' }) },
-    OK,
-  ],
-  [
-    'get_official_record of an unknown product',
-    { body: call('get_official_record', { ...PAIR, dim: 'all' }) },
-    TOOL_ERROR,
-  ],
-  [
-    'get_official_record of nothing stored',
-    { body: call('get_official_record', { ...PAIR, entity: 'us-nowhere' }) },
-    TOOL_ERROR,
-  ],
-  [
-    'get_official_record of an unknown signal',
-    { body: call('get_official_record', { ...PAIR, signal_id: 'a.b' }) },
-    TOOL_ERROR,
-  ],
-  [
-    'get_official_record without an entity',
-    { body: call('get_official_record', { signal_id: 'airquality.aqi' }) },
-    TOOL_ERROR,
-  ],
-  [
-    'get_official_record with a payment',
-    { body: call('get_official_record', { ...PAIR, payment: 'x' }) },
-    TOOL_ERROR,
-  ],
+  ['verify_citation without arguments', tool('verify_citation'), TOOL_ERROR],
+  ['verify_citation of text', verify('nowhere'), TOOL_ERROR],
+  ['verify_citation of a number', verify(5), TOOL_ERROR],
+  ['verify_citation of a long text', verify('a'.repeat(9000)), TOOL_ERROR],
+  ['get_official_record', record({}), OK],
+  ['get_official_record of another product', record({ dim: 'ruler' }), OK],
+  ['get_official_record of an unknown product', record({ dim: 'all' }), TOOL_ERROR],
+  ['get_official_record of nothing stored', record({ entity: 'us-nowhere' }), TOOL_ERROR],
+  ['get_official_record of an unknown signal', record({ signal_id: 'a.b' }), TOOL_ERROR],
+  ['get_official_record without an entity', record({ entity: undefined }), TOOL_ERROR],
+  ['get_official_record with a payment', record({ payment: 'x' }), TOOL_ERROR],
   [
     'get_official_record with a path',
-    {
-      body: call('get_official_record', {
-        ...PAIR,
-        entity: '../../record/airquality.aqi/us-denver',
-      }),
-    },
+    record({ entity: '../../record/airquality.aqi/us-denver' }),
     TOOL_ERROR,
   ],
-  [
-    'get_official_record with a query',
-    { body: call('get_official_record', { ...PAIR, entity: 'us-denver&format=thin' }) },
-    TOOL_ERROR,
-  ],
-  [
-    'get_official_record of an empty entity',
-    { body: call('get_official_record', { ...PAIR, entity: '' }) },
-    TOOL_ERROR,
-  ],
+  ['get_official_record with a query', record({ entity: 'us-denver&format=thin' }), TOOL_ERROR],
+  ['get_official_record of an empty entity', record({ entity: '' }), TOOL_ERROR],
 ];
 
-const claim = (meta: unknown): string => asked('tools/list', { _meta: meta });
 const listed = stateless('tools/list');
+const claim = (meta: unknown, headers = listed.headers): Sent => ({
+  headers: { ...headers },
+  body: asked('tools/list', { _meta: meta }),
+});
+const claimOf = (version: string): Sent =>
+  claim(
+    { ...META, [VERSION_KEY]: version },
+    { ...listed.headers, 'mcp-protocol-version': version },
+  );
 
 const STATELESS: readonly Row[] = [
   ['server/discover', stateless('server/discover'), OK],
@@ -375,68 +297,29 @@ const STATELESS: readonly Row[] = [
   ['initialize', stateless('initialize', { protocolVersion: '2026-07-28' }), [404, -32601]],
   ['ping', stateless('ping'), [404, -32601]],
   ['a subscription', stateless('subscriptions/listen'), [404, -32601]],
+  ['a name in base64', named('=?base64?ZmluZF9zaWduYWw=?='), OK],
+  ['another name', named('verify_citation'), MISMATCH],
+  ['a name in other case', named('Find_Signal'), MISMATCH],
   [
-    'a name in base64',
-    stateless('tools/call', { name: 'find_signal' }, { 'mcp-name': '=?base64?ZmluZF9zaWduYWw=?=' }),
-    OK,
+    'a name that is no ASCII in base64',
+    stateless('tools/call', { name: 'ä' }, { 'mcp-name': '=?base64?w6Q=?=' }),
+    BAD_PARAMS,
   ],
-  [
-    'another name',
-    stateless('tools/call', { name: 'find_signal' }, { 'mcp-name': 'verify_citation' }),
-    MISMATCH,
-  ],
-  [
-    'a name in other case',
-    stateless('tools/call', { name: 'find_signal' }, { 'mcp-name': 'Find_Signal' }),
-    MISMATCH,
-  ],
-  ['no Mcp-Name', stateless('tools/call', { name: 'find_signal' }, { 'mcp-name': '' }), MISMATCH],
-  ['no Mcp-Method', stateless('tools/list', {}, { 'mcp-method': '' }), MISMATCH],
-  ['another Mcp-Method', stateless('tools/list', {}, { 'mcp-method': 'tools/call' }), MISMATCH],
-  [
-    'Mcp-Method in other case',
-    stateless('tools/list', {}, { 'mcp-method': 'TOOLS/LIST' }),
-    MISMATCH,
-  ],
-  ['no version header', stateless('tools/list', {}, { 'mcp-protocol-version': '' }), MISMATCH],
-  [
-    'another version header',
-    stateless('tools/list', {}, { 'mcp-protocol-version': '2025-11-25' }),
-    MISMATCH,
-  ],
+  ['another name in base64', named('=?base64?ZmluZF9zaWduYWX=?='), MISMATCH],
+  ['a progress token alone', { body: asked('tools/list', { _meta: { progressToken: 1 } }) }, OK],
+  ['no Mcp-Name', named(''), MISMATCH],
+  ['no Mcp-Method', headed({ 'mcp-method': '' }), MISMATCH],
+  ['another Mcp-Method', headed({ 'mcp-method': 'tools/call' }), MISMATCH],
+  ['Mcp-Method in other case', headed({ 'mcp-method': 'TOOLS/LIST' }), MISMATCH],
+  ['no version header', headed({ 'mcp-protocol-version': '' }), MISMATCH],
+  ['another version header', headed({ 'mcp-protocol-version': '2025-11-25' }), MISMATCH],
   ['no claim', { ...listed, body: listing }, NO_CLAIM],
-  ['a claim without a version', { ...listed, body: claim({ [CAPABILITIES_KEY]: {} }) }, NO_CLAIM],
-  [
-    'a claim without abilities',
-    { ...listed, body: claim({ [VERSION_KEY]: '2026-07-28' }) },
-    NO_CLAIM,
-  ],
-  [
-    'a version that is a number',
-    { ...listed, body: claim({ ...META, [VERSION_KEY]: 1 }) },
-    NO_CLAIM,
-  ],
-  [
-    'abilities in an array',
-    { ...listed, body: claim({ ...META, [CAPABILITIES_KEY]: [] }) },
-    NO_CLAIM,
-  ],
-  [
-    'a version to come',
-    {
-      headers: { ...listed.headers, 'mcp-protocol-version': '2099-01-01' },
-      body: claim({ ...META, [VERSION_KEY]: '2099-01-01' }),
-    },
-    NO_VERSION,
-  ],
-  [
-    'a version of the handshake',
-    {
-      headers: { ...listed.headers, 'mcp-protocol-version': '2025-11-25' },
-      body: claim({ ...META, [VERSION_KEY]: '2025-11-25' }),
-    },
-    NO_VERSION,
-  ],
+  ['a claim without a version', claim({ [CAPABILITIES_KEY]: {} }), NO_CLAIM],
+  ['a claim without abilities', claim({ [VERSION_KEY]: '2026-07-28' }), NO_CLAIM],
+  ['a version that is a number', claim({ ...META, [VERSION_KEY]: 1 }), NO_CLAIM],
+  ['abilities in an array', claim({ ...META, [CAPABILITIES_KEY]: [] }), NO_CLAIM],
+  ['a version to come', claimOf('2099-01-01'), NO_VERSION],
+  ['a version of the handshake', claimOf('2025-11-25'), NO_VERSION],
   [
     'a handshake under the new header',
     {
@@ -450,7 +333,7 @@ const STATELESS: readonly Row[] = [
     { ...listed, body: '{"jsonrpc":"2.0","method":"notifications/cancelled"}' },
     TAKEN,
   ],
-  ['a claim without any header', { body: claim(META) }, MISMATCH],
+  ['a claim without any header', claim(META, {}), MISMATCH],
 ];
 
 /** Corners of the protocol by what they are about. */

@@ -190,6 +190,13 @@ describe('I44: POST /mcp', () => {
     });
   });
 
+  it('answers an unknown version with all that it knows', async () => {
+    const headers = { 'mcp-protocol-version': '2020-01-01' };
+    const { error } = await json({ headers, body: asked('ping') });
+    const supported = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+    expect(error).toMatchObject({ data: { requested: '2020-01-01', supported } });
+  });
+
   it('lists the tools of the table', async () => {
     const tools = JSON.parse(JSON.stringify(toolsOf(BUILTIN)));
     expect(await result(listing)).toEqual({ tools });

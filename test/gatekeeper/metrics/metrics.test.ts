@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Config } from '../../../gatekeeper/config/config.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { Operations } from '../../../gatekeeper/metrics/instruments.ts';
+import { operationNames } from '../../../gatekeeper/metrics/instruments.ts';
 import { metricsEndpoint } from '../../../gatekeeper/metrics/open-metrics.ts';
 import type { Facilitator, SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { TIDES } from '../../tide-catalog.ts';
@@ -278,7 +278,7 @@ describe('metricsEndpoint()', () => {
 
 const HASH = `sha256:${'ab'.repeat(32)}`;
 
-describe('Operations', () => {
+describe('operationNames()', () => {
   it.each([
     ['/gauge', 200, '/gauge'],
     ['/gauge', 402, '/gauge'],
@@ -292,22 +292,22 @@ describe('Operations', () => {
     ['(refused)', 429, 'refused'],
     ['(refused target)', 400, 'refused'],
   ])('names %s with %i "%s"', (path, status, operation) => {
-    expect(new Operations(() => BUILTIN).of(path, status)).toBe(operation);
+    expect(operationNames(() => BUILTIN)(path, status)).toBe(operation);
   });
 
   it('names the bundles of the catalogue that is served, and no others', () => {
-    const operations = new Operations(() => TIDES);
-    expect(operations.of('/gauge/tide-region', 402)).toBe('/gauge/tide-region');
-    expect(operations.of('/gauge/environment-region', 404)).toBe('unknown');
+    const operations = operationNames(() => TIDES);
+    expect(operations('/gauge/tide-region', 402)).toBe('/gauge/tide-region');
+    expect(operations('/gauge/environment-region', 404)).toBe('unknown');
   });
 
   it('makes no name of what strangers ask, however many they are', () => {
-    const operations = new Operations(() => BUILTIN);
+    const operations = operationNames(() => BUILTIN);
     const names = new Set<string>();
     for (let at = 0; at < 20_000; at += 1) {
-      names.add(operations.of(`/made-up/${at}`, 404));
-      names.add(operations.of(`/v/${at}`, 422));
-      names.add(operations.of(`/log/tile/0/${at}`, 200));
+      names.add(operations(`/made-up/${at}`, 404));
+      names.add(operations(`/v/${at}`, 422));
+      names.add(operations(`/log/tile/0/${at}`, 200));
     }
     expect([...names].sort()).toEqual(['/v/:record_hash', 'file', 'unknown']);
   });

@@ -34,29 +34,28 @@ import { tinyService } from '../tiny-service.ts';
 
 const ANY = { issuerDid: null, baseUrl: null };
 const RECORD = 'record/airquality.aqi/us-denver.json';
+const open = (dataDir: string) => openRelease({ source: folderSource(dataDir), ...ANY });
 
 describe('openRelease()', () => {
   it('opens what current names and keeps to it after a swap', async () => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
-    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
+    const release = await open(dataDir);
     writeTinyRelease(dataDir, { sequence: 2, files: new Map() });
-    expect(release.mark).toBe(basename(root));
+    expect(release.place.mark).toBe(basename(root));
     expect((await release.body(RECORD, FOR_EVERYBODY)).bytes).toEqual(tinyFiles().get(RECORD));
-    expect((await openRelease({ source: folderSource(dataDir), ...ANY })).head.sequence).toBe(2);
+    expect((await open(dataDir)).head.sequence).toBe(2);
   });
 
   it('I47: says what to do when there is no release', async () => {
-    const opening = openRelease({ source: folderSource(tinyDataDir()), ...ANY });
+    const opening = open(tinyDataDir());
     await expect(opening).rejects.toThrow(/run "signalpress compile" first/);
   });
 
   it('I47: refuses a release without its list', async () => {
     const dataDir = tinyDataDir();
     rmSync(join(writeTinyRelease(dataDir), 'files.txt'));
-    await expect(openRelease({ source: folderSource(dataDir), ...ANY })).rejects.toThrow(
-      /compile again/,
-    );
+    await expect(open(dataDir)).rejects.toThrow(/compile again/);
   });
 
   it('I47: refuses a release without its manifest, for nothing would be for sale', async () => {
@@ -69,7 +68,7 @@ describe('openRelease()', () => {
     const counted = { files_sha256: `sha256:${digest}`, files_count: entries.length };
     const root = writeTinyRelease(dataDir, { sequence: 2, head: counted });
     writeFileSync(join(root, 'files.txt'), text);
-    const opening = openRelease({ source: folderSource(dataDir), ...ANY });
+    const opening = open(dataDir);
     await expect(opening).rejects.toThrow(`it has no "${OFFERS_PATH}"; compile again`);
   });
 
@@ -100,7 +99,7 @@ describe('ReleaseIndex.body()', () => {
   it('I24: throws for a flipped bit and goes on once the file is whole again', async () => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
-    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
+    const release = await open(dataDir);
     const whole = readFileSync(tinyFilePath(root, RECORD));
     const flipped = Buffer.from(whole);
     flipped[100] = (flipped[100] ?? 0) ^ 1;
@@ -113,15 +112,14 @@ describe('ReleaseIndex.body()', () => {
   it('I38: throws for a planted link', async () => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
-    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
+    const release = await open(dataDir);
     rmSync(tinyFilePath(root, RECORD));
     symlinkSync('/etc/hostname', tinyFilePath(root, RECORD));
     await expect(release.body(RECORD, FOR_EVERYBODY)).rejects.toThrow(DamagedFileError);
   });
 
   it('I38: looks nothing up that is not listed', async () => {
-    const dataDir = tinyData();
-    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
+    const release = await open(tinyData());
     for (const path of ['../../current/release.json', 'release.json', '/etc/passwd', '', '.']) {
       expect(release.has(path)).toBe(false);
       await expect(release.body(path, FOR_EVERYBODY)).rejects.toThrow(RangeError);
@@ -145,8 +143,7 @@ describe('ReleaseIndex.body()', () => {
   });
 
   it('bytesAt() fills in the request-time fields', async () => {
-    const dataDir = tinyData();
-    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
+    const release = await open(tinyData());
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     expect(body.isTimed).toBe(true);
     expect(JSON.parse(release.bytesAt(body, TINY_NOW).toString())).toMatchObject({
@@ -161,8 +158,7 @@ describe('ReleaseIndex.body()', () => {
   });
 
   it('bytesAt() gives the same buffer for a second, and the bytes of that second', async () => {
-    const dataDir = tinyData();
-    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
+    const release = await open(tinyData());
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     const first = release.bytesAt(body, TINY_NOW);
     for (const later of [1, 999]) expect(release.bytesAt(body, TINY_NOW + later)).toBe(first);
@@ -194,8 +190,7 @@ describe('ListedFiles.namesUnder()', () => {
 
 describe('ListedFiles.pathsUnder()', () => {
   it('lists the paths of a prefix in order, at most as many as asked', async () => {
-    const dataDir = tinyData();
-    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
+    const release = await open(tinyData());
     expect(release.files.pathsUnder('record/airquality.aqi/', 9)).toEqual([
       'record/airquality.aqi/us-chicago.json',
       RECORD,

@@ -7,12 +7,9 @@ import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { openNote } from '../../../compiler/contract/checkpoint.ts';
 import { leafHash, verifyInclusion } from '../../../compiler/contract/merkle.ts';
 import { CORE_FIELDS } from '../../../compiler/contract/record-hash.ts';
-import {
-  type ReleaseEntry,
-  releaseEntryBytes,
-  takenLeaf,
-} from '../../../compiler/contract/release-entry.ts';
+import { releaseEntryBytes, takenLeaf } from '../../../compiler/contract/release-entry.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
+import type { inclusionOf } from '../../../gatekeeper/release/log-place.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { undetermined } from '../../../gatekeeper/rooms/json-content.ts';
@@ -31,6 +28,33 @@ import { compiledService, jsonOf, question, tinyService } from '../tiny-service.
 const ask = async (hash: string, service?: Service) =>
   jsonOf(await proof(question(`/proof/${hash}`), service ?? (await SHARED)));
 const SHARED = loggedService();
+
+/** A release some of whose files, and of those of its log, cannot be read; notes which are asked for. */
+function failing(
+  release: ReleaseIndex,
+  fails: (path: string) => boolean,
+  read: string[],
+): ReleaseIndex {
+  const { place } = release;
+  const note = (path: string): void => {
+    if (!path.includes('/anchor/')) read.push(path);
+    if (fails(path)) throw new DamagedFileError('EIO: i/o error');
+  };
+  return new ReleaseIndex(
+    {
+      ...place,
+      async body(entry, spend) {
+        note(entry.path);
+        return place.body(entry, spend);
+      },
+      async log(path, part) {
+        note(path);
+        return place.log(path, part);
+      },
+    },
+    release,
+  );
+}
 
 describe('proof()', () => {
   it('gives the place of a reading in the log, and how its hash is made again from its body', async () => {
@@ -117,38 +141,17 @@ describe('proof()', () => {
     const read: string[] = [];
     const serviceOver = (fails: (path: string) => boolean): Service => ({
       ...rest,
-      release: new ReleaseIndex(
-        {
-          ...release.place,
-          body: async (entry, spend) => {
-            read.push(entry.path);
-            if (fails(entry.path)) throw new DamagedFileError('EIO: i/o error');
-            return release.place.body(entry, spend);
-          },
-          log: async (path, part) => {
-            if (!path.includes('/anchor/')) read.push(path);
-            if (fails(path)) throw new DamagedFileError('EIO: i/o error');
-            return release.place.log(path, part);
-          },
-        },
-        release,
-      ),
+      release: failing(release, fails, read),
     });
     const targets = [tinyHashes()[0] ?? '', hashes(2, 1)[0] ?? '', SUPERSEDED_HASH];
     let cases = 0;
     for (const hash of targets) {
       read.length = 0;
-      expect(
-        await ask(
-          hash,
-          serviceOver(() => false),
-        ),
-      ).toMatchObject({ found: true });
+      const whole = serviceOver(() => false);
+      expect(await ask(hash, whole)).toMatchObject({ found: true });
       for (const bad of new Set(read)) {
-        const body = await ask(
-          hash,
-          serviceOver((path) => path === bad),
-        );
+        const broken = serviceOver((path) => path === bad);
+        const body = await ask(hash, broken);
         expect(body).toMatchObject({ status: 503, undetermined: true });
         expect(JSON.stringify(body)).not.toContain('not_found');
         cases += 1;
@@ -170,17 +173,7 @@ describe('anchor()', () => {
 
   const batchesOf = (body: unknown) => (body as { batches: Record<string, unknown>[] }).batches;
 
-  interface Proved {
-    readonly hash: string;
-    readonly index: number;
-    readonly inclusion_proof: readonly string[];
-    readonly root: string;
-    readonly entry: ReleaseEntry;
-    readonly entry_index: number;
-    readonly entry_proof: readonly string[];
-    readonly log_root: string;
-    readonly checkpoint: string;
-  }
+  type Proved = Awaited<ReturnType<typeof inclusionOf>> & { readonly hash: string };
 
   it('lists the releases, newest first, with what each took in', async () => {
     const body = await ask('/gauge/anchor');
@@ -316,22 +309,7 @@ describe('anchor()', () => {
     const target = `/gauge/anchor?hash=${hashes(3, 1)[0]}`;
     const read: string[] = [];
     const openWith = (fails: (path: string) => boolean): ReleaseIndex =>
-      new ReleaseIndex(
-        {
-          ...release.place,
-          body: async (entry, spend) => {
-            read.push(entry.path);
-            if (fails(entry.path)) throw new DamagedFileError('EIO: i/o error');
-            return release.place.body(entry, spend);
-          },
-          log: async (path, part) => {
-            if (!path.includes('/anchor/')) read.push(path);
-            if (fails(path)) throw new DamagedFileError('EIO: i/o error');
-            return release.place.log(path, part);
-          },
-        },
-        release,
-      );
+      failing(release, fails, read);
     expect(await ask(target, { ...rest, release: openWith(() => false) })).toMatchObject({
       found: true,
     });

@@ -6,7 +6,6 @@ import { rosterCore } from '../../../compiler/contract/collections.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import {
-  type CurrentEntry,
   formatVerifyEntry,
   parseVerifyEntry,
   type VerifyEntry,
@@ -20,8 +19,6 @@ import { verify } from '../../../gatekeeper/rooms/verify.ts';
 import {
   coreMembers,
   freeFacts,
-  HASH_PREFIX_MIN,
-  hashPrefix,
   lookUpHash,
   RECOMPUTED_BYTES_MAX,
   storedCore,
@@ -41,20 +38,6 @@ import { tinyFiles, tinyRecord } from '../tiny-release.ts';
 import { compiledService, jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const DIGITS = SUPERSEDED_HASH.slice('sha256:'.length);
-
-describe('hashPrefix()', () => {
-  it('takes a whole or shortened hash with or without its algorithm', () => {
-    expect(hashPrefix(SUPERSEDED_HASH)).toBe(DIGITS);
-    expect(hashPrefix(DIGITS.slice(0, HASH_PREFIX_MIN))).toBe(DIGITS.slice(0, HASH_PREFIX_MIN));
-  });
-
-  it.each(['', 'abababa', `${DIGITS}0`, DIGITS.toUpperCase(), 'md5:abababab', '../../../'])(
-    'refuses "%s"',
-    (text) => {
-      expect(hashPrefix(text)).toBeNull();
-    },
-  );
-});
 
 describe('lookUpHash()', () => {
   it('finds by prefix at the start of a line only', async () => {
@@ -120,24 +103,12 @@ async function longCensus(bytes: number) {
     file,
     Buffer.from(JSON.stringify({ rows, _citation: { ...citation, record_hash: hashes.citation } })),
   );
+  const about = { signal_id: 'airquality.aqi', entity: 'all', observed_at: '2026-11-21T10:45:00Z' };
   for (const kind of ['citation', 'row'] as const) {
-    const about = {
-      signal_id: 'airquality.aqi',
-      entity: 'all',
-      observed_at: '2026-11-21T10:45:00Z',
-    };
-    const entry: CurrentEntry = {
-      record_hash: hashes[kind],
-      kind,
-      state: 'current',
-      file,
-      ...about,
-    };
-    const shard = verifyShardPath(entry.record_hash);
-    files.set(
-      shard,
-      Buffer.concat([files.get(shard) ?? Buffer.alloc(0), Buffer.from(formatVerifyEntry(entry))]),
-    );
+    const record_hash = hashes[kind];
+    const line = formatVerifyEntry({ record_hash, kind, state: 'current', file, ...about });
+    const shard = verifyShardPath(record_hash);
+    files.set(shard, Buffer.concat([files.get(shard) ?? Buffer.alloc(0), Buffer.from(line)]));
   }
   return { hashes, service: { ...(await tinyService({ files })), spend: FOR_EVERYBODY } };
 }
@@ -276,15 +247,7 @@ describe('coreMembers()', () => {
 describe('storedCore()', () => {
   const HASH = `sha256:${'1'.repeat(64)}`;
 
-  const entry = (kind: VerifyEntry['kind']): VerifyEntry => ({
-    record_hash: HASH,
-    kind,
-    state: 'current',
-    file: 'roster/x.json',
-    signal_id: null,
-    entity: 'x',
-    observed_at: '2026-11-20T00:00:00Z',
-  });
+  const ROW = entry({ record_hash: HASH });
 
   const server = {
     server_id: 'a-mcp',
@@ -299,13 +262,11 @@ describe('storedCore()', () => {
 
   it('takes the pre-image beside a row', () => {
     const row = { record_hash: HASH, _hash_core: { hash_core_version: 3, entity: 'x' } };
-    expect(storedCore(entry('row'), { rows: [{ record_hash: null }, row] })).toEqual(
-      row._hash_core,
-    );
+    expect(storedCore(ROW, { rows: [{ record_hash: null }, row] })).toEqual(row._hash_core);
   });
 
   it('composes the core of a subject from its own members', () => {
-    expect(storedCore(entry('row'), server)).toEqual(rosterCore('mcp.server', server));
+    expect(storedCore(ROW, server)).toEqual(rosterCore('mcp.server', server));
   });
 
   it('composes the core of a leg that carries all members', () => {
@@ -313,7 +274,7 @@ describe('storedCore()', () => {
       ...tinyRecord('airquality.aqi', 'us-denver', { aqi_index: 1 }),
       record_hash: HASH,
     };
-    expect(storedCore(entry('row'), { legs: { air: leg } })).toEqual(hashCore(leg as never));
+    expect(storedCore(ROW, { legs: { air: leg } })).toEqual(hashCore(leg as never));
   });
 
   it.each([
@@ -322,7 +283,7 @@ describe('storedCore()', () => {
     { ...server, status: undefined, record_hash: `sha256:${'2'.repeat(64)}` },
     {},
   ])('refuses a body without the row: %j', (body) => {
-    expect(() => storedCore(entry('row'), body)).toThrow('not in its file');
+    expect(() => storedCore(ROW, body)).toThrow('not in its file');
   });
 });
 
@@ -438,7 +399,8 @@ describe('verify()', () => {
     expect(body.recomputed_hash).not.toBe(HASH);
   });
 
-  it.each(['', 'sha256:', 'sha256:1234567', '1234567', 'sha256:GGGGGGGG', HASH.toUpperCase(), 'x'])(
+  const NONE = ['', 'sha256:', 'sha256:1234567', '1234567', 'sha256:GGGGGGGG', 'md5:abababab', 'x'];
+  it.each([...NONE, HASH.toUpperCase(), `${HASH}0`, '../../../'])(
     'answers 400 with the usage for the hash "%s"',
     async (hash) => {
       const target = `/gauge/verify?hash=${hash}`;

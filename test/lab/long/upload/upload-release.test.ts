@@ -99,7 +99,7 @@ describe('uploadRelease() to a folder', () => {
     expect(readlinkSync(join(to, 'current'))).toBe(readlinkSync(join(data, 'current')));
     const terms = { issuerDid: tinyKey().did, baseUrl: null };
     const release = await openRelease({ source: folderSource(to), ...terms });
-    for (const path of release.files.keys()) await release.body(path, FOR_EVERYBODY);
+    for (const { path } of release.files.values()) await release.body(path, FOR_EVERYBODY);
 
     writeLoggedRelease(data, { sequence: 2, files: CHANGED });
     const second = await upload(data, () => folderDestination(to, data));
@@ -222,7 +222,7 @@ describe('uploadRelease() to a folder', () => {
     expect(filesIn(to)).toEqual([...filesIn(data), 'robots.txt'].sort());
     const terms = { issuerDid: null, baseUrl: null };
     const release = await openRelease({ source: folderSource(to), ...terms });
-    for (const path of release.files.keys()) await release.body(path, FOR_EVERYBODY);
+    for (const { path } of release.files.values()) await release.body(path, FOR_EVERYBODY);
   });
 });
 

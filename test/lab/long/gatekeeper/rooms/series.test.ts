@@ -478,7 +478,7 @@ describe('series cuts', () => {
     });
 
     it('is of a release that verifies, with its segments', async () => {
-      const paths = [...service.release.files.keys()];
+      const paths = Array.from(service.release.files.values(), ({ path }) => path);
       for (const { entity, segments } of HISTORIES) {
         const own = paths.filter((path) => path.startsWith(`segment/crypto.spot/${entity}/`));
         expect([entity, own.length]).toEqual([entity, segments]);
