@@ -26,7 +26,7 @@ import {
 import { isTokenOf, type Network, SETTLEMENT_MS_MAX } from '../money/networks.ts';
 import { priceOf } from '../money/payment.ts';
 import type { CodeSignature } from '../money/sign-in.ts';
-import { signedBy } from '../money/signature.ts';
+import { isSignedByKey } from '../money/signature.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
 import { provesTransfer } from './chain-evidence.ts';
@@ -83,12 +83,29 @@ async function verify(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
 ): Promise<ValidityOutcome> {
-  const reason = localRefusal(options.node, request) ?? (await undeployed(options, request));
-  if (reason === 'unknown') return NO_ANSWER;
+  const { node, report } = options;
+  let reason = localRefusal(node, request);
+  const { signature } = request.paymentPayload.payload;
+  // An account without code cannot have signed otherwise than with its key: that ends most made-up payments.
+  if (reason === null && !isSignedByKey(node.network, request.paymentPayload.payload)) {
+    try {
+      await node.check();
+      const address = authorizationOf(request).from as Hex;
+      if ((await getCode(node.client, { address })) === undefined) {
+        // ERC-6492: it brings along how the account would be deployed.
+        reason = isErc6492Signature(signature as Hex)
+          ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
+          : 'invalid_exact_evm_payload_signature';
+      }
+    } catch (error) {
+      report(error);
+      return NO_ANSWER;
+    }
+  }
   if (reason !== null) return { verdict: 'invalid', reason };
   const trial = await simulate(options, request);
-  if (trial.state === 'takes') return { verdict: 'valid' };
-  if (trial.state === 'unknown') return NO_ANSWER;
+  if (trial === 'unknown') return NO_ANSWER;
+  if (trial !== 'reverts') return { verdict: 'valid' };
   const outcome = await judged(options, request);
   if (outcome.verdict === 'settled') return { verdict: 'valid' };
   return outcome.verdict === 'none' ? outcome : { verdict: 'invalid', reason: outcome.reason };
@@ -125,9 +142,9 @@ async function settle(
     return finding.state === 'paid' ? provenBy(finding) : REVERTED;
   }
   const trial = await simulate(options, request);
-  if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
-  if (trial.state === 'reverts') return judged(options, request);
-  const settlement = send(options, request, trial.gas);
+  if (trial === 'unknown') return { ...NO_ANSWER, unsent: true };
+  if (trial === 'reverts') return judged(options, request);
+  const settlement = send(options, request, trial);
   pending.set(key, settlement);
   const forget = (): void => void pending.delete(key);
   settlement.sending
@@ -206,50 +223,41 @@ async function confirmed(
 /** The nonce went to an empty transaction, because nobody waited: the next repeat sends it again. */
 const GIVEN_UP: NoVerdict = { verdict: 'none', detail: 'given up before it was mined' };
 
-/** What to make of an authorization that the token does not take now, or did not take in a block. */
+/**
+ * What to make of an authorization that the token does not take now, or did not take in a block. What keeps the token from
+ * taking one that nobody used is asked as of one block: of two machines behind one address the one that lags does not know
+ * the use yet, while the other one shows that the money is gone.
+ */
 async function judged(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
   since = 0n,
 ): Promise<SettleOutcome> {
-  const finding: ChainFinding = await options.evidence.find(authorizationOf(request));
+  const { node, evidence, report } = options;
+  const authorization = authorizationOf(request);
+  const { from, value } = authorization;
+  const finding: ChainFinding = await evidence.find(authorization);
   if (finding.state === 'paid') return provenBy(finding);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;
   try {
-    const reason = await refusalReason(options, request, since);
-    return reason === null ? CONTRADICTED : { verdict: 'refused', reason, isProven: true };
+    const { number: block } = await node.block('latest');
+    if (block < since) return CONTRADICTED;
+    const [isUsed, trial, balance, code] = await Promise.all([
+      node.isUsed(authorization, block),
+      simulate(options, request, block),
+      node.balanceOf(from, block),
+      getCode(node.client, { address: from as Hex, blockNumber: block }),
+    ]);
+    if (isUsed || trial !== 'reverts') return CONTRADICTED;
+    let reason = code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
+    if (balance < BigInt(value)) reason = 'insufficient_funds';
+    return { verdict: 'refused', reason, isProven: true };
   } catch (error) {
-    options.report(error);
+    report(error);
     return NO_ANSWER;
   }
-}
-
-/**
- * What keeps the token from taking an authorization that nobody used, all of it as of one block: of two machines behind
- * one address the one that lags does not know the use yet, while the other one shows that the money is gone. Null when
- * that block explains nothing.
- */
-async function refusalReason(
-  options: DirectSettlementOptions,
-  request: FacilitatorRequest,
-  since: bigint,
-): Promise<string | null> {
-  const { node } = options;
-  const authorization = authorizationOf(request);
-  const { from, value } = authorization;
-  const { number: block } = await node.block('latest');
-  if (block < since) return null;
-  const [isUsed, trial, balance, code] = await Promise.all([
-    node.isUsed(authorization, block),
-    simulate(options, request, block),
-    node.balanceOf(from, block),
-    getCode(node.client, { address: from as Hex, blockNumber: block }),
-  ]);
-  if (isUsed || trial.state !== 'reverts') return null;
-  if (balance < BigInt(value)) return 'insufficient_funds';
-  return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
 }
 
 /** What can be judged without the chain, so that it costs no gas and no request. */
@@ -262,26 +270,6 @@ function localRefusal({ network }: ChainNode, request: FacilitatorRequest): stri
   }
   const isShort = BigInt(authorization.value) < BigInt(priceOf(paymentRequirements));
   return isShort ? 'invalid_exact_evm_payload_authorization_value' : null;
-}
-
-/** Why an account without code cannot have signed; null where it has code, or its key signed. Ends most made-up payments. */
-async function undeployed(
-  { node, report }: DirectSettlementOptions,
-  request: FacilitatorRequest,
-): Promise<string | null> {
-  if (isSignedByKey(node.network, request)) return null;
-  try {
-    await node.check();
-    const address = authorizationOf(request).from as Hex;
-    if ((await getCode(node.client, { address })) !== undefined) return null;
-    // ERC-6492: it brings along how the account would be deployed.
-    return isErc6492Signature(request.paymentPayload.payload.signature as Hex)
-      ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
-      : 'invalid_exact_evm_payload_signature';
-  } catch (error) {
-    report(error);
-    return 'unknown';
-  }
 }
 
 const REVERTED: NoVerdict = {
@@ -300,32 +288,27 @@ const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no 
 const GAS_PERCENT = 125n;
 const SETTLEMENT_GAS_MAX = 300_000n;
 
-type Trial =
-  | { readonly state: 'takes'; readonly gas: bigint }
-  | { readonly state: 'reverts' }
-  | { readonly state: 'unknown' };
-
-/** Tries a transfer without sending it, as of a block or of the newest one. */
+/** Tries a transfer without sending it, as of a block or of the newest one; how much gas it takes, where the token takes it. */
 async function simulate(
   by: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
   request: FacilitatorRequest,
   blockNumber?: bigint,
-): Promise<Trial> {
+): Promise<bigint | 'reverts' | 'unknown'> {
   const { node, relayer, report } = by;
   const to = node.network.asset as Hex;
   const data = transferCall(node.network, request);
-  if (data === null) return { state: 'reverts' };
+  if (data === null) return 'reverts';
   try {
     await node.check();
     // Without a cap the code of a payer could keep the node busy for as long as it likes.
     const call = { account: relayer.address, to, data, blockNumber, gas: SETTLEMENT_GAS_MAX };
     const estimate = await estimateGas(node.client, call);
     const gas = (estimate * GAS_PERCENT) / 100n;
-    return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
+    return gas > SETTLEMENT_GAS_MAX ? 'reverts' : gas;
   } catch (error) {
-    if (isRevert(error)) return { state: 'reverts' };
+    if (isRevert(error)) return 'reverts';
     report(error);
-    return { state: 'unknown' };
+    return 'unknown';
   }
 }
 
@@ -341,12 +324,6 @@ const BYTES_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ]);
 
-/** Whether the payer's own key signed; else its code may have. */
-function isSignedByKey(network: Network, { paymentPayload }: FacilitatorRequest): boolean {
-  const { authorization, signature } = paymentPayload.payload;
-  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
-}
-
 /** The call that moves the money; null for a signature that is wrapped in a way that nobody can read. */
 function transferCall(network: Network, request: FacilitatorRequest): Hex | null {
   const { from, to, value, validAfter, validBefore, nonce } = authorizationOf(request);
@@ -360,7 +337,7 @@ function transferCall(network: Network, request: FacilitatorRequest): Hex | null
   ] as const;
   const signature = request.paymentPayload.payload.signature as Hex;
   const functionName = 'transferWithAuthorization';
-  if (isSignedByKey(network, request)) {
+  if (isSignedByKey(network, request.paymentPayload.payload)) {
     const { r, s, yParity } = parseSignature(signature);
     const args = [...fields, 27 + yParity, r, s] as const;
     return encodeFunctionData({ abi: TOKEN_ABI, functionName, args });

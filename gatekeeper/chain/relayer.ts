@@ -294,44 +294,27 @@ interface SignedTransaction {
   readonly fees: Fees;
 }
 
-/** Signs and sends transactions of one account, never above the cap. */
-export interface Broadcast {
-  /** What the chain asks now; null above the cap. */
-  fees(): Promise<Fees | null>;
-  /** Fees that replace these; null where that is not needed or above the cap. */
-  better(fees: Fees): Promise<Fees | null>;
-  /** Fees that replace these in any case; null above the cap. */
-  replacing(fees: Fees): Promise<Fees | null>;
-  sign(
-    call: RelayedCall,
-    terms: { readonly nonce: number; readonly fees: Fees },
-  ): Promise<SignedTransaction>;
-  /** `taken` also when the answer was unclear; `stale`: the account nonce belongs to another transaction. */
-  submit(
-    form: SignedTransaction,
-  ): Promise<{ state: 'taken' } | { state: 'stale' | 'rejected'; detail: string }>;
-}
+export type Broadcast = ReturnType<typeof broadcaster>;
 
-export function broadcaster(by: {
-  node: ChainNode;
-  account: LocalAccount;
-  maxFeePerGas: bigint;
-}): Broadcast {
+/** Signs and sends transactions of one account, never above the cap. */
+export function broadcaster(by: { node: ChainNode; account: LocalAccount; maxFeePerGas: bigint }) {
   const { node, account, maxFeePerGas: cap } = by;
   const { client, network } = node;
   const capped = (fees: Fees): Fees | null => (fees.maxFeePerGas > cap ? null : fees);
   return {
-    async fees() {
-      return capped(await estimateFeesPerGas(client));
-    },
-    async better(fees) {
+    /** What the chain asks now; null above the cap. */
+    fees: async () => capped(await estimateFeesPerGas(client)),
+    /** Fees that replace these; null where that is not needed or above the cap. */
+    async better(fees: Fees): Promise<Fees | null> {
       const asked = await estimateFeesPerGas(client);
       return asked.maxFeePerGas <= fees.maxFeePerGas ? null : capped(above(asked, fees));
     },
-    async replacing(fees) {
-      return capped(above(await estimateFeesPerGas(client), fees));
-    },
-    async sign(call, { nonce, fees }) {
+    /** Fees that replace these in any case; null above the cap. */
+    replacing: async (fees: Fees) => capped(above(await estimateFeesPerGas(client), fees)),
+    async sign(
+      call: RelayedCall,
+      { nonce, fees }: { nonce: number; fees: Fees },
+    ): Promise<SignedTransaction> {
       const raw = await account.signTransaction({
         ...call,
         ...fees,
@@ -341,7 +324,12 @@ export function broadcaster(by: {
       });
       return { raw, hash: keccak256(raw), fees };
     },
-    async submit({ raw }) {
+    /** `taken` also when the answer was unclear; `stale`: the account nonce belongs to another transaction. */
+    async submit({
+      raw,
+    }: SignedTransaction): Promise<
+      { state: 'taken' } | { state: 'stale' | 'rejected'; detail: string }
+    > {
       try {
         await sendRawTransaction(client, { serializedTransaction: raw });
         return { state: 'taken' };
@@ -363,15 +351,14 @@ export function broadcaster(by: {
 
 /** What is asked, or as much more than before as nodes want for a replacement. */
 function above(asked: Fees, before: Fees): Fees {
-  return {
-    maxFeePerGas: higher(asked.maxFeePerGas, before.maxFeePerGas),
-    maxPriorityFeePerGas: higher(asked.maxPriorityFeePerGas, before.maxPriorityFeePerGas),
+  const higher = (name: keyof Fees): bigint => {
+    const least = (before[name] * BETTER_PERCENT) / 100n + 1n;
+    return asked[name] > least ? asked[name] : least;
   };
-}
-
-function higher(asked: bigint, before: bigint): bigint {
-  const least = (before * BETTER_PERCENT) / 100n + 1n;
-  return asked > least ? asked : least;
+  return {
+    maxFeePerGas: higher('maxFeePerGas'),
+    maxPriorityFeePerGas: higher('maxPriorityFeePerGas'),
+  };
 }
 
 const KNOWN = /already known|already imported|known transaction/i;

@@ -139,7 +139,10 @@ export function failed(error: string, retryS: number = FAILED_RETRY_S): Purchase
 export const ABANDONED = failed(
   'The connection ended before the payment was taken. Send the same payment or receipt again.',
 );
-export const UNKNOWN: PurchaseOutcome = { kind: 'unknown', waitMs: UNKNOWN_RETRY_S * 1000 };
+export const UNKNOWN: Extract<PurchaseOutcome, { kind: 'unknown' }> = {
+  kind: 'unknown',
+  waitMs: UNKNOWN_RETRY_S * 1000,
+};
 export const ALREADY_USED: PurchaseOutcome = {
   kind: 'refused',
   refusal: {
@@ -188,13 +191,34 @@ interface ReceiptOptions extends ReceiptTerms {
   readonly report: (error: unknown) => void;
 }
 
-/** Signs who got what for which transaction. It never decides about the answer: without a valid key that is delivered alone. */
+/**
+ * Signs who got what for which transaction. It never decides about the answer: without a valid key that is delivered alone.
+ * Nothing is signed for a processor's receipt, which names no payer, for what does not fit, and for a sale from before the
+ * key counted.
+ */
 export function signedReceipts(options: ReceiptOptions): SignedReceipts {
-  const { signer, report } = options;
-  return (sale) => {
+  const { signer, baseUrl, isSimulated, networks, report } = options;
+  return ({ key, resource, body, transaction, settledMs }) => {
     try {
-      const payload = signer.fault() === null ? payloadOf(sale, options) : null;
-      if (payload === null) return undefined;
+      const network = networks.find(({ name, asset }) =>
+        key.startsWith(`${name}|${asset}|`.toLowerCase()),
+      );
+      const [, , payer] = key.split('|');
+      const resourceUrl = baseUrl + targetOfResource(resource);
+      if (network === undefined || payer === undefined || settledMs === null) return undefined;
+      if (resourceUrl.length > RESOURCE_CHARS_MAX) return undefined;
+      const issuedAt = Math.floor(settledMs / 1000);
+      if (signer.fault() !== null || signer.fault(issuedAt * 1000) !== null) return undefined;
+      const payload: ReceiptPayload = {
+        version: 1,
+        network: network.caip2,
+        resourceUrl,
+        payer,
+        issuedAt,
+        transaction,
+        bodyHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,
+        ...(isSimulated ? { simulated: true } : {}),
+      };
       const receipt = { format: 'jws', signature: signer.sign(payload) };
       return { [OFFER_RECEIPT]: { info: { receipt }, schema: SCHEMA } };
     } catch (error) {
@@ -205,29 +229,3 @@ export function signedReceipts(options: ReceiptOptions): SignedReceipts {
 }
 
 const SCHEMA = { type: 'object', required: ['receipt'] };
-
-/** Null for a processor's receipt, which names no payer, for what does not fit, and for a sale from before the key counted. */
-function payloadOf(
-  { key, resource, body, transaction, settledMs }: Sale,
-  { signer, baseUrl, isSimulated, networks }: ReceiptOptions,
-): ReceiptPayload | null {
-  const network = networks.find(({ name, asset }) =>
-    key.startsWith(`${name}|${asset}|`.toLowerCase()),
-  );
-  const [, , payer] = key.split('|');
-  const resourceUrl = baseUrl + targetOfResource(resource);
-  if (network === undefined || payer === undefined || settledMs === null) return null;
-  if (resourceUrl.length > RESOURCE_CHARS_MAX) return null;
-  const issuedAt = Math.floor(settledMs / 1000);
-  if (signer.fault(issuedAt * 1000) !== null) return null;
-  return {
-    version: 1,
-    network: network.caip2,
-    resourceUrl,
-    payer,
-    issuedAt,
-    transaction,
-    bodyHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,
-    ...(isSimulated ? { simulated: true } : {}),
-  };
-}
