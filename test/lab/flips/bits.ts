@@ -274,8 +274,9 @@ async function signedBodies(
     if (operation === undefined || found.has(operation) || !path.endsWith('.json')) continue;
     const stored = JSON.parse(
       readFileSync(join(root, '../..', storedPath(path, sha256)), 'utf8'),
-    ) as { readonly _citation?: Citation };
-    const target = stored._citation === undefined ? null : citedTarget(stored._citation);
+    ) as { readonly _citation?: Citation; readonly sample?: unknown };
+    const cited = stored._citation === undefined ? null : citedTarget(stored._citation);
+    const target = stored.sample === undefined ? cited : operation;
     if (target === null) continue;
     const asked = question(target);
     const answered = await answer(asked, service);
