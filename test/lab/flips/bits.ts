@@ -32,18 +32,26 @@ import { smallData } from './flips.ts';
 import { changedDisk, type FlipRelease, logPlaces } from './run-flips.ts';
 
 const WHOLE_FILES = 50;
+/** The whole log is judged for each of its bits. */
+const LOG_BITS = 1000;
 /** A body is hashed, parsed and its signature checked, which takes far longer than a hash alone. */
 const BODY_SHARE = 10;
 
 /**
- * Changes every bit of the smallest files, one of every file, all of the head and the log, and a tenth as many of one delivered
- * body of each operation, its proof among them; nobody may take one of them for the original (I24).
+ * Changes every bit of the smallest files, one of every file, all of the head, many of the log, and a tenth as many of one
+ * delivered body of each operation, its proof among them; nobody may take one of them for the original (I24).
  */
 export const experiment = campaign(
   { seed: 24, bits: 1_000_000 },
   async ({ flags: { seed, bits }, folder, random, say }) => {
     const release = await smallData(folder);
-    const files = await runBits(release, { random, bits, wholeFiles: WHOLE_FILES, ownStep: 1 });
+    const files = await runBits(release, {
+      random,
+      bits,
+      wholeFiles: WHOLE_FILES,
+      headStep: 1,
+      logBits: LOG_BITS,
+    });
     const { whole, wholeFiles, each, head, log } = files;
     say(
       `seed ${seed}: ${whole} bits of ${wholeFiles} whole files, one of each of ${each} files, ` +
@@ -75,8 +83,10 @@ export async function runBits(
   options: BitOptions & {
     /** Files of which every bit is changed, at least. */
     readonly wholeFiles: number;
-    /** Of the head and of the log one bit of so many is changed. */
-    readonly ownStep: number;
+    /** Of the head one bit of so many is changed. */
+    readonly headStep: number;
+    /** So many bits of each file of the log are changed. */
+    readonly logBits: number;
   },
 ) {
   const entries = parseFiles(readFileSync(join(release.root, FILES_NAME), 'utf8'));
@@ -97,8 +107,8 @@ export async function runBits(
     whole += file.bits;
   }
   for (const file of files) wrong.push(...(await file.flip(options.random(file.bits))));
-  const head = flipHead(release, options.ownStep);
-  const log = flipLog(release, options.ownStep);
+  const head = flipHead(release, options.headStep);
+  const log = flipLog(release, { ...options, bits: options.logBits });
   wrong.push(...head.wrong, ...log.wrong);
   const own = { head: head.bits, log: log.bits };
   return { whole, each: files.length, ...own, wholeFiles: small.length, wrong };
@@ -192,12 +202,15 @@ function flipHead({ root, did }: FlipRelease, step: number): { bits: number; wro
   return { bits, wrong };
 }
 
-function flipLog({ root, did }: FlipRelease, step: number): { bits: number; wrong: string[] } {
+function flipLog(
+  { root, did }: FlipRelease,
+  { bits: most, random }: BitOptions,
+): { bits: number; wrong: string[] } {
   const wrong: string[] = [];
   let bits = 0;
   for (const place of logPlaces(root)) {
-    const bytes = readFileSync(place);
-    for (let bit = 0; bit < bytes.length * 8; bit += step, bits += 1) {
+    for (const bit of bitsOf(readFileSync(place), most, random)) {
+      bits += 1;
       const change = { path: place, at: bit >> 3, mask: 1 << (bit & 7) };
       const disk = changedDisk((path) => (resolve(path) === place ? change : undefined));
       const { verdict } = verifyLog(root, { trust: [did], disk });
