@@ -234,7 +234,8 @@ function givenCore(row: JsonObject, core: JsonValue): JsonValue {
     return plain ? shown !== hashed : (shown === null) !== (hashed === null);
   });
   if (off !== undefined) throw new TypeError(`"_hash_core.${off}" differs from the row`);
-  const [subject, shown] = [rosterSubject(core), row.entity ?? row.service];
+  const subject = rosterSubject(core);
+  const shown = row.entity === undefined ? row.service : row.entity;
   if (subject !== null && shown !== undefined && subject !== shown) {
     throw new TypeError('"_hash_core" is about another subject than the row');
   }

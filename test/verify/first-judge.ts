@@ -17,6 +17,8 @@ const BEYOND_THE_CORE: readonly RegExp[] = [
   /^consistency (.*\.)?provenance\.(data_lineage|oldest_leg_as_of|data_age_hours|data_as_of)/,
   /^consistency (.*\.)?(data_age_hours|snapshot_date|official_cadence|last_looked_at)$/,
   /^consistency (.*\.)?_citation\.source\.published_at$/,
+  // A citation deeper inside: FORMAT.md, section 2, judges the one at the top.
+  /^(citation|content|consistency) (?!sample\._citation).+\._citation(\.|$)/,
   // The classes of a catalogue, and the legs of its lines.
   /^consistency (.*\.)?(lit|legs_lit|legs\.[^.]+\.(lit|signal_id|position))$/,
   // Whether an echo can be that of an answer: AUDIT.md, section 7. Nobody signs it.

@@ -313,9 +313,9 @@ export function city(): JsonObject {
   return cited({ readings, provenance: joint }, said('/gauge/city?loc=st-louis', LEG_TIMES.rain));
 }
 
-/** A roster of servers, each row with its core. */
-export function roster(): JsonObject {
-  const rows = ['alpha', 'beta'].map((server_id) => {
+/** A roster of servers, each row with its core, under the names that its rows show. */
+export function roster(shown: readonly string[] = ['alpha', 'beta']): JsonObject {
+  const rows = ['alpha', 'beta'].map((server_id, at) => {
     const core = {
       hash_core_version: 3,
       server_id,
@@ -325,8 +325,14 @@ export function roster(): JsonObject {
       source_ref: null,
       source_tier: 'T2',
     };
-    const { server_id: entity, status, observed_at } = core;
-    return { entity, status, observed_at, record_hash: hashJson(core), _hash_core: core };
+    const { status, observed_at } = core;
+    return {
+      entity: shown[at] ?? server_id,
+      status,
+      observed_at,
+      record_hash: hashJson(core),
+      _hash_core: core,
+    };
   });
   const body = { count: 2, servers: rows, provenance: provenance(OBSERVED, 'daily', OWED) };
   return cited(body, said('/mcp/census?verifiable=1'));

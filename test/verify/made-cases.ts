@@ -228,6 +228,8 @@ function signedCases(): MadeCase[] {
       changed(whole, ['_citation', 'signature'], `${citation.signature}=`),
       'failed',
     ),
+    caseOf('a roster with cores', sold(roster()), 'verified'),
+    caseOf('a row with the core of another subject', sold(roster(['alpha', 'gamma'])), 'failed'),
     caseOf(
       'a row of a roster with another core',
       changed(sold(roster()), ['servers', 0, '_hash_core', 'status'], 'absent'),

@@ -373,8 +373,9 @@ def core_of(item):
     return dict({name: item[name] for name in CORE}, sources=sources, hash_core_version=3)
 
 def given_core(item, core):
-    if not isinstance(core, dict) or not is_same(core.get("hash_core_version"), 3):
-        raise Refused("_hash_core: not an object of version 3")
+    refuse_if(not isinstance(core, dict) or core.get("hash_core_version") != 3, "_hash_core: not an object of version 3")
+    for subject in [core[name] for name in ("service_id", "server_id", "coin_id") if name in core][:1]:
+        refuse_if(not is_same(item.get("entity", item.get("service", subject)), subject), "_hash_core: of another row")
     for name in set(core) & set(item) - {"hash_core_version"}:
         is_plain = not isinstance(core[name], (dict, list)) and not isinstance(item[name], (dict, list))
         refuse_if(is_plain and not is_same(core[name], item[name]), "_hash_core.%s: differs from the row" % name)

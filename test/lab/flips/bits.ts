@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { type Citation, citedTarget } from '../../../compiler/contract/citation.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import {
   FILES_NAME,
@@ -11,7 +12,6 @@ import {
   type Release,
   releaseSchema,
 } from '../../../compiler/contract/release.ts';
-import { deliveredText } from '../../../compiler/contract/request-time.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
 import { bulkSignatureCheck } from '../../../compiler/verify/bulk-signature.ts';
 import { type Disk, nodeDisk } from '../../../compiler/verify/disk.ts';
@@ -22,30 +22,42 @@ import { readHeadAlone } from '../../../compiler/verify/release-head.ts';
 import { placeOf } from '../../../compiler/verify/release-place.ts';
 import { checkChunk } from '../../../compiler/verify/share-check.ts';
 import { type BodyTrust, verifyBody } from '../../../compiler/verify/verify-body.ts';
+import { verifyLog } from '../../../compiler/verify/verify-log.ts';
+import { answer } from '../../../gatekeeper/answers/answers.ts';
 import { readBody } from '../../../gatekeeper/release/read-body.ts';
+import { proven } from '../../../gatekeeper/rooms/proven.ts';
+import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import { campaign } from '../campaign.ts';
 import { smallData } from './flips.ts';
-import type { FlipRelease } from './run-flips.ts';
+import { changedDisk, type FlipRelease, logPlaces } from './run-flips.ts';
 
 const WHOLE_FILES = 50;
+/** The whole log is judged for each of its bits. */
+const LOG_BITS = 1000;
 /** A body is hashed, parsed and its signature checked, which takes far longer than a hash alone. */
 const BODY_SHARE = 10;
 
 /**
- * Changes every bit of the smallest files, one of every file, all of the head, and a tenth as many of one delivered body of
- * each operation; nobody may take one of them for the original (I24).
+ * Changes every bit of the smallest files, one of every file, all of the head, many of the log, and a tenth as many of one
+ * delivered body of each operation, its proof among them; nobody may take one of them for the original (I24).
  */
 export const experiment = campaign(
   { seed: 24, bits: 1_000_000 },
   async ({ flags: { seed, bits }, folder, random, say }) => {
     const release = await smallData(folder);
-    const files = await runBits(release, { random, bits, wholeFiles: WHOLE_FILES, headStep: 1 });
-    const { whole, wholeFiles, each, head } = files;
+    const files = await runBits(release, {
+      random,
+      bits,
+      wholeFiles: WHOLE_FILES,
+      headStep: 1,
+      logBits: LOG_BITS,
+    });
+    const { whole, wholeFiles, each, head, log } = files;
     say(
       `seed ${seed}: ${whole} bits of ${wholeFiles} whole files, one of each of ${each} files, ` +
-        `${head} of the head`,
+        `${head} of the head, ${log} of the log`,
     );
-    const delivered = runBodyBits(release, { random, bits: bits / BODY_SHARE });
+    const delivered = await runBodyBits(release, { random, bits: bits / BODY_SHARE });
     const { bodies, bits: changed, sameValue, notCovered } = delivered;
     say(
       `${changed} bits of ${bodies} delivered bodies; verified all the same: ${sameValue} that say the same, ` +
@@ -65,7 +77,7 @@ interface BitOptions {
   readonly bits: number;
 }
 
-/** Changes every bit of the smallest files, bits of the head, and one of every file, and asks verifier and gatekeeper. */
+/** Changes every bit of the smallest files, bits of the head and of the log, and one of every file, and asks verifier and gatekeeper. */
 export async function runBits(
   release: FlipRelease,
   options: BitOptions & {
@@ -73,6 +85,8 @@ export async function runBits(
     readonly wholeFiles: number;
     /** Of the head one bit of so many is changed. */
     readonly headStep: number;
+    /** So many bits of each file of the log are changed. */
+    readonly logBits: number;
   },
 ) {
   const entries = parseFiles(readFileSync(join(release.root, FILES_NAME), 'utf8'));
@@ -94,8 +108,10 @@ export async function runBits(
   }
   for (const file of files) wrong.push(...(await file.flip(options.random(file.bits))));
   const head = flipHead(release, options.headStep);
-  wrong.push(...head.wrong);
-  return { whole, each: files.length, head: head.bits, wholeFiles: small.length, wrong };
+  const log = flipLog(release, { ...options, bits: options.logBits });
+  wrong.push(...head.wrong, ...log.wrong);
+  const own = { head: head.bits, log: log.bits };
+  return { whole, each: files.length, ...own, wholeFiles: small.length, wrong };
 }
 
 /** One listed file, judged by itself as the verifier judges a piece of the list, and as the gatekeeper reads it. */
@@ -186,6 +202,24 @@ function flipHead({ root, did }: FlipRelease, step: number): { bits: number; wro
   return { bits, wrong };
 }
 
+function flipLog(
+  { root, did }: FlipRelease,
+  { bits: most, random }: BitOptions,
+): { bits: number; wrong: string[] } {
+  const wrong: string[] = [];
+  let bits = 0;
+  for (const place of logPlaces(root)) {
+    for (const bit of bitsOf(readFileSync(place), most, random)) {
+      bits += 1;
+      const change = { path: place, at: bit >> 3, mask: 1 << (bit & 7) };
+      const disk = changedDisk((path) => (resolve(path) === place ? change : undefined));
+      const { verdict } = verifyLog(root, { trust: [did], disk });
+      if (verdict !== 'failed') wrong.push(`${place} bit ${bit}: ${verdict}`);
+    }
+  }
+  return { bits, wrong };
+}
+
 /** Bodies are asked for at this instant, long enough after their facts for every member of the moment. */
 const ASKED_AT = Date.UTC(2027, 6, 1);
 /** The age at another moment of which all words are true too, and the look-back of a series, which its rows only have to agree with. */
@@ -203,10 +237,14 @@ interface BodyBitResult {
 }
 
 /** Changes bits of the smallest signed body of each operation as it is delivered, and verifies it without its release. */
-export function runBodyBits(release: FlipRelease, { random, bits }: BitOptions): BodyBitResult {
-  const trust: BodyTrust = { trust: [release.did], isSignature: bulkSignatureCheck() };
+export async function runBodyBits(
+  release: FlipRelease,
+  { random, bits }: BitOptions,
+): Promise<BodyBitResult> {
+  const isSignature = bulkSignatureCheck();
+  const trust: BodyTrust = { trust: [release.did], proof: 'demanded', isSignature };
   const result: BodyBitResult = { bodies: 0, bits: 0, sameValue: 0, notCovered: {}, wrong: [] };
-  const bodies = signedBodies(release, trust);
+  const bodies = await signedBodies(release, trust);
   for (const [operation, bytes] of bodies) {
     const body = parseJson(decodeUtf8(bytes));
     result.bodies += 1;
@@ -236,17 +274,29 @@ function count(result: BodyBitResult, named: string, members: readonly string[])
   }
 }
 
-/** The smallest body of each operation that verifies by itself. */
-function signedBodies({ root }: FlipRelease, trust: BodyTrust): ReadonlyMap<string, Buffer> {
+/** The smallest body of each operation that verifies by itself, with its proof. */
+async function signedBodies(
+  { root }: FlipRelease,
+  trust: BodyTrust,
+): Promise<ReadonlyMap<string, Buffer>> {
   const found = new Map<string, Buffer>();
+  const service = await compiledService(join(root, '../..'), ASKED_AT);
   const entries = parseFiles(readFileSync(join(root, FILES_NAME), 'utf8'));
   for (const { path, sha256 } of [...entries].sort((a, b) => a.size - b.size)) {
     const operation = placeOf(path, BUILTIN)?.endpoint.path;
     if (operation === undefined || found.has(operation) || !path.endsWith('.json')) continue;
-    const stored = readFileSync(join(root, '../..', storedPath(path, sha256)));
-    const bytes = Buffer.from(deliveredText(String(stored), ASKED_AT));
-    if (verifyBody(parseJson(decodeUtf8(bytes)), trust).verdict !== 'verified') continue;
-    found.set(operation, bytes);
+    const stored = JSON.parse(
+      readFileSync(join(root, '../..', storedPath(path, sha256)), 'utf8'),
+    ) as { readonly _citation?: Citation; readonly sample?: unknown };
+    const cited = stored._citation === undefined ? null : citedTarget(stored._citation);
+    const target = stored.sample === undefined ? cited : operation;
+    if (target === null) continue;
+    const asked = question(target);
+    const answered = await answer(asked, service);
+    if (answered.kind !== 'content') continue;
+    const { body } = await proven(answered.content, asked, service);
+    if (verifyBody(parseJson(decodeUtf8(body)), trust).verdict !== 'verified') continue;
+    found.set(operation, body);
   }
   return found;
 }

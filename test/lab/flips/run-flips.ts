@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import {
   FILES_NAME,
@@ -7,6 +7,7 @@ import {
   parseFiles,
   RELEASE_NAME,
 } from '../../../compiler/contract/release.ts';
+import { LOG_FOLDER } from '../../../compiler/contract/tiles.ts';
 import { type Disk, nodeDisk } from '../../../compiler/verify/disk.ts';
 import { FAULTS_MAX } from '../../../compiler/verify/release-fault.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
@@ -29,7 +30,7 @@ interface FlipOptions {
 }
 
 /** Files of a release that its list does not name. */
-type OwnFile = 'head' | 'list' | 'proof';
+type OwnFile = 'head' | 'list' | 'log';
 
 interface FlipResult {
   readonly byClass: Partial<Record<ByteClass | OwnFile, number>>;
@@ -56,9 +57,15 @@ export async function runFlips(release: FlipRelease, options: FlipOptions): Prom
     // The head holds the hash of the list.
     ['list', FILES_NAME, RELEASE_NAME],
   ] as const) {
-    wrong.push(...(await ownFlips(release, { file, named }, options)));
+    const isNamed: IsNamed = ([first]) => first === named;
+    wrong.push(...(await ownFlips(release, { place: join(release.root, file), isNamed }, options)));
     byClass[kind] = options.own;
   }
+  const log = logPlaces(release.root);
+  for (const place of log) {
+    wrong.push(...(await ownFlips(release, { place, isNamed: isOfLog }, options)));
+  }
+  byClass.log = log.length * options.own;
   const flips = Object.values(byClass).reduce((sum, count) => sum + count, 0);
   return { byClass, flips, wrong };
 }
@@ -100,31 +107,45 @@ async function misnamed(
   ];
 }
 
+/** Every file of the log beside a release. */
+export function logPlaces(root: string): string[] {
+  const folder = join(root, '../..', LOG_FOLDER);
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
+  );
+}
+
+/** Whether the files that a report names, in its order, are those of the harm. */
+type IsNamed = (files: readonly string[]) => boolean;
+
+/** A changed entry no longer leads to its checkpoint: which of both was changed, nothing tells. */
+const isOfLog: IsNamed = (files) =>
+  files.length > 0 && files.every((file) => `${file}/`.startsWith(`${LOG_FOLDER}/`));
+
 interface OwnHarm {
-  readonly file: string;
-  /** The file that the report names first. */
-  readonly named: string;
+  readonly place: string;
+  readonly isNamed: IsNamed;
 }
 
 /** Random bytes of a file that the list does not name. */
 async function ownFlips(
   release: FlipRelease,
-  { file, named }: OwnHarm,
+  { place, isNamed }: OwnHarm,
   { own, random }: FlipOptions,
 ): Promise<string[]> {
-  const size = readFileSync(join(release.root, file)).length;
+  const size = readFileSync(place).length;
   const wrong: string[] = [];
   for (let round = 0; round < own; round += 1) {
-    const change = { path: file, at: random(size), mask: 1 + random(255) };
-    const disk = changedDisk((path) => (path.endsWith(`/${file}`) ? change : undefined));
+    const change = { path: place, at: random(size), mask: 1 + random(255) };
+    const disk = changedDisk((path) => (resolve(path) === place ? change : undefined));
     const { faults } = await verifyRelease(release.root, { trust: [release.did], disk });
-    if (faults[0]?.file !== named) wrong.push(`${file} at ${change.at}`);
+    if (!isNamed(faults.map(({ file }) => file))) wrong.push(`${place} at ${change.at}`);
   }
   return wrong;
 }
 
 /** A disk on which some files have one other byte. */
-function changedDisk(changeOf: (path: string) => Change | undefined): Disk {
+export function changedDisk(changeOf: (path: string) => Change | undefined): Disk {
   return {
     ...nodeDisk,
     chunks(path) {

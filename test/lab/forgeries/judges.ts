@@ -92,7 +92,8 @@ async function ofService({ text }: Handed, { service }: Trusted): Promise<string
 function ofLibrary({ text, isOfIssuer }: Handed, { did, now }: Trusted): string {
   const demandsProof = isOfIssuer ? false : undefined;
   const { verdict, body } = verify(text, { issuer: did, now, demandsProof });
-  return body === null && !isTable(text) ? UNREADABLE : spelled(verdict, text);
+  // A text that says null is read, and nobody signed it.
+  return body === null && verdict === 'failed' ? UNREADABLE : spelled(verdict, text);
 }
 
 function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buyer'] {

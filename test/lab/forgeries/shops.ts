@@ -200,13 +200,18 @@ async function asked(target: string, service: Service): Promise<Open | null> {
 
 // What a forgery may say without being a lie: whatever the service itself answers to some request at some moment.
 
-/** A settlement answer is true where a release gives it to the request; without one, where it is signed as it is for some. */
+/**
+ * A settlement answer is true where a release gives it to the request; without one, where it is signed as it is for some,
+ * also in a sample, which answers no request.
+ */
 export function isTrueSettlement({
   genuine,
   answers,
 }: Pick<SettlementShop, 'genuine' | 'answers'>): IsTrue {
   return async (text, target, asked) => {
-    const body = parseJson(text) as Open;
+    const value = parseJson(text) as Open;
+    if (isWrapped(value) && asked) return false;
+    const body = isWrapped(value) ? (value.sample as Open) : value;
     const said = asked ? withoutProof(body) : withoutProof(withoutEchoes(body));
     const bodies = asked ? await genuine(target) : answers.map((one) => one.body);
     const same = bodies.filter((one) => withoutProof(asked ? one : withoutEchoes(one)) === said);
