@@ -84,20 +84,22 @@ describe('verify()', () => {
   it.each([
     ['{"a":1,"a":2}', 'readable'],
     ['', 'readable'],
-    ['[1]', 'readable'],
   ])('reports "%s" as unreadable and never throws', (text, step) => {
     const outcome = verify(text);
     expect([outcome.verdict, failed(outcome)]).toEqual(['failed', [step]]);
   });
 
-  it('says of a body without a signature that nobody signed it', () => {
-    const outcome = verify('{"a":1}');
-    expect(outcome.verdict).toBe('unsigned');
-    expect(statuses(outcome)).toMatchObject({
-      signature: 'not_applicable',
-      content: 'not_applicable',
-    });
-  });
+  it.each(['{"a":1}', '[1]'])(
+    'says of %s, which has no signature, that nobody signed it',
+    (text) => {
+      const outcome = verify(text);
+      expect(outcome.verdict).toBe('unsigned');
+      expect(statuses(outcome)).toMatchObject({
+        signature: 'not_applicable',
+        content: 'not_applicable',
+      });
+    },
+  );
 
   it('says of a table that it is not signed', () => {
     const outcome = verify(`${SERIES_CSV_HEADER}\r\n`);

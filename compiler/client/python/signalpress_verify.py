@@ -316,8 +316,7 @@ def check_members(citation):
     fixed = [citation["schema_version"], citation["statement_type"], citation["not_advice"]]
     if not is_same(fixed, ["1.0", "description", True]) or not isinstance(citation["translated"], bool):
         raise Refused("_citation: not a description of version 1.0 that is no advice")
-    if not is_hash(citation["record_hash"]) or not is_hash(source["content_hash"]):
-        raise Refused("_citation: a hash is no hash")
+    refuse_if(not is_hash(citation["record_hash"]) or not is_hash(source["content_hash"]), "_citation: not a hash")
 
 def content_of(body):
     """What the content hash covers."""
@@ -584,6 +583,12 @@ def read_note(note):
     refuse_if(None in found, "checkpoint: a line that is no signature")
     return Note(head + "\n", [(one.group(1), from_base64(one.group(2), 5, NOTE_CHARS_MAX)) for one in found])
 
+def stated_tree(text):
+    """Origin, size and root of the tree that the text of a checkpoint states; it has no extension lines."""
+    origin, size, root, *more = text.split("\n")
+    refuse_if(more != [""], "checkpoint: not of three lines")
+    return origin, position(size), from_base64(root, 32, 32)
+
 def position(digits):
     refuse_if(not POSITION.fullmatch(digits) or int(digits) > WHOLE_MAX, "%r is not a position" % digits[:80])
     return int(digits)
@@ -618,9 +623,7 @@ def check_proof(body, proof, reader):
     extra = from_base64(rest[0][6:], 1, EXTRA_BYTES_MAX)
     index, hashes = position(rest[1][6:]), [from_base64(line, 32, 32) for line in rest[2:]]
     note, citation = read_note(note_text), body["_citation"]
-    origin, size, root, *more = note.text.split("\n")
-    size, root = position(size), from_base64(root, 32, 32)
-    refuse_if(more != [""], "checkpoint: not of three lines")
+    origin, size, root = stated_tree(note.text)
     if origin != re.sub(r"^[a-z]+://", "", base_of(citation)).rstrip("/") + "/log":
         raise Refused("_proof: of the log %r, which is not that of the body" % origin)
     entry_bytes, place, path = opened_extra(extra)
@@ -665,8 +668,7 @@ def checkpoint_signers(note, origin, did, reader):
         if not is_signature(key, note.text.encode("utf-8"), lines[0]):
             raise Refused("checkpoint: the signature of %s does not hold" % known)
         signers.append(known)
-    if not any(known in reader.trusted(did) for known in signers):
-        raise Refused("checkpoint: not signed by a key that you trust")
+    refuse_if(not any(known in reader.trusted(did) for known in signers), "checkpoint: not signed by a key you trust")
     return [known for known in signers if known in reader.trusted(did)]
 
 def cosignatures(note, as_of, did, reader):
@@ -747,8 +749,7 @@ def series_of_csv(data):
     if not end or not isinstance(body, dict) or body.get("rows") != []:
         raise Refused("the first line is not the answer of a series without its rows")
     columns, *lines = csv_lines(table.decode("utf-8"))
-    if columns not in (list(SERIES_COLUMNS), list(CORE_COLUMNS)):
-        raise Refused("the second line is not the columns of a series")
+    refuse_if(columns not in (list(SERIES_COLUMNS), list(CORE_COLUMNS)), "the second line is not its columns")
     return dict(body, rows=[row_of(columns, cells) for cells in lines])
 
 def csv_lines(text):
@@ -1130,8 +1131,7 @@ def key_doubt(citation, proof, reader):
 def check_expected(body, target):
     if ADDRESS.match(target):
         base = base_of(body["_citation"])
-        if not target.startswith(base + "/"):
-            raise Refused("the body is of the service at %r, which is not the one expected" % base)
+        refuse_if(not target.startswith(base + "/"), "the body is of the service at %r, not the one expected" % base)
         target = target[len(base):]
     check_answers(body, *target_of(target))
 
