@@ -137,6 +137,17 @@ function announce(config: Config, url: string): void {
   );
 }
 
+/** Signatures go to a thread of their own where a core is left for it. */
+function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
+  if (availableParallelism() <= workers) return {};
+  // The bundle puts it there (scripts/bundle-programs.ts).
+  const worker = new Worker(new URL('./signature-worker.js', import.meta.url));
+  const signatures = signaturePool(worker);
+  // After the pool listens, for listening holds the process.
+  worker.unref();
+  return { signatures };
+}
+
 async function serve(
   config: Config,
   { log, output }: Logging,
@@ -144,20 +155,11 @@ async function serve(
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const place = role?.place ?? 0;
-  let signatures: SignaturePool | undefined;
-  // Signatures go to a thread of their own where a core is left for it.
-  if (availableParallelism() > config.workers) {
-    // The bundle puts it there (scripts/bundle-programs.ts).
-    const worker = new Worker(new URL('./signature-worker.js', import.meta.url));
-    signatures = signaturePool(worker);
-    // After the pool listens, for listening holds the process.
-    worker.unref();
-  }
   const gatekeeper = await startGatekeeper(config, {
     clock,
     log,
     version: packageVersion(),
-    ...(signatures === undefined ? {} : { signatures }),
+    ...signatureThread(config),
     fd: role === null ? passedSocket(process.env, process.pid) : role.fd,
     place,
   });

@@ -162,13 +162,7 @@ async function find(
   const head = await newest(options);
   if (!used) return { state: isBehind(head.timestamp, clock()) ? 'unknown' : 'unused' };
   const use = await findUse(node, authorization, head);
-  if (use === null) {
-    // The search did not reach it: the state of the token may still say that it is older.
-    const isOlder =
-      after !== undefined &&
-      (await node.isUsed(authorization, blockNumberOf(after)).catch(() => false));
-    return isOlder ? { state: 'older' } : UNKNOWN;
-  }
+  if (use === null) return notFound(node, authorization, after);
   if (use.event === 'AuthorizationCanceled') return { state: 'cancelled' };
   const receipt = await node.receipt(use.transaction);
   if (receipt === null || !receipt.succeeded) return { state: 'unknown' };
@@ -181,6 +175,17 @@ async function find(
     if (after === `${number}:${hash}`) return { state: 'older' };
   }
   return paid(options, receipt);
+}
+
+/** A use that the search did not reach: the state of the token may still say that it is older. */
+async function notFound(
+  node: ChainNode,
+  authorization: Authorization,
+  after?: ChainHead,
+): Promise<ChainFinding> {
+  if (after === undefined) return UNKNOWN;
+  const isOlder = await node.isUsed(authorization, blockNumberOf(after)).catch(() => false);
+  return isOlder ? { state: 'older' } : UNKNOWN;
 }
 
 async function confirm(
@@ -236,10 +241,8 @@ export const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
 /** Questions of one search; the first already reaches back an hour where a block takes two seconds. */
 const LOG_CALLS_MAX = 32;
 
-const USES = ['AuthorizationUsed', 'AuthorizationCanceled'] as const;
-
 interface Use {
-  readonly event: (typeof USES)[number];
+  readonly event: 'AuthorizationUsed' | 'AuthorizationCanceled';
   readonly transaction: Hex;
 }
 
@@ -249,36 +252,33 @@ async function findUse(
   authorization: Authorization,
   head: Block,
 ): Promise<Use | null> {
-  const { from: authorizer, nonce } = authorization;
-  const args = { authorizer: authorizer as Hex, nonce: nonce as Hex };
-  // Of both events, whose arguments are the same.
-  const [used = [], cancelled = []] = USES.map(
-    (eventName) => encodeEventTopics({ abi: TOKEN_ABI, eventName, args }) as Hex[],
-  );
-  const topics = [[...used.slice(0, 1), ...cancelled.slice(0, 1)], ...used.slice(1)];
+  const topics = topicsOf(authorization);
   // The token makes no transfer from `validBefore` on; a cancellation after it is not looked for.
   let to = (await firstBlockFrom(node, BigInt(authorization.validBefore), head)) ?? head.number;
   const sizes = [...LOG_BLOCKS];
   let size = sizes.shift();
   for (let call = 0; size !== undefined && call < LOG_CALLS_MAX && to >= 0n; call++) {
     const from = to - size + 1n < 0n ? 0n : to - size + 1n;
-    const [first, logs] = await Promise.all([
-      node.block(from),
-      node.tokenLogs({ topics, from, to }).catch((error: unknown) => {
-        if (error instanceof TimeoutError) throw error;
-        return null;
-      }),
-    ]);
-    // The node refuses the range, as many do beyond a size of their own.
-    if (logs === null) {
+    const page = await pageOf(node, { topics, from, to });
+    if (page === null) {
       size = sizes.shift();
       continue;
     }
-    const use = useOf(logs, authorization);
-    if (use !== null || first.timestamp <= BigInt(authorization.validAfter)) return use;
+    const use = useOf(page.logs, authorization);
+    if (use !== null || page.first.timestamp <= BigInt(authorization.validAfter)) return use;
     to = from - 1n;
   }
   return null;
+}
+
+/** Of both events, whose arguments are the same. */
+function topicsOf({ from, nonce }: Authorization): (Hex | Hex[])[] {
+  const args = { authorizer: from as Hex, nonce: nonce as Hex };
+  const events = ['AuthorizationUsed', 'AuthorizationCanceled'] as const;
+  const topics = events.map(
+    (eventName) => encodeEventTopics({ abi: TOKEN_ABI, eventName, args }) as Hex[],
+  );
+  return [topics.flatMap(([name = '0x']) => name), ...(topics[0]?.slice(1) ?? [])];
 }
 
 /** Number of the first block that is not before a time in unix seconds; null where none is yet. */
@@ -295,6 +295,20 @@ export async function firstBlockFrom(
     else high = middle;
   }
   return low;
+}
+
+/** Null when the node refuses the range, as many do beyond a size of their own. */
+async function pageOf(
+  node: ChainNode,
+  query: Parameters<ChainNode['tokenLogs']>[0],
+): Promise<{ logs: readonly Log[]; first: Block } | null> {
+  const first = node.block(query.from);
+  const logs = node.tokenLogs(query).catch((error: unknown) => {
+    if (error instanceof TimeoutError) throw error;
+    return null;
+  });
+  const [block, found] = await Promise.all([first, logs]);
+  return found === null ? null : { logs: found, first: block };
 }
 
 /** A node may answer more than it was asked for. */

@@ -53,6 +53,32 @@ export interface TransactionReceipt {
   readonly logs: readonly Log[];
 }
 
+/** The network's token through a node that is trusted to know its own chain; every question may throw. */
+export interface ChainNode {
+  /** For sending transactions, which is not a question. */
+  readonly client: Client;
+  readonly network: Network;
+  /** Throws a ChainMismatch when the node serves another chain or the token has no code there. */
+  check(): Promise<void>;
+  block(number: bigint | 'latest'): Promise<Block>;
+  /** As of a block, or of the newest one. */
+  isUsed(authorization: Authorization, block?: bigint): Promise<boolean>;
+  balanceOf(account: string, block: bigint): Promise<bigint>;
+  /** In one call, where the node takes batches. */
+  standing(
+    authorization: Pick<Authorization, 'from' | 'nonce'>,
+    asksCode: boolean,
+  ): Promise<AccountStanding>;
+  /** Null when the node knows no such mined transaction. */
+  receipt(transaction: Hex): Promise<TransactionReceipt | null>;
+  /** What the token logged, oldest first. */
+  tokenLogs(query: {
+    readonly topics: readonly (Hex | readonly Hex[])[];
+    readonly from: bigint;
+    readonly to: bigint;
+  }): Promise<readonly Log[]>;
+}
+
 /** The node answers, but not for the configured network. */
 export class ChainMismatch extends Error {
   override readonly name = 'ChainMismatch';
@@ -65,13 +91,8 @@ interface ChainNodeOptions {
   readonly timeoutMs?: number;
 }
 
-export type ChainNode = ReturnType<typeof chainNode>;
-
-/**
- * The network's token through a node that is trusted to know its own chain; every question may throw. Opens no connection
- * yet; throws a RangeError for a URL that must not be used.
- */
-export function chainNode(options: ChainNodeOptions) {
+/** Opens no connection yet; throws a RangeError for a URL that must not be used. */
+export function chainNode(options: ChainNodeOptions): ChainNode {
   const { network } = options;
   const client = clientOf(options);
   const token = { address: network.asset as Hex, abi: TOKEN_ABI } as const;
@@ -83,50 +104,37 @@ export function chainNode(options: ChainNodeOptions) {
       return ask(...args);
     };
   return {
-    /** For sending transactions, which is not a question. */
     client,
     network,
-    /** Throws a ChainMismatch when the node serves another chain or the token has no code there. */
     check: checked,
-    block: asking(
-      (number: bigint | 'latest'): Promise<Block> =>
-        number === 'latest' ? getBlock(client) : getBlock(client, { blockNumber: number }),
+    block: asking((number) =>
+      number === 'latest' ? getBlock(client) : getBlock(client, { blockNumber: number }),
     ),
-    /** As of a block, or of the newest one. */
-    isUsed: asking(({ from, nonce }: Authorization, blockNumber?: bigint) => {
+    isUsed: asking(({ from, nonce }, blockNumber) => {
       const args = [from as Hex, nonce as Hex] as const;
       const functionName = 'authorizationState';
       return readContract(client, { ...token, functionName, args, blockNumber });
     }),
-    balanceOf: asking((account: string, blockNumber: bigint) => {
+    balanceOf: asking((account, blockNumber) => {
       const args = [account as Hex] as const;
       return readContract(client, { ...token, functionName: 'balanceOf', args, blockNumber });
     }),
-    /** In one call, where the node takes batches. */
     standing: asking(standingBy(options, token)),
-    /** Null when the node knows no such mined transaction. */
-    receipt: asking(async (hash: Hex): Promise<TransactionReceipt | null> => {
-      try {
-        const found = await getTransactionReceipt(client, { hash });
-        const { transactionHash, blockNumber, status, logs } = found;
-        return { transactionHash, blockNumber, succeeded: status === 'success', logs };
-      } catch (error) {
-        if (error instanceof Error && error.name === 'TransactionReceiptNotFoundError') return null;
-        throw error;
-      }
+    receipt: asking((transaction) => receiptOf(client, transaction)),
+    tokenLogs: asking(async ({ topics, from, to }) => {
+      const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+      const logs = await client.request({
+        method: 'eth_getLogs',
+        params: [
+          {
+            address: token.address,
+            topics: topics.map((topic) => topic as Hex | Hex[]),
+            ...range,
+          },
+        ],
+      });
+      return logs.map((log) => formatLog(log));
     }),
-    /** What the token logged, oldest first. */
-    tokenLogs: asking(
-      async (query: { topics: (Hex | Hex[])[]; from: bigint; to: bigint }): Promise<Log[]> => {
-        const { topics, from, to } = query;
-        const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-        const logs = await client.request({
-          method: 'eth_getLogs',
-          params: [{ address: token.address, topics, ...range }],
-        });
-        return logs.map((log) => formatLog(log));
-      },
-    ),
   };
 }
 
@@ -162,7 +170,10 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof BaseError && error.walk(within) !== null;
 }
 
-function standingBy(options: ChainNodeOptions, token: { address: Hex; abi: typeof TOKEN_ABI }) {
+function standingBy(
+  options: ChainNodeOptions,
+  token: { address: Hex; abi: typeof TOKEN_ABI },
+): ChainNode['standing'] {
   const single = clientOf(options);
   let client = clientOf(options, true);
   const read = async (
@@ -179,10 +190,7 @@ function standingBy(options: ChainNodeOptions, token: { address: Hex; abi: typeo
     ]);
     return { balance, isUsed, hasCode: code === null ? null : code !== undefined };
   };
-  return async (
-    authorization: Pick<Authorization, 'from' | 'nonce'>,
-    asksCode: boolean,
-  ): Promise<AccountStanding> => {
+  return async (authorization, asksCode) => {
     try {
       return await read(client, authorization, asksCode);
     } catch (error) {
@@ -245,4 +253,16 @@ async function check(client: Client, { chainId, name, asset, decimals }: Network
   throw new ChainMismatch(
     `Cannot use token "${asset}": it has ${stated} decimals, but SIGNALPRESS_TOKENS says ${decimals}; correct its entry`,
   );
+}
+
+async function receiptOf(client: Client, hash: Hex): Promise<TransactionReceipt | null> {
+  try {
+    const { transactionHash, blockNumber, status, logs } = await getTransactionReceipt(client, {
+      hash,
+    });
+    return { transactionHash, blockNumber, succeeded: status === 'success', logs };
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TransactionReceiptNotFoundError') return null;
+    throw error;
+  }
 }

@@ -26,7 +26,7 @@ import {
 import { isTokenOf, type Network, SETTLEMENT_MS_MAX } from '../money/networks.ts';
 import { priceOf } from '../money/payment.ts';
 import type { CodeSignature } from '../money/sign-in.ts';
-import { isSignedByKey } from '../money/signature.ts';
+import { signedBy } from '../money/signature.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { inTime } from '../system/in-time.ts';
 import { provesTransfer } from './chain-evidence.ts';
@@ -83,29 +83,12 @@ async function verify(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
 ): Promise<ValidityOutcome> {
-  const { node, report } = options;
-  let reason = localRefusal(node, request);
-  const { signature } = request.paymentPayload.payload;
-  // An account without code cannot have signed otherwise than with its key: that ends most made-up payments.
-  if (reason === null && !isSignedByKey(node.network, request.paymentPayload.payload)) {
-    try {
-      await node.check();
-      const address = authorizationOf(request).from as Hex;
-      if ((await getCode(node.client, { address })) === undefined) {
-        // ERC-6492: it brings along how the account would be deployed.
-        reason = isErc6492Signature(signature as Hex)
-          ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
-          : 'invalid_exact_evm_payload_signature';
-      }
-    } catch (error) {
-      report(error);
-      return NO_ANSWER;
-    }
-  }
+  const reason = localRefusal(options.node, request) ?? (await undeployed(options, request));
+  if (reason === 'unknown') return NO_ANSWER;
   if (reason !== null) return { verdict: 'invalid', reason };
   const trial = await simulate(options, request);
-  if (trial === 'unknown') return NO_ANSWER;
-  if (trial !== 'reverts') return { verdict: 'valid' };
+  if (trial.state === 'takes') return { verdict: 'valid' };
+  if (trial.state === 'unknown') return NO_ANSWER;
   const outcome = await judged(options, request);
   if (outcome.verdict === 'settled') return { verdict: 'valid' };
   return outcome.verdict === 'none' ? outcome : { verdict: 'invalid', reason: outcome.reason };
@@ -142,9 +125,9 @@ async function settle(
     return finding.state === 'paid' ? provenBy(finding) : REVERTED;
   }
   const trial = await simulate(options, request);
-  if (trial === 'unknown') return { ...NO_ANSWER, unsent: true };
-  if (trial === 'reverts') return judged(options, request);
-  const settlement = send(options, request, trial);
+  if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
+  if (trial.state === 'reverts') return judged(options, request);
+  const settlement = send(options, request, trial.gas);
   pending.set(key, settlement);
   const forget = (): void => void pending.delete(key);
   settlement.sending
@@ -223,41 +206,50 @@ async function confirmed(
 /** The nonce went to an empty transaction, because nobody waited: the next repeat sends it again. */
 const GIVEN_UP: NoVerdict = { verdict: 'none', detail: 'given up before it was mined' };
 
-/**
- * What to make of an authorization that the token does not take now, or did not take in a block. What keeps the token from
- * taking one that nobody used is asked as of one block: of two machines behind one address the one that lags does not know
- * the use yet, while the other one shows that the money is gone.
- */
+/** What to make of an authorization that the token does not take now, or did not take in a block. */
 async function judged(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
   since = 0n,
 ): Promise<SettleOutcome> {
-  const { node, evidence, report } = options;
-  const authorization = authorizationOf(request);
-  const { from, value } = authorization;
-  const finding: ChainFinding = await evidence.find(authorization);
+  const finding: ChainFinding = await options.evidence.find(authorizationOf(request));
   if (finding.state === 'paid') return provenBy(finding);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;
   try {
-    const { number: block } = await node.block('latest');
-    if (block < since) return CONTRADICTED;
-    const [isUsed, trial, balance, code] = await Promise.all([
-      node.isUsed(authorization, block),
-      simulate(options, request, block),
-      node.balanceOf(from, block),
-      getCode(node.client, { address: from as Hex, blockNumber: block }),
-    ]);
-    if (isUsed || trial !== 'reverts') return CONTRADICTED;
-    let reason = code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
-    if (balance < BigInt(value)) reason = 'insufficient_funds';
-    return { verdict: 'refused', reason, isProven: true };
+    const reason = await refusalReason(options, request, since);
+    return reason === null ? CONTRADICTED : { verdict: 'refused', reason, isProven: true };
   } catch (error) {
-    report(error);
+    options.report(error);
     return NO_ANSWER;
   }
+}
+
+/**
+ * What keeps the token from taking an authorization that nobody used, all of it as of one block: of two machines behind
+ * one address the one that lags does not know the use yet, while the other one shows that the money is gone. Null when
+ * that block explains nothing.
+ */
+async function refusalReason(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  since: bigint,
+): Promise<string | null> {
+  const { node } = options;
+  const authorization = authorizationOf(request);
+  const { from, value } = authorization;
+  const { number: block } = await node.block('latest');
+  if (block < since) return null;
+  const [isUsed, trial, balance, code] = await Promise.all([
+    node.isUsed(authorization, block),
+    simulate(options, request, block),
+    node.balanceOf(from, block),
+    getCode(node.client, { address: from as Hex, blockNumber: block }),
+  ]);
+  if (isUsed || trial.state !== 'reverts') return null;
+  if (balance < BigInt(value)) return 'insufficient_funds';
+  return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
 }
 
 /** What can be judged without the chain, so that it costs no gas and no request. */
@@ -270,6 +262,26 @@ function localRefusal({ network }: ChainNode, request: FacilitatorRequest): stri
   }
   const isShort = BigInt(authorization.value) < BigInt(priceOf(paymentRequirements));
   return isShort ? 'invalid_exact_evm_payload_authorization_value' : null;
+}
+
+/** Why an account without code cannot have signed; null where it has code, or its key signed. Ends most made-up payments. */
+async function undeployed(
+  { node, report }: DirectSettlementOptions,
+  request: FacilitatorRequest,
+): Promise<string | null> {
+  if (isSignedByKey(node.network, request)) return null;
+  try {
+    await node.check();
+    const address = authorizationOf(request).from as Hex;
+    if ((await getCode(node.client, { address })) !== undefined) return null;
+    // ERC-6492: it brings along how the account would be deployed.
+    return isErc6492Signature(request.paymentPayload.payload.signature as Hex)
+      ? 'invalid_exact_evm_payload_undeployed_smart_wallet'
+      : 'invalid_exact_evm_payload_signature';
+  } catch (error) {
+    report(error);
+    return 'unknown';
+  }
 }
 
 const REVERTED: NoVerdict = {
@@ -288,27 +300,32 @@ const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no 
 const GAS_PERCENT = 125n;
 const SETTLEMENT_GAS_MAX = 300_000n;
 
-/** Tries a transfer without sending it, as of a block or of the newest one; how much gas it takes, where the token takes it. */
+type Trial =
+  | { readonly state: 'takes'; readonly gas: bigint }
+  | { readonly state: 'reverts' }
+  | { readonly state: 'unknown' };
+
+/** Tries a transfer without sending it, as of a block or of the newest one. */
 async function simulate(
   by: { node: ChainNode; relayer: Relayer; report: (error: unknown) => void },
   request: FacilitatorRequest,
   blockNumber?: bigint,
-): Promise<bigint | 'reverts' | 'unknown'> {
+): Promise<Trial> {
   const { node, relayer, report } = by;
   const to = node.network.asset as Hex;
   const data = transferCall(node.network, request);
-  if (data === null) return 'reverts';
+  if (data === null) return { state: 'reverts' };
   try {
     await node.check();
     // Without a cap the code of a payer could keep the node busy for as long as it likes.
     const call = { account: relayer.address, to, data, blockNumber, gas: SETTLEMENT_GAS_MAX };
     const estimate = await estimateGas(node.client, call);
     const gas = (estimate * GAS_PERCENT) / 100n;
-    return gas > SETTLEMENT_GAS_MAX ? 'reverts' : gas;
+    return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
   } catch (error) {
-    if (isRevert(error)) return 'reverts';
+    if (isRevert(error)) return { state: 'reverts' };
     report(error);
-    return 'unknown';
+    return { state: 'unknown' };
   }
 }
 
@@ -324,6 +341,12 @@ const BYTES_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ]);
 
+/** Whether the payer's own key signed; else its code may have. */
+function isSignedByKey(network: Network, { paymentPayload }: FacilitatorRequest): boolean {
+  const { authorization, signature } = paymentPayload.payload;
+  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
+}
+
 /** The call that moves the money; null for a signature that is wrapped in a way that nobody can read. */
 function transferCall(network: Network, request: FacilitatorRequest): Hex | null {
   const { from, to, value, validAfter, validBefore, nonce } = authorizationOf(request);
@@ -337,7 +360,7 @@ function transferCall(network: Network, request: FacilitatorRequest): Hex | null
   ] as const;
   const signature = request.paymentPayload.payload.signature as Hex;
   const functionName = 'transferWithAuthorization';
-  if (isSignedByKey(network, request.paymentPayload.payload)) {
+  if (isSignedByKey(network, request)) {
     const { r, s, yParity } = parseSignature(signature);
     const args = [...fields, 27 + yParity, r, s] as const;
     return encodeFunctionData({ abi: TOKEN_ABI, functionName, args });

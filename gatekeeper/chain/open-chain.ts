@@ -1,5 +1,6 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import type { Config, PaidNetwork } from '../config/config.ts';
 import { relayerKey } from '../money/address.ts';
 import type { AccountStanding, ChainEvidence } from '../money/evidence.ts';
@@ -26,6 +27,8 @@ export interface ChainOptions {
   readonly state: Pick<ServiceState, 'ask'>;
 }
 
+type NodeSettings = PaidNetwork & { readonly rpcUrl: string };
+
 /** The configured chain and, if a relayer key is set, the settler that needs no facilitator. */
 export interface OpenChain {
   readonly evidence: ChainEvidence;
@@ -37,40 +40,37 @@ export interface OpenChain {
   ) => Promise<AccountStanding | null>;
   readonly asksCode: AskCode;
   /** The same chain for another token on it; the account that settles stays one, so that its transactions stay in order. */
-  forToken(token: Network): Promise<Omit<OpenChain, 'forToken'>>;
+  forToken(token: Network): Promise<Pick<OpenChain, 'evidence' | 'direct' | 'standing'>>;
   close(): void;
 }
 
 /** Throws a StartError when the node serves another chain; one that does not answer leaves what only it can tell unknown. */
 export async function openChain(
-  config: PaidNetwork & { readonly rpcUrl: string } & Pick<Config, 'relayerKey'>,
+  config: NodeSettings & Pick<Config, 'relayerKey'>,
   { state, ...given }: ChainOptions,
 ): Promise<OpenChain> {
-  const { network, rpcUrl: url, relayerKey: key, confirmations, maxFeeGwei } = config;
-  const node = chainNode({ url, network });
+  const node = nodeOrRefuse(config);
   const fault = (): Promise<string | null> => nodeFault(node, given.clock);
-  const lookAtNode = state.ask('node_lost', fault, network.name);
+  const lookAtNode = state.ask('node_lost', fault, config.network.name);
   const report = (error: unknown): void => {
     given.report(error);
     lookAtNode();
   };
+  const by = { ...given, report };
   const reportNode = (error: unknown): void => report(nodeFailure(error));
-  const by = { clock: given.clock, report: reportNode };
+  const { relayerKey: key, confirmations, maxFeeGwei } = config;
   const maxFeePerGas = parseGwei(maxFeeGwei);
   const account = key === null ? null : privateKeyToAccount(relayerKey(key));
-  const sender = account === null ? null : relayer({ ...by, node, account, maxFeePerGas });
-  const settling = async (own: ChainNode): Promise<Omit<OpenChain, 'forToken'>> => {
-    await own.check().catch((error: unknown) => {
-      if (error instanceof ChainMismatch) throw new StartError(error.message, { cause: error });
-      reportNode(error);
-    });
-    const evidence = chainEvidence({ ...given, report, node: own, confirmations });
+  const sender =
+    account === null
+      ? null
+      : relayer({ node, account, maxFeePerGas, clock: given.clock, report: reportNode });
+  const settling = (own: ChainNode): Pick<OpenChain, 'evidence' | 'direct' | 'standing'> => {
+    const evidence = chainEvidence({ ...by, node: own, confirmations });
+    const parts = { node: own, evidence, report: reportNode };
     return {
       evidence,
-      direct:
-        sender === null
-          ? null
-          : directSettlement({ node: own, evidence, relayer: sender, report: reportNode }),
+      direct: sender === null ? null : directSettlement({ ...parts, relayer: sender }),
       async standing(...asked) {
         try {
           const standing = await inTime(own.standing(...asked), STANDING_MS);
@@ -81,12 +81,34 @@ export async function openChain(
           return null;
         }
       },
-      asksCode: (signature) => isTakenByCode(node, signature),
-      close: () => sender?.close(),
     };
   };
+  await check(node, reportNode);
   return {
-    ...(await settling(node)),
-    forToken: (token) => settling(chainNode({ url, network: token })),
+    ...settling(node),
+    asksCode: (signature) => isTakenByCode(node, signature),
+    async forToken(token) {
+      const own = nodeOrRefuse({ ...config, network: token });
+      await check(own, reportNode);
+      return settling(own);
+    },
+    close: () => sender?.close(),
   };
+}
+
+function nodeOrRefuse({ rpcUrl, network }: NodeSettings): ChainNode {
+  try {
+    return chainNode({ url: rpcUrl, network });
+  } catch (cause) {
+    throw new StartError(messageOf(cause), { cause });
+  }
+}
+
+async function check(node: ChainNode, report: (error: unknown) => void): Promise<void> {
+  try {
+    await node.check();
+  } catch (error) {
+    if (error instanceof ChainMismatch) throw new StartError(error.message, { cause: error });
+    report(error);
+  }
 }

@@ -294,27 +294,44 @@ interface SignedTransaction {
   readonly fees: Fees;
 }
 
-export type Broadcast = ReturnType<typeof broadcaster>;
-
 /** Signs and sends transactions of one account, never above the cap. */
-export function broadcaster(by: { node: ChainNode; account: LocalAccount; maxFeePerGas: bigint }) {
+export interface Broadcast {
+  /** What the chain asks now; null above the cap. */
+  fees(): Promise<Fees | null>;
+  /** Fees that replace these; null where that is not needed or above the cap. */
+  better(fees: Fees): Promise<Fees | null>;
+  /** Fees that replace these in any case; null above the cap. */
+  replacing(fees: Fees): Promise<Fees | null>;
+  sign(
+    call: RelayedCall,
+    terms: { readonly nonce: number; readonly fees: Fees },
+  ): Promise<SignedTransaction>;
+  /** `taken` also when the answer was unclear; `stale`: the account nonce belongs to another transaction. */
+  submit(
+    form: SignedTransaction,
+  ): Promise<{ state: 'taken' } | { state: 'stale' | 'rejected'; detail: string }>;
+}
+
+export function broadcaster(by: {
+  node: ChainNode;
+  account: LocalAccount;
+  maxFeePerGas: bigint;
+}): Broadcast {
   const { node, account, maxFeePerGas: cap } = by;
   const { client, network } = node;
   const capped = (fees: Fees): Fees | null => (fees.maxFeePerGas > cap ? null : fees);
   return {
-    /** What the chain asks now; null above the cap. */
-    fees: async () => capped(await estimateFeesPerGas(client)),
-    /** Fees that replace these; null where that is not needed or above the cap. */
-    async better(fees: Fees): Promise<Fees | null> {
+    async fees() {
+      return capped(await estimateFeesPerGas(client));
+    },
+    async better(fees) {
       const asked = await estimateFeesPerGas(client);
       return asked.maxFeePerGas <= fees.maxFeePerGas ? null : capped(above(asked, fees));
     },
-    /** Fees that replace these in any case; null above the cap. */
-    replacing: async (fees: Fees) => capped(above(await estimateFeesPerGas(client), fees)),
-    async sign(
-      call: RelayedCall,
-      { nonce, fees }: { nonce: number; fees: Fees },
-    ): Promise<SignedTransaction> {
+    async replacing(fees) {
+      return capped(above(await estimateFeesPerGas(client), fees));
+    },
+    async sign(call, { nonce, fees }) {
       const raw = await account.signTransaction({
         ...call,
         ...fees,
@@ -324,12 +341,7 @@ export function broadcaster(by: { node: ChainNode; account: LocalAccount; maxFee
       });
       return { raw, hash: keccak256(raw), fees };
     },
-    /** `taken` also when the answer was unclear; `stale`: the account nonce belongs to another transaction. */
-    async submit({
-      raw,
-    }: SignedTransaction): Promise<
-      { state: 'taken' } | { state: 'stale' | 'rejected'; detail: string }
-    > {
+    async submit({ raw }) {
       try {
         await sendRawTransaction(client, { serializedTransaction: raw });
         return { state: 'taken' };
@@ -351,14 +363,15 @@ export function broadcaster(by: { node: ChainNode; account: LocalAccount; maxFee
 
 /** What is asked, or as much more than before as nodes want for a replacement. */
 function above(asked: Fees, before: Fees): Fees {
-  const higher = (name: keyof Fees): bigint => {
-    const least = (before[name] * BETTER_PERCENT) / 100n + 1n;
-    return asked[name] > least ? asked[name] : least;
-  };
   return {
-    maxFeePerGas: higher('maxFeePerGas'),
-    maxPriorityFeePerGas: higher('maxPriorityFeePerGas'),
+    maxFeePerGas: higher(asked.maxFeePerGas, before.maxFeePerGas),
+    maxPriorityFeePerGas: higher(asked.maxPriorityFeePerGas, before.maxPriorityFeePerGas),
   };
+}
+
+function higher(asked: bigint, before: bigint): bigint {
+  const least = (before * BETTER_PERCENT) / 100n + 1n;
+  return asked > least ? asked : least;
 }
 
 const KNOWN = /already known|already imported|known transaction/i;

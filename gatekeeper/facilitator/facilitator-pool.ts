@@ -57,11 +57,13 @@ export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPoo
   const pool: PoolState = { slowMs: SLOW_MS, ...options, members, seen };
   const circuits = (): readonly CircuitState[] => members.map((member) => member.circuit.state());
   const busyMs = (): number => Math.min(...members.map(({ pressure }) => pressure.waitMs()));
+  const [only, ...others] = members;
+  if (only !== undefined && others.length === 0) return { ...alone(only, pool), circuits, busyMs };
   return {
     circuits,
     busyMs,
     verify: (request) => verify(pool, request),
-    settle: (request, isFirst) => settle(pool, request, isFirst === true),
+    settle: (request, isFirst) => settle(pool, { request, isFirst: isFirst === true }),
     supported: () => supportedByAll(members),
   };
 }
@@ -82,11 +84,27 @@ interface PoolState extends FacilitatorPoolOptions {
   readonly seen: Map<string, Holder>;
 }
 
+/** Nobody else can have been asked, so nothing is remembered. */
+function alone(member: PoolMember, pool: PoolState): Facilitator {
+  const { facilitator } = member;
+  return {
+    verify: async (request) =>
+      isListed(member, request)
+        ? asked(pool, { member, request, ask: () => facilitator.verify(request) })
+        : NOT_LISTED,
+    settle: async (request, isFirst) =>
+      isListed(member, request)
+        ? asked(pool, { member, request, ask: () => facilitator.settle(request, isFirst) })
+        : NOT_LISTED,
+    supported: () => facilitator.supported(),
+  };
+}
+
 async function verify(pool: PoolState, request: FacilitatorRequest): Promise<ValidityOutcome> {
   let last: NoVerdict = NOT_LISTED;
   for (const member of inOrder(pool, request, undefined)) {
     const ask = (): Promise<ValidityOutcome> => member.facilitator.verify(request);
-    const outcome = await asked(pool, member, request, ask);
+    const outcome = await asked(pool, { member, request, ask });
     if (outcome.verdict === 'none') {
       last = outcome;
       continue;
@@ -106,13 +124,11 @@ async function verify(pool: PoolState, request: FacilitatorRequest): Promise<Val
  */
 async function settle(
   pool: PoolState,
-  request: FacilitatorRequest,
-  isFirst: boolean,
+  { request, isFirst }: { request: FacilitatorRequest; isFirst: boolean },
 ): Promise<SettleOutcome> {
   const key = authorizationKey(request);
   const known = pool.seen.get(key);
-  const isAlone = pool.members.length === 1;
-  const mayBeSent = !isAlone && (known === undefined ? !isFirst : known.isAsked);
+  const mayBeSent = known === undefined ? !isFirst : known.isAsked;
   let last: NoVerdict | null = null;
   for (const member of inOrder(pool, request, known?.member)) {
     const isHolder = member === known?.member;
@@ -121,7 +137,7 @@ async function settle(
       remember(pool, key, { member, isAsked: true });
       return member.facilitator.settle(request, isFirst);
     };
-    const outcome = await asked(pool, member, request, ask);
+    const outcome = await asked(pool, { member, request, ask });
     if (outcome.verdict !== 'none') return outcome;
     last = outcome;
     if (outcome.unsent !== true) return outcome;
@@ -150,38 +166,49 @@ function isListed({ facilitator }: PoolMember, request: FacilitatorRequest): boo
 }
 
 type AnyOutcome = ValidityOutcome | SettleOutcome;
+interface Asking<T> {
+  readonly member: PoolMember;
+  readonly request: FacilitatorRequest;
+  readonly ask: () => Promise<T>;
+}
 
 async function asked<T extends AnyOutcome>(
-  { canary, slowMs }: PoolState,
-  { facilitator, circuit, pressure }: PoolMember,
-  request: FacilitatorRequest,
-  ask: () => Promise<T>,
+  pool: PoolState,
+  asking: Asking<T>,
 ): Promise<T | NoVerdict> {
+  const { member, request } = asking;
+  const { facilitator, circuit, pressure } = member;
   const probe: Probe = async () => {
     try {
-      return isAnswer(await facilitator.verify(canary(request)));
+      return isAnswer(await facilitator.verify(pool.canary(request)));
     } catch {
       return false;
     }
   };
   if (!(await circuit.mayAsk(probe))) return LEFT_OUT;
-  return pressure.run(async () => {
-    let isNoted = false;
-    const fail = (): void => {
-      if (!isNoted) circuit.note(false, probe);
-      isNoted = true;
-    };
-    // That it takes too long the circuit hears before its end.
-    const timer = setTimeout(fail, slowMs);
-    try {
-      const outcome = await ask();
-      if (outcome.verdict !== 'none') circuit.note(true, probe);
-      else if (!isAnswer(outcome)) fail();
-      return outcome;
-    } finally {
-      clearTimeout(timer);
-    }
-  }, request.isStranger !== true);
+  return pressure.run(() => watched(pool, asking, probe), request.isStranger !== true);
+}
+
+/** A call whose end, or that it takes too long, the circuit hears of. */
+async function watched<T extends AnyOutcome>(
+  { slowMs }: PoolState,
+  { member: { circuit }, ask }: Asking<T>,
+  probe: Probe,
+): Promise<T> {
+  let isNoted = false;
+  const fail = (): void => {
+    if (!isNoted) circuit.note(false, probe);
+    isNoted = true;
+  };
+  const timer = setTimeout(fail, slowMs);
+  try {
+    const outcome = await ask();
+    if (outcome.verdict !== 'none') circuit.note(true, probe);
+    else if (!isAnswer(outcome)) fail();
+    return outcome;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** What these say is about us or the service, and not about one payment. */
@@ -206,10 +233,9 @@ export async function supportedByAll(
   return kinds.length === 0 && silent !== undefined ? silent : { verdict: 'supported', kinds };
 }
 
-/** Of one alone nothing: nobody else can have been asked. */
-function remember({ seen, members }: PoolState, key: string, holder: Holder | undefined): void {
+function remember({ seen }: PoolState, key: string, holder: Holder | undefined): void {
   if (holder === undefined) seen.delete(key);
-  else if (members.length > 1) seen.set(key, holder);
+  else seen.set(key, holder);
 }
 
 const NOT_LISTED: NoVerdict = {

@@ -2,6 +2,7 @@ import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import {
   authorizationOf,
   type Facilitator,
+  type FacilitatorRequest,
   provenBy,
   type SettleOutcome,
 } from '../money/facilitator.ts';
@@ -27,7 +28,7 @@ interface ProvenFacilitatorOptions {
  * is no verdict either: the word of the facilitator alone neither sells nor refuses.
  */
 export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitator {
-  const { facilitator, evidence, waitMs, pollMs = PROOF_POLL_MS } = options;
+  const { facilitator, evidence } = options;
   return {
     async verify(request) {
       const outcome = await facilitator.verify(request);
@@ -40,38 +41,77 @@ export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitato
     async settle(request, isFirst) {
       const startMs = performance.now();
       const outcome = await facilitator.settle(request, isFirst);
-      if (outcome.verdict === 'none') return outcome;
-      const isSettled = outcome.verdict === 'settled';
-      const authorization = authorizationOf(request);
-      const look = async (): Promise<ChainFinding> => {
-        if (!isSettled) return evidence.find(authorization);
-        const named = await evidence.confirm(authorization, outcome.transaction);
-        if (named.state !== 'unused') return named;
-        const found = await evidence.find(authorization);
-        // The node knows the transaction for none of ours: its silence about any other one may end.
-        return found.state === 'unknown' ? named : found;
-      };
-      // By the clock, since a slow node takes longer to answer than the pauses last.
-      const nowMs = performance.now();
-      const restMs = startMs + SETTLEMENT_MS_MAX - nowMs;
-      const endMs = nowMs + Math.min(waitMs, restMs);
-      const leftMs = (): number => endMs - performance.now();
-      // The node may not have seen yet what the facilitator saw.
-      const isOpen = ({ state }: ChainFinding): boolean =>
-        state === 'unconfirmed' || (isSettled && state === 'unused');
-      // It decides about money, so the first look may take all that is left of the settlement.
-      let finding = await inTime(look(), Math.max(FIRST_LOOK_MS_MIN, restMs));
-      while (finding !== null && isOpen(finding) && leftMs() > 0) {
-        await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, leftMs())));
-        finding = (await inTime(look(), Math.max(pollMs, leftMs()))) ?? finding;
-      }
-      if (finding === null || finding.state === 'unknown') return UNPROVEN;
-      if (finding.state === 'paid') return provenBy(finding);
-      if (isSettled) return NOT_THERE;
-      return finding.state === 'unconfirmed' ? NOT_DEEP : outcome;
+      const watch = watchOf(options, request, startMs);
+      if (outcome.verdict === 'settled') return proven(watch, outcome);
+      return outcome.verdict === 'none' ? outcome : unlessThere(watch, outcome);
     },
     supported: () => facilitator.supported(),
   };
+}
+
+/** One settlement whose transfer is looked for. */
+interface TransferWatch extends ProvenFacilitatorOptions {
+  readonly request: FacilitatorRequest;
+  /** It decides about money, so the first look may take all that is left of the settlement. */
+  readonly firstMs: number;
+  /** By the clock, since a slow node takes longer to answer than the pauses last. */
+  readonly leftMs: () => number;
+}
+
+function watchOf(
+  options: ProvenFacilitatorOptions,
+  request: FacilitatorRequest,
+  startMs: number,
+): TransferWatch {
+  const nowMs = performance.now();
+  const restMs = startMs + SETTLEMENT_MS_MAX - nowMs;
+  const endMs = nowMs + Math.min(options.waitMs, restMs);
+  const firstMs = Math.max(FIRST_LOOK_MS_MIN, restMs);
+  return { ...options, request, firstMs, leftMs: () => endMs - performance.now() };
+}
+
+/** Looks, and as long as that leaves it open looks again, until the time is over; null when not even the first look ended. */
+async function looked(
+  { firstMs, leftMs, pollMs = PROOF_POLL_MS }: TransferWatch,
+  look: () => Promise<ChainFinding>,
+  isOpen: (state: ChainFinding['state']) => boolean,
+): Promise<ChainFinding | null> {
+  let finding = await inTime(look(), firstMs);
+  while (finding !== null && isOpen(finding.state) && leftMs() > 0) {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, leftMs())));
+    finding = (await inTime(look(), Math.max(pollMs, leftMs()))) ?? finding;
+  }
+  return finding;
+}
+
+type OutcomeOf<Verdict> = Extract<SettleOutcome, { verdict: Verdict }>;
+
+async function proven(watch: TransferWatch, outcome: OutcomeOf<'settled'>): Promise<SettleOutcome> {
+  const { evidence, request } = watch;
+  const authorization = authorizationOf(request);
+  const look = async (): Promise<ChainFinding> => {
+    const named = await evidence.confirm(authorization, outcome.transaction);
+    if (named.state !== 'unused') return named;
+    const found = await evidence.find(authorization);
+    // The node knows the transaction for none of ours: its silence about any other one may end.
+    return found.state === 'unknown' ? named : found;
+  };
+  // The node may not have seen yet what the facilitator saw.
+  const finding = await looked(watch, look, (state) => ['unused', 'unconfirmed'].includes(state));
+  if (finding === null || finding.state === 'unknown') return UNPROVEN;
+  return finding.state === 'paid' ? provenBy(finding) : NOT_THERE;
+}
+
+async function unlessThere(
+  watch: TransferWatch,
+  outcome: OutcomeOf<'refused'>,
+): Promise<SettleOutcome> {
+  const { evidence, request } = watch;
+  const look = (): Promise<ChainFinding> => evidence.find(authorizationOf(request));
+  const finding = await looked(watch, look, (state) => state === 'unconfirmed');
+  if (finding === null || finding.state === 'unknown') return UNPROVEN;
+  if (finding.state === 'unconfirmed') return NOT_DEEP;
+  return finding.state === 'paid' ? provenBy(finding) : outcome;
 }
 
 const UNPROVEN: SettleOutcome = {

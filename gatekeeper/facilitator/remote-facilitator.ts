@@ -76,10 +76,12 @@ export function remoteFacilitator(
 ): Facilitator & { close(): Promise<void> } {
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const call = caller(options);
+  const requestBody = bodyWriter();
+  const verifiedBodies = new WeakMap<FacilitatorRequest, Buffer>();
   const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
     call({
       name,
-      body: bodyOf(request),
+      body: verifiedBodies.get(request) ?? requestBody(request),
       timeoutMs,
       id: request.trace?.sentId,
       // A check moves no money.
@@ -87,34 +89,57 @@ export function remoteFacilitator(
     });
   return {
     async verify(request) {
+      verifiedBodies.set(request, requestBody(request));
       const answer = await post('verify', request, verifyTimeoutMs);
-      return 'verdict' in answer ? answer : verifyOutcome(answer, request);
+      return 'detail' in answer ? noVerdict(answer) : verifyOutcome(answer, request);
     },
     async settle(request) {
       const answer = await post('settle', request, settleTimeoutMs);
-      return 'verdict' in answer ? answer : settleOutcome(answer, request);
+      return 'detail' in answer ? noVerdict(answer) : settleOutcome(answer, request);
     },
     async supported() {
       const answer = await call({ name: 'supported', timeoutMs: verifyTimeoutMs });
-      return 'verdict' in answer ? answer : supportedOutcome(answer);
+      return 'detail' in answer ? noVerdict(answer) : supportedOutcome(answer);
     },
     close: call.close,
   };
 }
 
-/** The body of both calls, without what is ours alone. */
-function bodyOf({ x402Version, paymentPayload, paymentRequirements }: FacilitatorRequest): string {
-  let sent: object = paymentPayload;
-  if (paymentPayload.x402Version === 2) {
-    const { accepted, payload, resource, extensions } = paymentPayload;
-    sent = { x402Version, accepted, payload, resource, extensions };
-  }
-  return JSON.stringify({ x402Version, paymentPayload: sent, paymentRequirements });
+/** Writes the body of both calls; what payments share is made once for all of them. */
+function bodyWriter(): (request: FacilitatorRequest) => Buffer {
+  const sharedParts = new WeakMap<object, Buffer>();
+  const bytesOf = (part: string | object): Buffer => {
+    if (typeof part === 'string') return Buffer.from(part, 'utf8');
+    const known = sharedParts.get(part);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(JSON.stringify(part), 'utf8');
+    sharedParts.set(part, bytes);
+    return bytes;
+  };
+  return (request) => Buffer.concat(bodyParts(request).map(bytesOf));
+}
+
+/** Texts, and between them the objects that other payments carry too. */
+function bodyParts(request: FacilitatorRequest): readonly (string | object)[] {
+  const { x402Version, paymentPayload, paymentRequirements } = request;
+  const head = `{"x402Version":${x402Version},"paymentPayload":`;
+  const tail = [',"paymentRequirements":', paymentRequirements, '}'];
+  if (paymentPayload.x402Version === 1) return [head + JSON.stringify(paymentPayload), ...tail];
+  const { accepted, payload, resource, extensions } = paymentPayload;
+  return [
+    `${head}{"x402Version":2,"accepted":`,
+    accepted,
+    `,"payload":${JSON.stringify(payload)}`,
+    ...(resource === undefined ? [] : [',"resource":', resource]),
+    ...(extensions === undefined ? [] : [',"extensions":', extensions]),
+    '}',
+    ...tail,
+  ];
 }
 
 interface RemoteCall {
   readonly name: 'verify' | 'settle' | 'supported';
-  readonly body?: string;
+  readonly body?: Buffer;
   /** From the call to the last byte of the answer, waiting for a connection included. */
   readonly timeoutMs: number;
   /** Asked in the instant in which the call would leave; it does not when this is false. */
@@ -127,8 +152,9 @@ interface GivenAnswer {
   readonly json: unknown;
   readonly status: number;
 }
-/** Or what came instead of one: `unsent` where no byte of the call left this process. */
-type JsonAnswer = GivenAnswer | NoVerdict;
+/** What came instead of one: `unsent` where no byte of the call left this process. */
+type NoJson = Omit<NoVerdict, 'verdict'>;
+type JsonAnswer = GivenAnswer | NoJson;
 
 /** Calls one origin over kept connections; never rejects, follows no redirect and decodes no body. */
 function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
@@ -152,9 +178,7 @@ function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
     } catch {
       made = null;
     }
-    // Only a module can fail to make headers.
-    const setting = 'SIGNALPRESS_FACILITATOR_AUTH_MODULE';
-    if (made === null) return none(`/${name}: no auth headers`, { setting, unsent: true });
+    if (made === null) return { ...NO_HEADERS, detail: `/${name}: no auth headers` };
     const named = id === undefined ? [] : ['x-request-id', id];
     const headers = [...Object.entries(made).flat(), ...CALL_HEADERS, ...named];
     const answer = await new Promise<JsonAnswer>((resolve) => {
@@ -167,10 +191,13 @@ function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
         exchange.fail(stateOf(error));
       }
     });
-    return 'verdict' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
+    return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
   };
   return Object.assign(send, { close: () => pool.destroy() });
 }
+
+/** Only a module can fail to make headers. */
+const NO_HEADERS = { setting: 'SIGNALPRESS_FACILITATOR_AUTH_MODULE', unsent: true } as const;
 
 const CALL_HEADERS: readonly string[] = [
   'content-type',
@@ -181,12 +208,12 @@ const CALL_HEADERS: readonly string[] = [
   'identity',
 ];
 
-function none(detail: string, more: Omit<NoVerdict, 'verdict' | 'detail'> = {}): NoVerdict {
-  return { verdict: 'none', detail, ...more };
+function noVerdict(none: NoJson): NoVerdict {
+  return { verdict: 'none', ...none };
 }
 
 function strange({ status }: GivenAnswer, call: RemoteCall['name'], what: string): NoVerdict {
-  return none(`/${call}: status ${status}, ${what}`, { status });
+  return noVerdict({ detail: `/${call}: status ${status}, ${what}`, status });
 }
 
 const CONTRADICTED = 'but says that it succeeded';
@@ -211,7 +238,7 @@ function verifyOutcome(answer: GivenAnswer, request: FacilitatorRequest): Validi
   const { isValid, invalidReason, payer } = parsed.data;
   if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
   if (contradicts(answer)) return strange(answer, 'verify', CONTRADICTED);
-  if (!isOurs(payer, request)) return none('/verify: names another payer');
+  if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: names another payer' });
   return { verdict: 'valid' };
 }
 
@@ -224,12 +251,12 @@ function settleOutcome(answer: GivenAnswer, request: FacilitatorRequest): Settle
     return { verdict: 'refused', reason: reasonText(errorReason), ...named };
   }
   if (contradicts(answer)) return strange(answer, 'settle', CONTRADICTED);
-  if (!isOurs(payer, request)) return none('/settle: names another payer');
+  if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: names another payer' });
   if (network && findNetwork(network) !== findNetwork(request.paymentRequirements.network)) {
-    return none('/settle: names another network');
+    return noVerdict({ detail: '/settle: names another network' });
   }
   if (!transaction || !TRANSACTION.test(transaction)) {
-    return none('/settle: names no transaction');
+    return noVerdict({ detail: '/settle: names no transaction' });
   }
   return { verdict: 'settled', transaction };
 }
@@ -284,7 +311,7 @@ class JsonExchange implements Dispatcher.DispatchHandler {
     if (!Number.isNaN(dateMs)) this.#options.noteDate(dateMs);
     // Whatever stands in its body, nothing was done.
     if (status === TOO_MANY) {
-      this.#end(none(`status ${status}`, { status, retryMs: retryMs(headers['retry-after']) }));
+      this.#end({ detail: `status ${status}`, status, retryMs: retryMs(headers['retry-after']) });
       return;
     }
     const encoding = headers['content-encoding'] ?? 'identity';
@@ -314,7 +341,7 @@ class JsonExchange implements Dispatcher.DispatchHandler {
   fail(detail: string): void {
     if (this.#over) return;
     const status = this.#status === 0 ? {} : { status: this.#status };
-    this.#end(none(detail, this.#controller === null ? { unsent: true } : status));
+    this.#end(this.#controller === null ? { detail, unsent: true } : { detail, ...status });
     this.#controller?.abort(ENDED);
   }
 
@@ -336,14 +363,14 @@ function retryMs(header: string | string[] | undefined): number {
   return isSeconds ? Number(header) * 1000 : RETRY_MS;
 }
 
-const UNWANTED = none('not wanted any more', { unsent: true, abandoned: true });
+const UNWANTED: NoJson = { detail: 'not wanted any more', unsent: true, abandoned: true };
 const ENDED = new Error('The call was aborted');
 
 function parsed(text: string, status: number): JsonAnswer {
   try {
     return { json: JSON.parse(text), status };
   } catch {
-    return none(`status ${status}, not JSON`, { status });
+    return { detail: `status ${status}, not JSON`, status };
   }
 }
 
@@ -372,25 +399,28 @@ export async function facilitatorAuth(given: {
   module: string | null;
 }): Promise<FacilitatorAuth | undefined> {
   const { header, module } = given;
-  if (module === null) {
-    const headers = header === null ? null : headerOf(header);
-    return headers === null ? undefined : async () => headers;
-  }
+  if (module !== null) return moduleAuth(module);
+  if (header === null) return undefined;
+  const headers = headerOf(header);
+  return async () => headers;
+}
+
+async function moduleAuth(path: string): Promise<FacilitatorAuth> {
   let loaded: unknown;
   try {
     // A loader would wait for a pipe for ever.
-    readOwnFile(module, MODULE_BYTES_MAX);
-    loaded = await import(pathToFileURL(resolve(module)).href);
+    readOwnFile(path, MODULE_BYTES_MAX);
+    loaded = await import(pathToFileURL(resolve(path)).href);
   } catch (cause) {
     throw new StartError(
-      `Cannot load SIGNALPRESS_FACILITATOR_AUTH_MODULE "${module}": it does not load; give a JavaScript module`,
+      `Cannot load SIGNALPRESS_FACILITATOR_AUTH_MODULE "${path}": it does not load; give a JavaScript module`,
       { cause },
     );
   }
   const parsed = moduleSchema.safeParse(loaded);
   if (!parsed.success) {
     throw new StartError(
-      `Cannot use SIGNALPRESS_FACILITATOR_AUTH_MODULE "${module}": no function "authHeaders"; export one`,
+      `Cannot use SIGNALPRESS_FACILITATOR_AUTH_MODULE "${path}": no function "authHeaders"; export one`,
     );
   }
   const { authHeaders } = parsed.data;

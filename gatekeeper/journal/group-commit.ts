@@ -149,19 +149,21 @@ export class GroupCommit {
   }
 
   #settle(done: readonly Done[], error: Error | null): void {
-    if (error !== null) {
-      const broken = new Error(
-        'Cannot write to the journal: the disk refused a sync; check it, then restart the gatekeeper',
-        { cause: error },
-      );
-      this.#broken = broken;
-      for (const { reject } of this.#waiting.splice(0)) reject(broken);
-    }
+    if (error !== null) this.#break(error);
     for (const { result, resolve, reject } of done) {
       if (this.#broken === null) resolve(result);
       else reject(this.#broken);
     }
     this.#gather(0, 0);
+  }
+
+  #break(cause: Error): void {
+    this.#broken = new Error(
+      'Cannot write to the journal: the disk refused a sync; check it, then restart the gatekeeper',
+      { cause },
+    );
+    for (const { reject } of this.#waiting) reject(this.#broken);
+    this.#waiting = [];
   }
 
   #closeFile(): void {

@@ -127,13 +127,18 @@ export function openJournalFile(path: string, { isLossAccepted = false } = {}): 
     if (has.get([name]) === undefined) db.exec(`ALTER TABLE payment ADD COLUMN ${name} ${type}`);
   }
   db.exec(`${IDENTIFIERS}; ${LATER_INDEXES}; ${SALES};`);
-  const [plain, hash] = [db.prepare(PLAIN_IDENTIFIERS), db.prepare(HASH_IDENTIFIER)];
-  for (let rows = plain.all([]); rows.length > 0; rows = plain.all([])) {
-    for (const { id, identifier } of rows.map((row) => plainRow.parse(row)))
-      hash.run([hashedIdentifier(identifier), id]);
-  }
+  hashIdentifiers(db);
   db.exec('COMMIT');
   return db;
+}
+
+function hashIdentifiers(db: Database.Database): void {
+  const plain = db.prepare(PLAIN_IDENTIFIERS);
+  const change = db.prepare(HASH_IDENTIFIER);
+  for (let rows = plain.all([]); rows.length > 0; rows = plain.all([])) {
+    for (const { id, identifier } of rows.map((row) => plainRow.parse(row)))
+      change.run([hashedIdentifier(identifier), id]);
+  }
 }
 
 /** Key of the hashes of network addresses; it lies beside the journal, so a copy of the journal tells no address. */

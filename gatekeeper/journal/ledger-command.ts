@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import type pg from 'pg';
 import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import { StartError } from '../system/start-error.ts';
 import {
@@ -19,8 +20,8 @@ import {
   type LedgerFilter,
   type LedgerRow,
   type LedgerTime,
-  RevenueSum,
-  settledDay,
+  type RevenueBy,
+  revenueBy,
 } from './ledger.ts';
 import type { JournalPlace } from './open-journal.ts';
 import {
@@ -56,12 +57,7 @@ export function ledgerCommand(by: LedgerOptions): Command {
     .description('copy the whole journal while it is in use')
     .argument('<file>', 'a file that does not exist yet')
     .action(async (file: string, { state }: StateOptions) => {
-      const { journal, stateDir } = placeOf(state, by.place);
-      if (isPostgresUrl(journal))
-        throw new StartError(
-          `Cannot back up the payment journal at "${shownPlace(journal)}": it is a database; use pg_dump, or a base backup`,
-        );
-      await withJournal(stateDir, (db) => backUpJournal(db, file));
+      await backedUp(placeOf(state, by.place), file);
       by.write(`wrote ${file}\n`);
     });
   stateOption(command.command('accept-clock'))
@@ -78,14 +74,8 @@ export function ledgerCommand(by: LedgerOptions): Command {
         throw new StartError(
           `Cannot accept clock "${new Date(nowMs).toISOString()}": it is more than 2 minutes from the given time; correct the clock of this machine first`,
         );
-      const now = new Date(nowMs).toISOString();
       const accepted = await acceptedIn(placeOf(state, by.place), nowMs);
-      by.write(
-        accepted === null
-          ? `nothing to accept: no time in the journal blocks payments at ${now}\n`
-          : `accepted the clock at ${now}: rows with later times, up to ${new Date(accepted.newestMs).toISOString()}, ` +
-              `stay as they are (${accepted.payments}); payments are taken again, and no restart is needed\n`,
-      );
+      by.write(`${acceptedLine(accepted, nowMs)}\n`);
     });
   stateOption(command.command('accept-loss'))
     .description('begin an empty journal after the last one was lost for good')
@@ -144,15 +134,9 @@ function addReaders(command: Command, { place, write, note }: LedgerOptions): vo
   daysOption(command.command('revenue'))
     .description('sum the settled amounts exactly')
     .addOption(new Option('--by <group>').choices(['day', 'path', 'payer']).default('day'))
-    .action(async (options: DaysOptions & { by: 'day' | 'path' | 'payer' }) => {
+    .action(async (options: DaysOptions & { by: RevenueBy }) => {
       const settled = { ...options, time: 'settled_at' } as const;
-      const sum = new RevenueSum((row) =>
-        options.by === 'day' ? settledDay(row) : row[options.by],
-      );
-      await read(place, settled, async (rows) => {
-        for await (const row of rows) sum.add(row);
-      });
-      const revenue = sum.revenue();
+      const revenue = await read(place, settled, (rows) => revenueBy(rows, options.by));
       write(csvLine([options.by, 'network', 'asset', 'payments', 'value', 'usd']));
       for (const { group, network, asset, payments, value, usd } of revenue.rows) {
         write(csvLine([group, network, asset, String(payments), value, usd]));
@@ -202,6 +186,18 @@ function minute(text: string): number {
   );
 }
 
+function acceptedLine(accepted: AcceptedClock | null, nowMs: number): string {
+  const now = new Date(nowMs).toISOString();
+  if (accepted === null)
+    return `nothing to accept: no time in the journal blocks payments at ${now}`;
+  const { newestMs, payments } = accepted;
+  const newest = new Date(newestMs).toISOString();
+  return (
+    `accepted the clock at ${now}: rows with later times, up to ${newest}, stay as they are (${payments}); ` +
+    'payments are taken again, and no restart is needed'
+  );
+}
+
 function wholeNumber(text: string): number {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
   throw new StartError(
@@ -214,9 +210,32 @@ function read<T>(
   options: FilterOptions,
   use: (rows: AsyncIterable<LedgerRow>) => Promise<T>,
 ): Promise<T> {
-  const { since: sinceMs, until: untilMs, only: state, time = 'created_at' } = options;
-  const filter: LedgerFilter = { time, sinceMs, untilMs, state };
+  const { since, until, only, time = 'created_at' } = options;
+  const filter: LedgerFilter = {
+    time,
+    ...(since === undefined ? {} : { sinceMs: since }),
+    ...(until === undefined ? {} : { untilMs: until }),
+    ...(only === undefined ? {} : { state: only }),
+  };
   return withBooks(placeOf(options.state, place), (books) => use(books.rows(filter)));
+}
+
+async function backedUp({ journal, stateDir }: JournalPlace, file: string): Promise<void> {
+  if (isPostgresUrl(journal)) {
+    throw new StartError(
+      `Cannot back up the payment journal at "${shownPlace(journal)}": it is a database; use pg_dump, or a base backup`,
+    );
+  }
+  await withJournal(stateDir, (db) => {
+    try {
+      backUpJournal(db, file);
+    } catch (cause) {
+      throw new StartError(
+        `Cannot back up to "${file}": ${messageOf(cause)}; name a file that does not exist`,
+        { cause },
+      );
+    }
+  });
 }
 
 async function acceptedIn(
@@ -234,20 +253,24 @@ async function lossAcceptedIn({ journal, stateDir }: JournalPlace): Promise<stri
   const path = join(stateDir, JOURNAL_NAME);
   const isShared = isPostgresUrl(journal);
   const place = isShared ? shownPlace(journal) : path;
-  let isMissing = !isShared && traceOfJournal(path) !== null && isEmptyJournal(path);
-  if (isShared) {
-    const { hasTables, makeTables } = await import('./postgres/connection.ts');
-    const make = async (client: pg.ClientBase): Promise<boolean> => {
-      if (await hasTables(client)) return false;
-      await makeTables(client);
-      return true;
-    };
-    isMissing = await withDatabase(journal, make, 'perhaps empty');
-  }
+  const isMissing = isShared
+    ? await makeShared(journal)
+    : traceOfJournal(path) !== null && isEmptyJournal(path);
   if (!isMissing) return `nothing to accept: no payment journal is missing at "${place}"`;
   if (!isShared) openJournalFile(path, { isLossAccepted: true }).close();
   return (
     `accepted the loss: the payment journal "${place}" is empty, and gatekeepers start; answers that were sold before are ` +
     'not delivered again, and receipts that were spent can be spent again until they expire'
   );
+}
+
+/** False where the tables are there. */
+async function makeShared(url: string): Promise<boolean> {
+  const { hasTables, makeTables } = await import('./postgres/connection.ts');
+  const make = async (client: pg.ClientBase): Promise<boolean> => {
+    if (await hasTables(client)) return false;
+    await makeTables(client);
+    return true;
+  };
+  return withDatabase(url, make, 'perhaps empty');
 }

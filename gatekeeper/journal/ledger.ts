@@ -2,10 +2,8 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import type Database from 'libsql';
 import { z } from 'zod';
 import { defined } from '../../compiler/contract/defined.ts';
-import { messageOf } from '../../compiler/contract/errors.ts';
 import { usdAmount } from '../../compiler/contract/price.ts';
 import type { ChainHead } from '../money/evidence.ts';
-import { StartError } from '../system/start-error.ts';
 import { MAY_BE_OWED } from './journal-file.ts';
 
 /** Longer amounts cannot exist, and none of them ever settles. */
@@ -67,9 +65,9 @@ export type LedgerTime = 'created_at' | 'settled_at';
 export interface LedgerFilter {
   readonly time: LedgerTime;
   /** Milliseconds since the epoch, from the first to before the second. */
-  readonly sinceMs?: number | undefined;
-  readonly untilMs?: number | undefined;
-  readonly state?: string | undefined;
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+  readonly state?: string;
 }
 
 function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
@@ -107,6 +105,8 @@ function usdOf(value: string): string {
   return value.length > USD_DIGITS_MAX ? '' : usdAmount(value);
 }
 
+export type RevenueBy = 'day' | 'path' | 'payer';
+
 /** Settled payments of one group in one currency. */
 export interface RevenueRow {
   readonly group: string;
@@ -123,6 +123,16 @@ export interface Revenue {
   readonly rows: readonly RevenueRow[];
   /** Payments of amounts that do not exist. */
   readonly leftOut: number;
+}
+
+/** Sums what was settled, per network and asset; the day is that of the settlement, UTC. */
+export async function revenueBy(
+  rows: AsyncIterable<LedgerRow> | Iterable<LedgerRow>,
+  by: RevenueBy,
+): Promise<Revenue> {
+  const sum = new RevenueSum((row) => (by === 'day' ? settledDay(row) : row[by]));
+  for await (const row of rows) sum.add(row);
+  return sum.revenue();
 }
 
 /** Day of the settlement, UTC; '' before it. */
@@ -170,17 +180,14 @@ export class RevenueSum {
   }
 }
 
-/** Writes a whole copy of the journal while it is being written; throws a StartError if the file already exists. */
+/** Writes a whole copy of the journal while it is being written; throws if the file already exists. */
 export function backUpJournal(db: Database.Database, file: string): void {
-  let isMade = false;
+  closeSync(openSync(file, 'wx', 0o600));
   try {
-    closeSync(openSync(file, 'wx', 0o600));
-    isMade = true;
     db.prepare('VACUUM INTO ?').run([file]);
-  } catch (cause) {
-    if (isMade) rmSync(file, { force: true });
-    const why = `${messageOf(cause)}; name a file that does not exist`;
-    throw new StartError(`Cannot back up to "${file}": ${why}`, { cause });
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
   }
 }
 

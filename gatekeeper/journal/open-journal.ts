@@ -31,34 +31,44 @@ interface JournalOptions {
 export type JournalPlace = Pick<Config, 'stateDir' | 'journal'>;
 
 /** Opens the journal of the settings; throws a StartError that tells what to do when it cannot. */
-export async function openJournal(
-  { stateDir, journal: url }: JournalPlace,
-  by: JournalOptions,
-): Promise<OpenJournal> {
-  const file = join(stateDir, JOURNAL_NAME);
-  const isShared = isPostgresUrl(url);
+export async function openJournal(place: JournalPlace, by: JournalOptions): Promise<OpenJournal> {
+  return isPostgresUrl(place.journal) ? openShared(place, by) : openFile(place, by);
+}
+
+async function openFile({ stateDir }: JournalPlace, by: JournalOptions): Promise<OpenJournal> {
   try {
-    if (isShared) {
-      // The client of the database is loaded only where there is one.
-      const { postgresJournal } = await import('./postgres/postgres-journal.ts');
-      // A journal in a file that nobody moved here is one that this shop has used.
-      const trace = (): string | null =>
-        traceOfShop(stateDir) ?? (isEmptyJournal(file) ? null : file);
-      const journal = await postgresJournal({ url, trace, ...by });
-      return { journal, isLost: () => journal.isLost(), close: () => journal.close() };
-    }
     await mkdir(stateDir, { recursive: true, mode: 0o700 });
-    const journal = sqliteJournal({ ...by, path: file });
+    const journal = sqliteJournal({ ...by, path: join(stateDir, JOURNAL_NAME) });
     return { journal, isLost: () => false, close: async () => journal.close() };
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
-    let why = ` "${file}": ${messageOf(cause)}; make it and its folder writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own`;
-    if (isShared)
-      why = ` at "${shownPlace(url)}": ${networkFault(cause)?.words ?? messageOf(cause)}; start the server and make the database, or correct SIGNALPRESS_JOURNAL`;
     // mkdir accepts a folder that already exists.
-    else if (isCode(cause, 'EEXIST'))
-      why = `: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`;
+    const isFile = isCode(cause, 'EEXIST');
+    const why = isFile
+      ? `: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`
+      : ` "${join(stateDir, JOURNAL_NAME)}": ${messageOf(cause)}; make it and its folder ` +
+        'writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own';
     throw new StartError(`Cannot open payment journal${why}`, { cause });
+  }
+}
+
+/** The client of the database is loaded only where there is one. */
+async function openShared(
+  { journal: url, stateDir }: JournalPlace,
+  by: JournalOptions,
+): Promise<OpenJournal> {
+  const { postgresJournal } = await import('./postgres/postgres-journal.ts');
+  try {
+    // A journal in a file that nobody moved here is one that this shop has used.
+    const file = join(stateDir, JOURNAL_NAME);
+    const trace = (): string | null =>
+      traceOfShop(stateDir) ?? (isEmptyJournal(file) ? null : file);
+    const journal = await postgresJournal({ url, trace, ...by });
+    return { journal, isLost: () => journal.isLost(), close: () => journal.close() };
+  } catch (cause) {
+    if (cause instanceof StartError) throw cause;
+    const why = `${networkFault(cause)?.words ?? messageOf(cause)}; start the server and make the database, or correct SIGNALPRESS_JOURNAL`;
+    throw new StartError(`Cannot open payment journal at "${shownPlace(url)}": ${why}`, { cause });
   }
 }
 
@@ -123,6 +133,7 @@ export function watchingWrites(
 ): { journal: Journal; failure(): string | null; slowness(): string | null } {
   const { clock, isLost } = options;
   const calls = new CallWatch({ ...options, slowMs: SLOW_MS });
+  const { shared } = journal;
   let failed: { readonly at: number; readonly error: string } | null = null;
   const watched = async <T>(write: () => Promise<T>): Promise<T> => {
     try {
@@ -138,7 +149,9 @@ export function watchingWrites(
     journal: {
       ...journal,
       // A purchase waits for each of these.
-      learn: (key) => calls.watched(() => journal.learn(key)),
+      ...(shared === undefined
+        ? {}
+        : { shared: { ...shared, learn: (key) => calls.watched(() => shared.learn(key)) } }),
       find: (key) => calls.watched(() => journal.find(key)),
       claim: (claim) => watched(() => journal.claim(claim)),
       conclude: (conclusion) => calls.watched(() => journal.conclude(conclusion)),

@@ -16,6 +16,7 @@ import {
   OPEN_COUNTED_MAX,
   type PaymentBinding,
   type PaymentState,
+  type SharedJournal,
 } from '../money/journal.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -29,7 +30,7 @@ import {
   tokensIn,
 } from './journal-file.ts';
 import {
-  bodyRow,
+  BodyStore,
   type ClaimValues,
   claimValues,
   entryOf,
@@ -90,18 +91,6 @@ DELETE FROM payment WHERE id IN (
   WHERE state = 'refused' AND state <> 'settled' AND refund_from IS NULL AND created_at < ? AND valid_before < ? LIMIT ?)`;
 const DELIVERED = 'UPDATE payment SET waiting_since = NULL WHERE key = ?';
 
-/** Sold bytes by their hash: the same body is stored once, whoever buys it. */
-const KEEP = `
-INSERT INTO body(sha256, encoding, bytes, purge_at, citation_hash, citation) VALUES(?, ?, ?, ?, ?, ?)
-ON CONFLICT(sha256) DO UPDATE SET purge_at = max(purge_at, excluded.purge_at)`;
-// Hex digits come before the letter g. Two rows are enough to know that a prefix is ambiguous.
-const HASHES = `
-SELECT DISTINCT citation_hash AS hash FROM body WHERE citation_hash >= ?1 AND citation_hash < ?1 || 'g' LIMIT 2`;
-const CITATION = 'SELECT citation FROM body WHERE citation_hash = ?';
-const PURGE = 'DELETE FROM body WHERE rowid IN (SELECT rowid FROM body WHERE purge_at < ? LIMIT ?)';
-
-const hashRow = z.object({ hash: z.string() });
-const citationRow = z.object({ citation: z.string() });
 const keyRow = z.object({ key: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
 const saleRow = z.object({ id: z.number(), key: z.string() });
@@ -125,8 +114,9 @@ export function sqliteJournal(options: {
     const row = find.get([key]);
     return row === undefined ? null : entryOf(row);
   };
-  const insert = claimer(db, holders.own);
-  const purge = purger(db, passedMs);
+  const bodies = new BodyStore(db);
+  const insert = claimer(db, bodies, holders.own);
+  const purge = purger(db, bodies, passedMs);
   let newest = newestTime(db);
   return {
     secret,
@@ -167,8 +157,8 @@ export function sqliteJournal(options: {
     },
     unresolved: freePayments(db, holders),
     ...reviewer(db, commit, clock),
-    learn: async () => filter.follow(),
-    take: taker(db, commit, holders),
+    shared: { learn: async () => filter.follow(), take: taker(db, commit, holders) },
+    citations: async (digits) => bodies.citations(digits),
     newestMs() {
       // A clock that the operator accepted meanwhile counts from now on.
       if (clockIsBehind(clock(), newest)) newest = newestTime(db);
@@ -211,14 +201,13 @@ function reviewer(
 }
 
 /** Most bodies are there already, so they are sent to the database only when the claim finds none. */
-function claimer(db: Database.Database, own: string) {
-  const [statement, keep] = [db.prepare(CLAIM), db.prepare(KEEP)];
+function claimer(db: Database.Database, bodies: BodyStore, own: string) {
+  const statement = db.prepare(CLAIM);
   return ({ row, sha256, purgeAt, more }: ClaimValues, body: Buffer): boolean => {
     const values = [...row, own, sha256, purgeAt, ...more];
     const insert = (): boolean => statement.run(values).changes === 1;
     if (insert()) return true;
-    // The body is there from the commit on, at least until `purgeAt`.
-    keep.run(bodyRow(sha256, body, purgeAt));
+    bodies.keep(sha256, body, purgeAt);
     return insert();
   };
 }
@@ -255,15 +244,19 @@ function filledFilter(db: Database.Database): FilledFilter {
   };
 }
 
-function purger(db: Database.Database, passedMs: () => number | null): () => void {
-  const [forget, purge] = [db.prepare(FORGET), db.prepare(PURGE)];
+function purger(
+  db: Database.Database,
+  bodies: BodyStore,
+  passedMs: () => number | null,
+): () => void {
+  const forget = db.prepare(FORGET);
   let last = passedMs() ?? 0;
   return () => {
     const now = passedMs();
     if (now === null || Math.abs(now - last) < PURGE_INTERVAL_MS) return;
     last = now;
     try {
-      purge.run([now, PURGE_ROWS_MAX]);
+      bodies.purge(now);
       const dead = Math.floor(now / 1000) - DEAD_AFTER_S;
       forget.run([now - JOURNAL_RETENTION_DAYS * DAY_MS, dead, PURGE_ROWS_MAX]);
     } catch {
@@ -288,13 +281,12 @@ function transactionTaker(db: Database.Database): Journal['takeTransaction'] {
 function foundIn(
   db: Database.Database,
   filter: FilledFilter,
-): Pick<Journal, 'tokens' | 'bindingOf' | 'identifiedKey' | 'soldTo' | 'hasSettled' | 'citations'> {
+): Pick<Journal, 'tokens' | 'bindingOf' | 'identifiedKey' | 'soldTo' | 'hasSettled'> {
   const tokens = db.prepare(tokensIn('payment')).all([]);
   const bound = db.prepare(BOUND);
   const identified = db.prepare(IDENTIFIED);
   const sale = db.prepare(SALE);
   const settled = db.prepare(SETTLED);
-  const [hashes, citation] = [db.prepare(HASHES), db.prepare(CITATION)];
   return {
     tokens: tokens.map((row) => tokenRow.parse(row).token),
     bindingOf(key) {
@@ -311,11 +303,6 @@ function foundIn(
       return sales.sort((left, right) => right.id - left.id)[0]?.key ?? null;
     },
     hasSettled: async (account) => settled.get([account]) !== undefined,
-    citations: async (digits) =>
-      hashes.all([digits]).map((row) => {
-        const found = citation.get([hashRow.parse(row).hash]);
-        return JSON.parse(citationRow.parse(found).citation);
-      }),
   };
 }
 
@@ -323,20 +310,27 @@ function foundIn(
 const BITS_LOG2 = 26;
 const HEX_DIGITS = 7;
 const MASK = 2 ** BITS_LOG2 - 1;
+/** Bits of a page: 64 KB. */
+const PAGE_LOG2 = 19;
+const PAGE_MASK = 2 ** PAGE_LOG2 - 1;
 
 /** Which keys cannot be known: most are new, and each look-up costs more than the other checks. No false negatives. */
 export class KeyFilter {
-  /** The system gives memory to what is written alone, so a young journal takes hardly any. */
-  readonly #bytes = new Uint8Array(2 ** (BITS_LOG2 - 3));
+  /** Each is made with the first key of it, so that a young journal takes no memory. */
+  readonly #pages: (Uint8Array | undefined)[] = [];
 
   add(key: string): void {
     const bit = bitOf(key);
-    this.#bytes[bit >>> 3] = (this.#bytes[bit >>> 3] ?? 0) | (1 << (bit & 7));
+    const page = this.#pages[bit >>> PAGE_LOG2] ?? new Uint8Array(2 ** (PAGE_LOG2 - 3));
+    this.#pages[bit >>> PAGE_LOG2] = page;
+    const at = (bit & PAGE_MASK) >>> 3;
+    page[at] = (page[at] ?? 0) | (1 << (bit & 7));
   }
 
   mayHave(key: string): boolean {
     const bit = bitOf(key);
-    return ((this.#bytes[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+    const byte = this.#pages[bit >>> PAGE_LOG2]?.[(bit & PAGE_MASK) >>> 3] ?? 0;
+    return (byte & (1 << (bit & 7))) !== 0;
   }
 }
 
@@ -368,6 +362,7 @@ const unresolvedRow = z.object({
 });
 const heldRow = z.object({ holder: z.string().nullable() });
 const placeRow = z.object({ place: z.number() });
+const newRow = z.object({ place: z.number(), key: z.string() });
 const dataVersionRow = z.object({ data_version: z.number() });
 
 /** Runs what no other process may do at the same time. */
@@ -401,7 +396,7 @@ function taker(
   db: Database.Database,
   commit: GroupCommit,
   holders: LivingHolders,
-): Journal['take'] {
+): SharedJournal['take'] {
   const held = db.prepare(HELD);
   const take = db.prepare(TAKE);
   const { own } = holders;
@@ -436,7 +431,7 @@ function follower(db: Database.Database, add: (key: string) => void): () => void
     if (data_version === seen) return;
     seen = data_version;
     for (let isMore = true; isMore; ) {
-      const rows = fresh.all([place, ROWS]).map((row) => openRow.parse(row));
+      const rows = fresh.all([place, ROWS]).map((row) => newRow.parse(row));
       for (const row of rows) add(row.key);
       place = rows.at(-1)?.place ?? place;
       isMore = rows.length === ROWS;

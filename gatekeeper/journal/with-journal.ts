@@ -29,15 +29,7 @@ export async function withJournal<T>(
   open: (path: string) => Database.Database = readJournalFile,
 ): Promise<T> {
   const path = join(state, JOURNAL_NAME);
-  let db: Database.Database;
-  try {
-    accessSync(path);
-    db = open(path);
-  } catch (cause) {
-    if (cause instanceof StartError) throw cause;
-    const why = 'missing, or not a journal of this program; name its folder with --state';
-    throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
-  }
+  const db = opened(path, open);
   try {
     return await use(db);
   } catch (cause) {
@@ -46,6 +38,17 @@ export async function withJournal<T>(
     throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
   } finally {
     db.close();
+  }
+}
+
+function opened(path: string, open: (path: string) => Database.Database): Database.Database {
+  try {
+    accessSync(path);
+    return open(path);
+  } catch (cause) {
+    if (cause instanceof StartError) throw cause;
+    const why = 'missing, or not a journal of this program; name its folder with --state';
+    throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
   }
 }
 

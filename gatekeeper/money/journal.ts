@@ -104,7 +104,18 @@ export interface SoldCitations {
   citations(digits: string): Promise<readonly unknown[]>;
 }
 
-/** Memory of payments that outlives the process and others may share; once a promise resolves, its result is durable. */
+/** What a journal that several gatekeepers write at the same time can do beside the rest. */
+export interface SharedJournal {
+  /** Learns what others noted about a key, so that `bindingOf` knows it. */
+  learn(key: string): Promise<void>;
+  /**
+   * Takes an open payment, before its money is asked for again, until it is concluded, be it as `unknown`. While another
+   * gatekeeper asks, it waits a little; false when it still asks then, or when the payment is not open any more.
+   */
+  take(key: string, bound: PaymentBinding): Promise<boolean>;
+}
+
+/** Memory of payments that outlives the process; once a promise resolves, its result is durable. */
 export interface Journal extends SoldCitations {
   /** What payments were in that were noted before it was opened: `network|asset`, lower-case. */
   readonly tokens: readonly string[];
@@ -141,13 +152,8 @@ export interface Journal extends SoldCitations {
   openPayments(): Promise<OpenSummary>;
   /** The newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
   newestMs(): number;
-  /** Learns what other gatekeepers noted about a key, so that `bindingOf` knows it. */
-  learn(key: string): Promise<void>;
-  /**
-   * Takes an open payment, before its money is asked for again, until it is concluded, be it as `unknown`. While another
-   * gatekeeper asks, it waits a little; false when it still asks then, or when the payment is not open any more.
-   */
-  take(key: string, bound: PaymentBinding): Promise<boolean>;
+  /** Only where several gatekeepers share the journal. */
+  readonly shared?: SharedJournal;
 }
 
 /** Open payments of one state that are counted; beyond it, their number no longer matters. */

@@ -87,10 +87,7 @@ export function readSignIn(
     return signInRefusal('unsupported_chain', '"chainId" must be that of an entry of "accepts"');
   }
   const address = read.data.address.toLowerCase();
-  const text = Buffer.from(signInText(read.data), 'utf8');
-  // What a wallet signs for a text (EIP-191).
-  const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${text.length}`, 'utf8');
-  const digest = keccak256(Buffer.concat([prefix, text]));
+  const digest = signedDigest(signInText(read.data));
   const isByKey = recoverPayer(digest, signature) === address;
   return { domain, uri, address, nonce, network, isByKey, digest, signature };
 }
@@ -156,6 +153,13 @@ function signInText(of: Omit<Message, 'signature' | 'type'>): string {
     ...optional('Request ID', of.requestId),
     ...(of.resources === undefined ? [] : ['Resources:', ...of.resources.map((one) => `- ${one}`)]),
   ].join('\n');
+}
+
+/** What a wallet signs for a text (EIP-191). */
+function signedDigest(text: string): Uint8Array {
+  const bytes = Buffer.from(text, 'utf8');
+  const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`, 'utf8');
+  return keccak256(Buffer.concat([prefix, bytes]));
 }
 
 /** What a challenge needs for a message that nobody else gets. */

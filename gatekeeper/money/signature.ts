@@ -1,7 +1,7 @@
 import { keccak256 } from './address.ts';
 import { CURVE, type Curve } from './curve.ts';
 import type { Network } from './networks.ts';
-import type { Authorization, Payment } from './payment.ts';
+import type { Authorization } from './payment.ts';
 
 /** Hex characters of a plain 65-byte signature with its `0x`; wallets with code may send more. */
 export const SIGNATURE_CHARS = 132;
@@ -82,21 +82,17 @@ export function transferDigest(network: Network, authorization: Authorization): 
   return keccak256(signed);
 }
 
-/** Whether the key of the payer named signed exactly this transfer on exactly this token; else its code may have. */
-export function isSignedByKey(
-  network: Network,
-  { authorization, signature }: Pick<Payment, 'authorization' | 'signature'>,
-): boolean {
-  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
-}
-
 /**
  * The lower-case address that signed a digest, or null. As strict as the token contract: 65 bytes,
  * v 27 or 28, s in the lower half.
  */
-export function recoverPayer(digest: Uint8Array, signature: string, curve = CURVE): string | null {
+export function recoverPayer(digest: Uint8Array, signature: string): string | null {
   if (signature.length !== SIGNATURE_CHARS) return null;
-  const bytes = Buffer.from(signature.slice(2), 'hex');
+  return recoverSigner(digest, Buffer.from(signature.slice(2), 'hex'));
+}
+
+/** The same for a signature in bytes. */
+export function recoverSigner(digest: Uint8Array, bytes: Buffer, curve = CURVE): string | null {
   const v = bytes[64];
   if (bytes.length !== 65 || (v !== 27 && v !== 28)) return null;
   if (bytes.compare(HALF_ORDER, 0, 32, 32, 64) > 0) return null;

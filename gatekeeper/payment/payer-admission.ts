@@ -161,16 +161,10 @@ export class PayerAdmission {
   }
 
   async #byKey(due: NewPayment, verify: Verify): Promise<Judgement> {
-    const { standing: ask } = this.#by;
+    const { standing } = this.#by;
     const isKnown = (await this.hasPaid(due.key)) && !this.#isDistrusted(due.key);
-    if (ask === undefined) return isKnown ? KNOWN : this.#withoutNode(due, verify);
-    const judged = this.#withoutAsking(due, isKnown);
-    if (judged !== null) return judged;
-    const standing = isKnown ? await this.#shared(due, ask) : await this.#inShare(due, ask);
-    if (standing === null) return NO_ANSWER;
-    if ('result' in standing) return standing;
-    if (!isKnown && standing.isUsed) return USED;
-    return this.#covered(due, standing, { ask, judged: isKnown ? KNOWN : STRANGER });
+    if (standing !== undefined) return this.#withNode(due, isKnown, standing);
+    return isKnown ? KNOWN : this.#withoutNode(due, verify);
   }
 
   /** Anybody can make up a payment of an account with code, so it counts for that account only once it has signed. */
@@ -184,6 +178,16 @@ export class PayerAdmission {
     if (standing.balance < BigInt(due.payment.authorization.value)) return INSUFFICIENT;
     const judged = await verified(verify);
     return judged.result === null ? this.#covered(due, standing, { ask, judged }) : judged;
+  }
+
+  async #withNode(due: NewPayment, isKnown: boolean, ask: AskStanding): Promise<Judgement> {
+    const judged = this.#withoutAsking(due, isKnown);
+    if (judged !== null) return judged;
+    const standing = isKnown ? await this.#shared(due, ask) : await this.#inShare(due, ask);
+    if (standing === null) return NO_ANSWER;
+    if ('result' in standing) return standing;
+    if (!isKnown && standing.isUsed) return USED;
+    return this.#covered(due, standing, { ask, judged: isKnown ? KNOWN : STRANGER });
   }
 
   async #covered(
@@ -213,9 +217,9 @@ export class PayerAdmission {
   #withoutAsking(due: NewPayment, isKnown: boolean): Judgement | null {
     const isAlone = this.#others(due).length === 0;
     if (isKnown && isAlone) return this.#begun(due, KNOWN);
-    const cached = this.#balances.get(accountOf(due.key));
-    if (cached === undefined || !this.#isWithin(BALANCE_MS, cached.atMs)) return null;
-    const covers = this.#covers(cached.balance, due);
+    const cached = this.#cached(accountOf(due.key));
+    if (cached === null) return null;
+    const covers = this.#covers(cached, due);
     if (isKnown && covers) return this.#begun(due, KNOWN);
     return isAlone && !covers ? INSUFFICIENT : null;
   }
@@ -284,18 +288,15 @@ export class PayerAdmission {
     const turn = await this.#turn(due);
     if (turn !== null) return turn;
     const waitS = this.#verifyShare.take(due.client);
-    if (waitS > 0) {
-      this.ended(due.key, 'dropped');
-      return limited(waitS);
-    }
+    if (waitS > 0) return this.#left(due, limited(waitS));
     this.#by.meters?.askedOfStranger('facilitator');
-    let judged: Judgement | null = null;
     try {
-      judged = await verified(verify);
-      return judged;
+      const judged = await verified(verify);
+      return judged.result === null ? judged : this.#left(due, judged);
+    } catch (error) {
+      this.ended(due.key, 'dropped');
+      throw error;
     } finally {
-      // Also where nobody could be asked.
-      if (judged === null || judged.result !== null) this.ended(due.key, 'dropped');
       this.#verifyShare.giveBack(due.client);
     }
   }
@@ -336,6 +337,11 @@ export class PayerAdmission {
     return judgement;
   }
 
+  #left(due: NewPayment, judgement: Judgement): Judgement {
+    this.ended(due.key, 'dropped');
+    return judgement;
+  }
+
   #of(account: string): readonly UnderWay[] {
     const underWay = this.#underWay.get(account) ?? [];
     return underWay.filter(({ untilMs }) => this.#by.clock() < untilMs);
@@ -348,6 +354,11 @@ export class PayerAdmission {
   #covers(balance: bigint, due: NewPayment): boolean {
     const others = this.#others(due).reduce((sum, { value }) => sum + value, 0n);
     return balance - others >= BigInt(due.payment.authorization.value);
+  }
+
+  #cached(account: string): bigint | null {
+    const cached = this.#balances.get(account);
+    return this.#isWithin(BALANCE_MS, cached?.atMs) ? (cached?.balance ?? null) : null;
   }
 
   #isDistrusted(key: string): boolean {

@@ -1,7 +1,7 @@
 import type { SettleOutcome } from '../money/facilitator.ts';
 import { findNetwork, isSameToken, type Network } from '../money/networks.ts';
 import { type Payment, priceOf, type Refusal, type Requirements } from '../money/payment.ts';
-import { isSignedByKey, SIGNATURE_CHARS } from '../money/signature.ts';
+import { SIGNATURE_CHARS, signedBy } from '../money/signature.ts';
 import type { SignaturePool } from './signature-pool.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
@@ -33,7 +33,7 @@ export function checkPayment(payment: Payment, terms: Terms, nowSeconds: number)
 }
 
 /** Scheme, network, payee and, in v2, what the payer says to have accepted. */
-function checkTerms(payment: Payment, { requirements }: Terms): Refusal | null {
+function checkTerms(payment: Payment, { network, requirements }: Terms): Refusal | null {
   if (payment.scheme !== requirements.scheme) {
     return { reason: 'invalid_scheme', error: `the scheme must be "${requirements.scheme}"` };
   }
@@ -45,13 +45,16 @@ function checkTerms(payment: Payment, { requirements }: Terms): Refusal | null {
     const reason = 'invalid_exact_evm_payload_recipient_mismatch';
     return { reason, error: `"authorization.to" must be ${requirements.payTo}` };
   }
-  const { accepted } = payment;
-  const isOurs =
-    accepted === null ||
-    (sameHex(accepted.payTo, requirements.payTo) &&
-      sameHex(accepted.asset, requirements.asset) &&
-      accepted.amount === priceOf(requirements));
-  if (isOurs) return null;
+  return checkAccepted(payment, { network, requirements });
+}
+
+function checkAccepted({ accepted }: Payment, { requirements }: Terms): Refusal | null {
+  if (accepted === null) return null;
+  const same =
+    sameHex(accepted.payTo, requirements.payTo) &&
+    sameHex(accepted.asset, requirements.asset) &&
+    accepted.amount === priceOf(requirements);
+  if (same) return null;
   const error = '"accepted" is not one of our payment requirements';
   return { reason: 'invalid_payment_requirements', error };
 }
@@ -101,7 +104,12 @@ export function checkSigner(
   payment: Payment,
   { network, asksAccounts = false }: Pick<Terms, 'network' | 'asksAccounts'>,
 ): Refusal | null {
-  return asksAccounts || isSignedByKey(network, payment) ? null : NOT_SIGNED;
+  return asksAccounts || isSignedByKey(payment, network) ? null : NOT_SIGNED;
+}
+
+/** Whether the key of the payer named signed exactly this transfer on exactly this token. */
+export function isSignedByKey({ authorization, signature }: Payment, network: Network): boolean {
+  return signedBy(network, authorization, signature).payer === authorization.from.toLowerCase();
 }
 
 /** What is told where nobody can ask an account whether it signed. */
@@ -124,28 +132,43 @@ const found = new WeakMap<Payment, Network>();
  * The token that a payment is for, of those that are offered. Version 2 names it. Version 1 names the network alone, but
  * its signature is over the domain of one token: the key of the payer signed for that one. Where no token fits, it is the
  * first on the network, or the first of all, whose terms the payment does not meet. So an account with code, whose
- * signature tells nothing, pays in version 1 with the first token of the network. Where another thread recovers signers, it
- * does.
+ * signature tells nothing, pays in version 1 with the first token of the network.
  */
+function tokenOf(payment: Payment, tokens: Tokens): Network {
+  const candidates = candidatesOf(payment, tokens);
+  const [first, ...others] = candidates;
+  if (others.length === 0 || !isByKey(payment)) return first;
+  const known = found.get(payment);
+  if (known !== undefined) return known;
+  const token = candidates.find((one) => isSignedByKey(payment, one)) ?? first;
+  found.set(payment, token);
+  return token;
+}
+
+/** The same, and who signed is known afterwards; where another thread recovers signers, it does. */
 export async function judgedToken(
   payment: Payment,
   tokens: Tokens,
   signatures: Pick<SignaturePool, 'judge'> | undefined,
 ): Promise<Network> {
+  if (signatures === undefined || !isByKey(payment)) return tokenOf(payment, tokens);
   const known = found.get(payment);
   const candidates: Tokens = known === undefined ? candidatesOf(payment, tokens) : [known];
-  const [first, ...others] = candidates;
-  // The other thread takes signatures of 65 bytes, and no other one can be a key's.
-  if (payment.signature.length !== SIGNATURE_CHARS) return first;
+  const [first] = candidates;
   for (const token of candidates) {
-    await signatures?.judge(payment, token);
-    if (others.length === 0) return token;
-    if (!isSignedByKey(token, payment)) continue;
+    await signatures.judge(payment, token);
+    if (candidates.length === 1) return token;
+    if (!isSignedByKey(payment, token)) continue;
     found.set(payment, token);
     return token;
   }
   found.set(payment, first);
   return first;
+}
+
+/** The other thread takes signatures of 65 bytes, and no other one can be a key's. */
+function isByKey({ signature }: Payment): boolean {
+  return signature.length === SIGNATURE_CHARS;
 }
 
 /** The tokens that a payment may be for, before its signature tells which: one, but for version 1 all on its network. */

@@ -75,14 +75,9 @@ export function decodePayment(headerValue: string, version: X402Version): Paymen
   if (headerValue === '' || !BASE64.test(headerValue)) {
     return malformed(`${header} is not one padded base64 string; send the header once`);
   }
-  let value: unknown;
-  try {
-    const text = decodeUtf8(Buffer.from(headerValue, 'base64'));
-    value = parseJson(text, { depth: PAYMENT_DEPTH_MAX });
-  } catch (cause) {
-    if (!(cause instanceof JsonError)) throw cause;
-    return malformed(`${header} does not hold strict JSON: ${cause.code}`);
-  }
+  const json = parsedJson(headerValue, header);
+  if ('error' in json) return json;
+  const { value } = json;
   const found =
     typeof value === 'object' && value !== null && 'x402Version' in value
       ? value.x402Version
@@ -121,6 +116,16 @@ function usualV1(base64: string): Payment | null {
 
 function malformed(error: string): Refusal {
   return { reason: 'invalid_payload', error };
+}
+
+function parsedJson(base64: string, header: string): { readonly value: unknown } | Refusal {
+  try {
+    const text = decodeUtf8(Buffer.from(base64, 'base64'));
+    return { value: parseJson(text, { depth: PAYMENT_DEPTH_MAX }) };
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause;
+    return malformed(`${header} does not hold strict JSON: ${cause.code}`);
+  }
 }
 
 /** Accounts with code may sign with more than 65 bytes (EIP-1271, ERC-6492, EIP-7702), but not with any number. */

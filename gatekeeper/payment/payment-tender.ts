@@ -7,7 +7,7 @@ import type { RequestTrace } from '../http/request.ts';
 import { checksumAddress } from '../money/address.ts';
 import { identifierHash, namedBy } from '../money/extensions.ts';
 import { facilitatorRequest } from '../money/facilitator.ts';
-import type { Journal } from '../money/journal.ts';
+import type { Journal, JournalEntry } from '../money/journal.ts';
 import { type Network, usdWorth } from '../money/networks.ts';
 import {
   isRefusal,
@@ -19,13 +19,14 @@ import {
   signedText,
   type X402Version,
 } from '../money/payment.ts';
-import { isSignedByKey } from '../money/signature.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
 import {
   candidatesOf,
   checkPayment,
   checkSigner,
+  isSignedByKey,
   judgedToken,
   type Terms,
   unofferedTokens,
@@ -43,6 +44,9 @@ import {
   Waiters,
 } from './tender.ts';
 
+/** Requirements that are kept ready, so that they are written out once for all payments of one request. */
+const TERMS_CACHE_MAX = 4096;
+
 export interface PaymentReaderOptions extends SettlementContext {
   readonly journal: Pick<Journal, 'tokens' | 'takeTransaction' | 'secret'>;
   readonly challenger: Challenger;
@@ -56,18 +60,21 @@ export interface SignedTransfer {
   readonly token: Network;
 }
 
-export function paymentReader(options: PaymentReaderOptions): TenderReader<X402Header> & {
+interface PaymentReader extends TenderReader<X402Header> {
   /** What a payment moves, before anything else of it is checked; or why it cannot be read. Never throws. */
   transferOf(header: X402Header): Promise<SignedTransfer | Refusal>;
-} {
+}
+
+export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const { challenger, journal, clock, signatures, accounts } = options;
   const { networks } = challenger;
+  const termsOf = cachedTerms(challenger);
   const offered = (
     { endpoint, target }: { endpoint: Endpoint; target: string },
     version: X402Version,
     network: Network,
   ): Terms => {
-    const all = challenger.terms(endpoint, target, version);
+    const all = termsOf(endpoint, target, version);
     const requirements = defined(all[networks.indexOf(network)], 'the terms of the token');
     return { network, requirements, asksAccounts: accounts !== undefined };
   };
@@ -108,25 +115,33 @@ export function paymentReader(options: PaymentReaderOptions): TenderReader<X402H
       return { keys, signed: signedText(payment), shownFor, ...paidTo(payment) };
     },
     recall(entry, trace) {
-      const { key, signed, version, resource } = entry;
-      const network = networks.find(({ name, asset }) =>
-        key.startsWith(`${name}|${asset}|`.toLowerCase()),
-      );
-      if (network === undefined) return null;
-      const { name, caip2 } = network;
-      const named = { scheme: 'exact', network: version === 1 ? name : caip2, accepted: null };
-      const payment: Payment = { version, ...named, ...parseSignedText(signed) };
-      if (paymentKey(payment, network) !== key) return null;
-      const target = targetOfResource(resource);
+      const paid = paymentOf(entry, networks);
+      if (paid === null) return null;
+      const { payment, network } = paid;
+      const target = targetOfResource(entry.resource);
       // A release may have taken away what was paid for: its money is asked about all the same.
       const endpoint = soldEndpoint(target, challenger.catalog()) ?? formerEndpoint(entry);
       const terms = offered({ endpoint, target }, payment.version, network);
+      const { resource } = entry;
       return tenderOf(payment, terms, { resource, refusal: ONLY_KNOWN, trace }, options);
     },
   };
 }
 
 const paymentIn = oncePer(({ text, version }: X402Header) => decodePayment(text, version));
+
+function cachedTerms(challenger: Challenger): Challenger['terms'] {
+  const known = new BoundedMap<string, ReturnType<Challenger['terms']>>(TERMS_CACHE_MAX);
+  return (endpoint, target, version) => {
+    // A release may change the price of a request, take it away and bring it back.
+    const key = `${version} ${endpoint.path} ${endpoint.priceUsd} ${endpoint.summary} ${target}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const made = challenger.terms(endpoint, target, version);
+    known.set(key, made);
+    return made;
+  };
+}
 
 function tenderOf(
   payment: Payment,
@@ -144,7 +159,7 @@ function tenderOf(
   const key = paymentKey(payment, network);
   const usd = usdWorth(value, network);
   const waiters = new Waiters(trace?.isAwaited);
-  const byKey = (): boolean => isSignedByKey(network, payment);
+  const byKey = (): boolean => isSignedByKey(payment, network);
   // The settler gets the terms that the payer signed for.
   const signedTerms = asSigned(requirements, payment);
   const made = facilitatorRequest(payment, signedTerms, listingOf(requirements));
@@ -218,6 +233,24 @@ function asSigned(requirements: Requirements, { authorization }: Payment): Requi
   return 'amount' in requirements
     ? { ...requirements, payTo, amount }
     : { ...requirements, payTo, maxAmountRequired: amount };
+}
+
+function paymentOf(
+  { key, signed, version }: JournalEntry,
+  networks: readonly Network[],
+): { readonly payment: Payment; readonly network: Network } | null {
+  const network = networks.find(({ name, asset }) =>
+    key.startsWith(`${name}|${asset}|`.toLowerCase()),
+  );
+  if (network === undefined) return null;
+  const payment: Payment = {
+    version,
+    scheme: 'exact',
+    network: version === 1 ? network.name : network.caip2,
+    accepted: null,
+    ...parseSignedText(signed),
+  };
+  return paymentKey(payment, network) === key ? { payment, network } : null;
 }
 
 const ONLY_KNOWN: Refusal = {

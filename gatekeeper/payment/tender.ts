@@ -17,7 +17,7 @@ export interface PurchaseRequest {
   readonly method: string;
   readonly paymentHeader: TenderHeader;
   /** A fresh message of the account that paid came with it. */
-  readonly isSignedIn?: boolean | undefined;
+  readonly isSignedIn?: true;
   /** What the request is called, in the log and towards facilitators. */
   readonly trace?: RequestTrace | undefined;
 }

@@ -82,12 +82,13 @@ export function signIns(options: {
 }): SignIns {
   const { journal, challenger, clock, asksCode } = options;
   const { networks, baseUrl } = challenger;
-  const isTaken = asksCode === undefined ? null : codeSignatures(asksCode, clock);
+  const codes = asksCode === undefined ? null : new CodeSignatures(asksCode, clock);
   const read = (text: string): SignIn | Refusal => readSignIn(text, { networks, nowMs: clock() });
   const unsigned = async (signIn: SignIn): Promise<Refusal | null> => {
     if (signIn.isByKey) return null;
-    const taken = isTaken === null ? false : await isTaken(signIn);
-    return taken === null ? NOT_ASKED : taken ? null : NOT_SIGNED;
+    if (codes === null) return NOT_SIGNED;
+    const isTaken = await codes.isTaken(signIn);
+    return isTaken === null ? NOT_ASKED : isTaken ? null : NOT_SIGNED;
   };
   const isUsed = async ({ address, nonce }: SignIn): Promise<boolean> =>
     !(await journal.useOnce(`${address}|${nonce}`, clock() + USED_MS));
@@ -105,14 +106,12 @@ export function signIns(options: {
     const refusal = placeFault(signIn, baseUrl + target) ?? (await unsigned(signIn));
     if (refusal !== null) return refusal;
     const sold = await sale(signIn, `${method} ${target}`);
-    if (sold === null) return NOT_PAID;
-    const { body, contentType } = sold;
-    if (body === null) return NO_LONGER_KEPT_REFUSAL;
+    const bought = delivered(sold);
+    if (isRefusal(bought)) return bought;
     if (await isUsed(signIn)) return USED;
     // A failure only means that the answer counts as owed.
-    if (sold.isWaiting === true) await journal.delivered(sold.key).catch(() => {});
-    const headers = [['content-type', contentType], PRIVATE_NO_STORE] as const;
-    return { status: 200, headers, body, payer: signIn.address };
+    if (sold?.isWaiting === true) await journal.delivered(sold.key).catch(() => {});
+    return { ...bought, payer: signIn.address };
   };
   return {
     async open(request) {
@@ -135,6 +134,13 @@ export function signIns(options: {
       return fault ?? ((await isUsed(signIn)) ? USED : null);
     },
   };
+}
+
+function delivered(sale: JournalEntry | null): Reply | Refusal {
+  if (sale === null) return NOT_PAID;
+  const { body, contentType } = sale;
+  if (body === null) return NO_LONGER_KEPT_REFUSAL;
+  return { status: 200, headers: [['content-type', contentType], PRIVATE_NO_STORE], body };
 }
 
 /** A key has one account everywhere; at the address of an account with code, somebody else's may stand on another chain. */
@@ -169,28 +175,35 @@ const ASKS = { perSecond: 2, factor: 5, burstS: 5, flying: 8, flyingOfAll: 16 };
 const REFUSALS_MAX = 1000;
 const REFUSAL_MS = 10_000;
 
-/** Bounds what strangers can make us ask, apart from payments: a made-up message costs nothing. Null where nobody says now. */
-function codeSignatures(
-  ask: AskCode,
-  clock: () => number,
-): (of: CodeSignature) => Promise<boolean | null> {
-  const budget = new CallBudget({ ...ASKS, clock });
-  const refusals = new BoundedMap<string, number>(REFUSALS_MAX);
-  return async (of) => {
+/** Bounds what strangers can make us ask, apart from payments: a made-up message costs nothing. */
+class CodeSignatures {
+  readonly #ask: AskCode;
+  readonly #clock: () => number;
+  readonly #budget: CallBudget;
+  readonly #refusedMs = new BoundedMap<string, number>(REFUSALS_MAX);
+
+  constructor(ask: AskCode, clock: () => number) {
+    this.#ask = ask;
+    this.#clock = clock;
+    this.#budget = new CallBudget({ ...ASKS, clock });
+  }
+
+  /** Null where nobody says at this moment. */
+  async isTaken(of: CodeSignature): Promise<boolean | null> {
     const { network, address, digest, signature } = of;
     const name = `${network.name}|${address}|${Buffer.from(digest).toString('hex')}|${signature}`;
     const id = hash('sha256', name, 'hex');
-    const refusedMs = refusals.get(id);
-    if (refusedMs !== undefined && Math.abs(clock() - refusedMs) < REFUSAL_MS) return false;
-    if (budget.take(address) > 0) return null;
+    const refusedMs = this.#refusedMs.get(id);
+    if (refusedMs !== undefined && Math.abs(this.#clock() - refusedMs) < REFUSAL_MS) return false;
+    if (this.#budget.take(address) > 0) return null;
     try {
-      const isTaken = await ask(of);
-      if (!isTaken) refusals.set(id, clock());
+      const isTaken = await this.#ask(of);
+      if (!isTaken) this.#refusedMs.set(id, this.#clock());
       return isTaken;
     } catch {
       return null;
     } finally {
-      budget.giveBack(address);
+      this.#budget.giveBack(address);
     }
-  };
+  }
 }

@@ -139,10 +139,7 @@ export function failed(error: string, retryS: number = FAILED_RETRY_S): Purchase
 export const ABANDONED = failed(
   'The connection ended before the payment was taken. Send the same payment or receipt again.',
 );
-export const UNKNOWN: Extract<PurchaseOutcome, { kind: 'unknown' }> = {
-  kind: 'unknown',
-  waitMs: UNKNOWN_RETRY_S * 1000,
-};
+export const UNKNOWN: PurchaseOutcome = { kind: 'unknown', waitMs: UNKNOWN_RETRY_S * 1000 };
 export const ALREADY_USED: PurchaseOutcome = {
   kind: 'refused',
   refusal: {
@@ -191,34 +188,13 @@ interface ReceiptOptions extends ReceiptTerms {
   readonly report: (error: unknown) => void;
 }
 
-/**
- * Signs who got what for which transaction. It never decides about the answer: without a valid key that is delivered alone.
- * Nothing is signed for a processor's receipt, which names no payer, for what does not fit, and for a sale from before the
- * key counted.
- */
+/** Signs who got what for which transaction. It never decides about the answer: without a valid key that is delivered alone. */
 export function signedReceipts(options: ReceiptOptions): SignedReceipts {
-  const { signer, baseUrl, isSimulated, networks, report } = options;
-  return ({ key, resource, body, transaction, settledMs }) => {
+  const { signer, report } = options;
+  return (sale) => {
     try {
-      const network = networks.find(({ name, asset }) =>
-        key.startsWith(`${name}|${asset}|`.toLowerCase()),
-      );
-      const [, , payer] = key.split('|');
-      const resourceUrl = baseUrl + targetOfResource(resource);
-      if (network === undefined || payer === undefined || settledMs === null) return undefined;
-      if (resourceUrl.length > RESOURCE_CHARS_MAX) return undefined;
-      const issuedAt = Math.floor(settledMs / 1000);
-      if (signer.fault() !== null || signer.fault(issuedAt * 1000) !== null) return undefined;
-      const payload: ReceiptPayload = {
-        version: 1,
-        network: network.caip2,
-        resourceUrl,
-        payer,
-        issuedAt,
-        transaction,
-        bodyHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,
-        ...(isSimulated ? { simulated: true } : {}),
-      };
+      const payload = signer.fault() === null ? payloadOf(sale, options) : null;
+      if (payload === null) return undefined;
       const receipt = { format: 'jws', signature: signer.sign(payload) };
       return { [OFFER_RECEIPT]: { info: { receipt }, schema: SCHEMA } };
     } catch (error) {
@@ -229,3 +205,29 @@ export function signedReceipts(options: ReceiptOptions): SignedReceipts {
 }
 
 const SCHEMA = { type: 'object', required: ['receipt'] };
+
+/** Null for a processor's receipt, which names no payer, for what does not fit, and for a sale from before the key counted. */
+function payloadOf(
+  { key, resource, body, transaction, settledMs }: Sale,
+  { signer, baseUrl, isSimulated, networks }: ReceiptOptions,
+): ReceiptPayload | null {
+  const network = networks.find(({ name, asset }) =>
+    key.startsWith(`${name}|${asset}|`.toLowerCase()),
+  );
+  const [, , payer] = key.split('|');
+  const resourceUrl = baseUrl + targetOfResource(resource);
+  if (network === undefined || payer === undefined || settledMs === null) return null;
+  if (resourceUrl.length > RESOURCE_CHARS_MAX) return null;
+  const issuedAt = Math.floor(settledMs / 1000);
+  if (signer.fault(issuedAt * 1000) !== null) return null;
+  return {
+    version: 1,
+    network: network.caip2,
+    resourceUrl,
+    payer,
+    issuedAt,
+    transaction,
+    bodyHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,
+    ...(isSimulated ? { simulated: true } : {}),
+  };
+}

@@ -53,6 +53,7 @@ import {
   type SignedReceipts,
   signedReceipts,
   UNKNOWN,
+  UNKNOWN_RETRY_S,
   unknownReply,
   unprovenReply,
 } from './purchase-reply.ts';
@@ -73,9 +74,9 @@ import {
  *
  * Nobody but its buyer hears anything of a known payment (`buyer-proof.ts`): its header is public once it is settled.
  *
- * Other gatekeepers may use the same journal: only one of them gets a claim, and the others find the end of that in the
- * journal. `open()` learns what they noted, and a payment whose end nobody noted is taken before its money is asked for
- * again.
+ * A process beside this one may use the same journal: only one of them gets a claim, and the other finds the end of that
+ * in the journal. Where several gatekeepers share one for good (`SharedJournal`), `open()` also learns what the others
+ * noted, and a payment whose end nobody noted is taken before its money is asked for again.
  *
  * A payer may name a purchase (`namedOutcome()`): then another signature for it finds the first one's answer.
  *
@@ -111,7 +112,7 @@ interface AskedRequest extends Omit<PurchaseRequest, 'paymentHeader'> {
 
 type FormerRequest = Omit<AskedRequest, 'endpoint'>;
 
-/** Sells for payments and receipts. */
+/** Sells for payments and receipts; a journal that is not shared belongs to one service. */
 export interface PurchaseService {
   /** The reply to a known payment, receipt or signed-in buyer, or the sale of an answer still to be made; never throws. */
   open(request: AskedRequest): Promise<Reply | Sale>;
@@ -135,7 +136,7 @@ interface Context extends Omit<PurchaseContext, 'report'> {
   readonly identify: TenderReader<TenderHeader>['identify'];
   readonly recall: TenderReader<TenderHeader>['recall'];
   readonly report: ReportFailure;
-  readonly receipts: SignedReceipts | undefined;
+  readonly receipts?: SignedReceipts;
   readonly signIns: SignIns;
 }
 
@@ -157,13 +158,7 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
       }
     },
     transferOf: context.transferOf,
-    async openFormer(request) {
-      const { paymentHeader } = request;
-      if (paymentHeader.kind === 'sign-in') return null;
-      const own = contextFor(request, context);
-      const unknown = (): Reply => unknownReply(paymentHeader, UNKNOWN.waitMs);
-      return orUnknown(() => formerReply({ ...request, paymentHeader }, own), unknown, own);
-    },
+    openFormer: (request) => formerReply(request, contextFor(request, context)),
     boughtBy(paymentHeader, client) {
       const identity =
         paymentHeader.kind === 'sign-in' ? null : context.identify(paymentHeader, client);
@@ -208,11 +203,15 @@ function contextOf(options: PurchaseServiceOptions): Context {
   const payments = paymentReader({ ...options, report });
   const receipts = receiptReader({ processor, clock });
   const { networks } = challenger;
+  const signed =
+    options.receipts === undefined
+      ? {}
+      : { receipts: signedReceipts({ ...options.receipts, networks, report }) };
   return {
-    receipts: options.receipts && signedReceipts({ ...options.receipts, networks, report }),
+    ...signed,
     journal,
     clock,
-    outside,
+    ...(outside === undefined ? {} : { outside }),
     challenger,
     report,
     limited,
@@ -242,35 +241,20 @@ function contextFor({ trace }: Pick<PurchaseRequest, 'trace'>, context: Context)
     : { ...context, report: (error) => context.report(error, trace.id) };
 }
 
-/** What cannot be looked up may be paid already, so nobody is told that it is not. */
-async function orUnknown<T>(
-  look: () => Promise<T>,
-  unknown: () => T,
-  { report }: Pick<Context, 'report'>,
-): Promise<T> {
-  try {
-    return await look();
-  } catch (error) {
-    report(error);
-    return unknown();
-  }
-}
-
 async function opened(asked: PurchaseRequest, context: Context): Promise<Reply | Sale> {
-  const unknown = (): Reply => unknownReply(asked.paymentHeader, UNKNOWN.waitMs);
-  const bound = await orUnknown<Awaited<ReturnType<typeof knownTo>>>(
-    () => knownTo(asked, context),
-    unknown,
-    context,
-  );
+  const bound = await knownTo(asked, context).catch((error: unknown): Reply => {
+    // It may be paid already, so nobody is told that it is not.
+    context.report(error);
+    return unknownReply(asked.paymentHeader, UNKNOWN_RETRY_S * 1000);
+  });
   if (bound !== null && 'status' in bound) return bound;
-  const request = { ...asked, isSignedIn: bound?.isSignedIn };
+  const request = withSignIn(asked, bound);
   const tender = await context.read(request);
   const told = { ...request, tender: isRefusal(tender) ? null : tender };
   const reply = (outcome: PurchaseOutcome) => purchaseReply(outcome, told, context);
   // A request without data must hear that first, so a refusal waits for the answer too.
   if (isRefusal(tender)) {
-    const kept = await orUnknown(() => keptReply(request, context), unknown, context);
+    const kept = await keptReply(request, context);
     if (kept !== null) return kept;
     const refusal = reply(refused(tender));
     return { sell: async () => refusal };
@@ -279,14 +263,7 @@ async function opened(asked: PurchaseRequest, context: Context): Promise<Reply |
   const failure = tender.refusal === null ? null : clockOutcome(context);
   const known = knownOutcome(tender, context);
   if (known !== null) return reply(await known);
-  const isNamed = tender.identifier !== null && bindingOf(tender.key, context) === null;
-  const earlier = isNamed
-    ? await orUnknown(
-        () => namedOutcome(tender, request.trace, context),
-        () => UNKNOWN,
-        context,
-      )
-    : null;
+  const earlier = tender.identifier === null ? null : await named(tender, request, context);
   if (earlier !== null) return reply(earlier);
   if (failure !== null) return { sell: async () => reply(failure) };
   return { sell: async (delivery) => reply(await sold(tender, delivery, context)) };
@@ -324,7 +301,7 @@ async function knownTo(
 
 /** What is known of exactly this tender, once it is learnt what other gatekeepers noted. */
 async function learntBy(identity: TenderIdentity, context: Context): Promise<BoundTender | null> {
-  for (const key of identity.keys) await context.journal.learn(key);
+  for (const key of identity.keys) await context.journal.shared?.learn(key);
   return boundBy(identity, context);
 }
 
@@ -336,27 +313,39 @@ function boundBy({ keys, signed, shownFor }: TenderIdentity, context: Context): 
   return null;
 }
 
-async function formerReply(
-  asked: Omit<PurchaseRequest, 'endpoint'>,
-  context: Context,
-): Promise<Reply | null> {
+async function formerReply(asked: FormerRequest, context: Context): Promise<Reply | null> {
+  const { paymentHeader, method, trace } = asked;
   const { journal, challenger } = context;
-  const bound = await knownTo(asked, context, true);
-  if (bound === null || 'status' in bound) return bound;
-  const target = targetOfResource(bound.known.resource);
-  if (bound.known.resource !== `${asked.method} ${target}` || !asksForFormer(asked.target, target))
-    return null;
-  if (soldEndpoint(target, challenger.catalog()) !== null) return null;
-  const entry = await journal.find(bound.key);
-  if (entry === null || entry.state === 'refused') return null;
-  const { isSignedIn } = bound;
-  const request = { ...asked, endpoint: formerEndpoint(entry), target, isSignedIn };
-  const tender = await context.read(request);
-  if (isRefusal(tender)) return keptReply(request, context);
-  const outcome = await knownOutcome(tender, context);
-  if (outcome === null) return null;
-  if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
-  return purchaseReply(outcome, { ...request, tender }, context);
+  if (paymentHeader.kind === 'sign-in') return null;
+  try {
+    const bound = await knownTo({ ...asked, paymentHeader }, context, true);
+    if (bound === null || 'status' in bound) return bound;
+    const target = targetOfResource(bound.known.resource);
+    if (bound.known.resource !== `${method} ${target}` || !asksForFormer(asked.target, target))
+      return null;
+    if (soldEndpoint(target, challenger.catalog()) !== null) return null;
+    const entry = await journal.find(bound.key);
+    if (entry === null || entry.state === 'refused') return null;
+    const endpoint = formerEndpoint(entry);
+    const request = withSignIn({ endpoint, target, method, paymentHeader, trace }, bound);
+    const tender = await context.read(request);
+    if (isRefusal(tender)) return await keptReply(request, context);
+    const outcome = await knownOutcome(tender, context);
+    if (outcome === null) return null;
+    if (outcome.kind === 'refused') return noLongerOffered(outcome.refusal);
+    return purchaseReply(outcome, { ...request, tender }, context);
+  } catch (error) {
+    // It may be paid already, so nobody is told that it is not.
+    context.report(error);
+    return unknownReply(paymentHeader, UNKNOWN_RETRY_S * 1000);
+  }
+}
+
+function withSignIn(
+  request: PurchaseRequest,
+  bound: Pick<BuyerProof, 'isSignedIn'> | null,
+): PurchaseRequest {
+  return bound?.isSignedIn === true ? { ...request, isSignedIn: true } : request;
 }
 
 /** A payment by settings of before: what it bought is delivered. An open one stays a doubt: its buyer must not sign again. */
@@ -364,19 +353,25 @@ async function keptReply(request: PurchaseRequest, context: Context): Promise<Re
   const { method, target, paymentHeader, trace } = request;
   const identity = context.identify(paymentHeader, trace?.client ?? null);
   if (identity === null) return null;
-  const bound = await learntBy(identity, context);
-  if (bound?.known.resource !== `${method} ${target}`) return null;
-  const entry = await context.journal.find(bound.key);
-  if (entry === null || entry.state === 'refused') return null;
-  const { key, known } = bound;
-  // It may have been noted a moment ago, by somebody else.
-  const isBuyers = request.isSignedIn === true || isBuyer(bound.shown, known, context.clock());
-  if (!isBuyers) return unprovenReply(context.guesses.waitS(key, context.clock()), null);
-  const { resource } = known;
-  const outcome = endOf({ resource, signed: identity.signed }, entry) ?? UNKNOWN;
-  await noteDelivery(entry, outcome, context);
-  const tender = { ...identity, key, resource, version: entry.version };
-  return purchaseReply(outcome, { ...request, tender }, context);
+  try {
+    const bound = await learntBy(identity, context);
+    if (bound?.known.resource !== `${method} ${target}`) return null;
+    const entry = await context.journal.find(bound.key);
+    if (entry === null || entry.state === 'refused') return null;
+    const { key, known } = bound;
+    // It may have been noted a moment ago, by somebody else.
+    const isBuyers = request.isSignedIn === true || isBuyer(bound.shown, known, context.clock());
+    if (!isBuyers) return unprovenReply(context.guesses.waitS(key, context.clock()), null);
+    const { resource } = known;
+    const outcome = endOf({ resource, signed: identity.signed }, entry) ?? UNKNOWN;
+    await noteDelivery(entry, outcome, context);
+    const tender = { ...identity, key, resource, version: entry.version };
+    return purchaseReply(outcome, { ...request, tender }, context);
+  } catch (error) {
+    // It may be paid already, so nobody is told that it is not.
+    context.report(error);
+    return unknownReply(paymentHeader, UNKNOWN_RETRY_S * 1000);
+  }
 }
 
 /** What is known of a tender without its answer; null when it has to be sold. */
@@ -396,42 +391,65 @@ function knownOutcome(tender: Tender, context: Context): Promise<PurchaseOutcome
   if (bound === undefined) return Promise.resolve(UNKNOWN);
   if (bound === null || !isSameBinding(bound, tender)) return null;
   const waitMs = doubts.waitMs(tender, clock());
-  if (waitMs > 0) return Promise.resolve({ kind: 'unknown', waitMs });
-  // The same tender for the same request again: what it bought, or what became of it.
-  return begun(tender, (purchase) => purchase.repeat(), UNKNOWN, context);
+  return waitMs > 0 ? Promise.resolve({ kind: 'unknown', waitMs }) : repeat(tender, context);
+}
+
+/** What an earlier payment of the same name came to; null for a new name, or for a payment that is used already. */
+async function named(
+  tender: Tender,
+  { trace }: PurchaseRequest,
+  context: Context,
+): Promise<PurchaseOutcome | null> {
+  if (bindingOf(tender.key, context) !== null) return null;
+  try {
+    return await namedOutcome(tender, trace, context);
+  } catch (error) {
+    // It may be paid already, so nobody is told that it is not.
+    context.report(error);
+    return UNKNOWN;
+  }
 }
 
 /** No wait from here to the binding: whatever was learnt about the key still holds when it is bound. */
 function sold(tender: Tender, delivery: Delivery, context: Context): Promise<PurchaseOutcome> {
   const known = knownOutcome(tender, context);
   if (known !== null) return known;
+  const { inFlight } = context;
   if (bindingOf(tender.key, context) !== null) return Promise.resolve(ALREADY_USED);
-  const full = failed('Too many payments at once. Send the same payment or receipt again.');
-  return begun(tender, (purchase) => purchase.sell(delivery), full, context);
-}
-
-/** Binds a tender and notes a doubt, so that the next one who asks is answered from memory; never throws. */
-function begun(
-  tender: Tender,
-  run: (purchase: Purchase) => Promise<PurchaseOutcome>,
-  full: PurchaseOutcome,
-  context: Context,
-): Promise<PurchaseOutcome> {
-  const { inFlight, doubts, clock } = context;
   if (inFlight.isFull(tender.payer)) {
     context.limited('purchases');
-    return Promise.resolve(full);
-  }
-  return inFlight.start(tender, async () => {
-    const purchase = new Purchase(tender, context);
-    const outcome = await orUnknown(
-      () => run(purchase),
-      () => UNKNOWN,
-      context,
+    return Promise.resolve(
+      failed('Too many payments at once. Send the same payment or receipt again.'),
     );
-    if (outcome.kind === 'unknown') doubts.note(tender, clock());
-    return outcome;
+  }
+  return inFlight.start(tender, () =>
+    withDoubt(tender, () => new Purchase(tender, context).sell(delivery), context),
+  );
+}
+
+/** The same tender for the same request again: what it bought, or what became of it. */
+function repeat(tender: Tender, context: Context): Promise<PurchaseOutcome> {
+  if (context.inFlight.isFull(tender.payer)) {
+    context.limited('purchases');
+    return Promise.resolve(UNKNOWN);
+  }
+  return context.inFlight.start(tender, () =>
+    withDoubt(tender, () => new Purchase(tender, context).repeat(), context),
+  );
+}
+
+/** Notes a doubt, so that the next one who asks is answered from memory; never throws. */
+async function withDoubt(
+  tender: Tender,
+  run: () => Promise<PurchaseOutcome>,
+  context: Context,
+): Promise<PurchaseOutcome> {
+  const outcome = await run().catch((error: unknown): PurchaseOutcome => {
+    context.report(error);
+    return UNKNOWN;
   });
+  if (outcome.kind === 'unknown') context.doubts.note(tender, context.clock());
+  return outcome;
 }
 
 /** What a key is bound to, by the journal or else by a purchase in flight; null also when that cannot be read. */

@@ -1,4 +1,5 @@
 import { clockFailure, type OutsideTime } from '../money/clock-guard.ts';
+import type { ChainHead } from '../money/evidence.ts';
 import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import type { SettlementResult, Tender, TenderBinding, Waiters } from '../payment/tender.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
@@ -72,9 +73,7 @@ export class Purchase {
     }
     try {
       const claimed = await this.#claim(delivery);
-      if ('kind' in claimed) return claimed;
-      const result = await this.#tender.settlement.settle(claimed.claimBlock);
-      return await this.#concluded(result, delivery, { isFirst: true });
+      return 'kind' in claimed ? claimed : await this.#settle(delivery, claimed);
     } finally {
       this.#tender.settlement.drop();
       inFlight.release(bytes);
@@ -91,8 +90,6 @@ export class Purchase {
   /** For the background: nobody waits for an answer, so nobody is asked for money. */
   async look(entry: JournalEntry): Promise<PurchaseOutcome> {
     const result = await this.#tender.settlement.look(entry);
-    // A doubt stays as open as it was.
-    if (result.kind === 'unknown') return UNKNOWN;
     return this.#concluded(result, entry, { isAwaited: false });
   }
 
@@ -114,13 +111,7 @@ export class Purchase {
       const failure = clockOutcome(this.#context);
       if (failure !== null) return failure;
       if (!waiters.isWaiting()) return ABANDONED;
-      const { key, resource, version, signed, value, validBefore, shown, usd } = this.#tender;
-      const { identifier = null, client = null } = shown ?? {};
-      const claim: Claim = {
-        ...{ key, resource, version, signed, value, validBefore, identifier, client, ...delivery },
-        ...(head === 'none' ? {} : { claimBlock: head }),
-        ...(usd == null ? {} : { usd }),
-      };
+      const claim = claimOf(this.#tender, delivery, head === 'none' ? undefined : head);
       if (await this.#context.journal.claim(claim)) return claim;
       // Another process holds the claim, or a payment of the same name: the outcome will be in the journal.
       return await this.#unlessTaken(UNKNOWN);
@@ -128,6 +119,16 @@ export class Purchase {
       this.#context.report(error);
       return failed('The payment could not be recorded. Send the same payment or receipt again.');
     }
+  }
+
+  async #settle(delivery: Delivery, { claimBlock }: Claim): Promise<PurchaseOutcome> {
+    const { key, settlement } = this.#tender;
+    const result = await settlement.settle(claimBlock);
+    const outcome = await this.#concluded(result, delivery, { isFirst: true });
+    if (result.kind === 'unknown') {
+      await this.#note({ key, state: 'unknown', detail: result.detail });
+    }
+    return outcome;
   }
 
   /** What is in the journal: its end, or else the money is asked for again by whoever may. */
@@ -138,14 +139,23 @@ export class Purchase {
       return end;
     }
     const { journal } = this.#context;
-    const { key, settlement } = this.#tender;
-    if (await journal.take(key, this.#tender))
-      return this.#concluded(await settlement.resume(entry), entry);
+    if (journal.shared === undefined) return this.#resume(entry);
+    const { key } = this.#tender;
+    if (await journal.shared.take(key, this.#tender)) return this.#resume(entry);
     const now = await journal.findOnDisk(key);
     return (now === null || now.state === 'refused' ? null : endOf(this.#tender, now)) ?? UNKNOWN;
   }
 
-  /** Notes how the money ended, or that nobody knows. */
+  async #resume(entry: JournalEntry): Promise<PurchaseOutcome> {
+    const { key, settlement } = this.#tender;
+    const result = await settlement.resume(entry);
+    if (result.kind === 'unknown' && this.#context.journal.shared !== undefined) {
+      await this.#note({ key, state: 'unknown', detail: result.detail });
+    }
+    return this.#concluded(result, entry);
+  }
+
+  /** Notes how the money ended; a doubt stays as open as it was. */
   async #concluded(
     result: SettlementResult,
     { body, contentType }: Pick<JournalEntry, 'body' | 'contentType'>,
@@ -167,14 +177,15 @@ export class Purchase {
           ? failed('The payment could not be sent for settlement. Send the same payment again.')
           : UNKNOWN;
       case 'unknown':
-        await this.#note({ key: this.#tender.key, state: 'unknown', detail: result.detail });
         return UNKNOWN;
     }
   }
 
   /** Notes that no money moved; false where another gatekeeper may ask for it, since ours had no session for a while. */
-  #isClosed(detail: string, isFirst: boolean): Promise<boolean> {
-    return this.#note({ key: this.#tender.key, state: 'refused', detail, isFirst });
+  async #isClosed(detail: string, isFirst: boolean): Promise<boolean> {
+    const { key } = this.#tender;
+    const isNoted = await this.#note({ key, state: 'refused', detail, isFirst });
+    return isNoted || this.#context.journal.shared === undefined;
   }
 
   /** Whether it is noted; a row that stays open only means that a repeat asks again. */
@@ -190,20 +201,39 @@ export class Purchase {
 
   /** A process beside this one, such as the one that it takes over from, may have sold under the key: that is delivered. */
   async #unlessTaken(otherwise: PurchaseOutcome): Promise<PurchaseOutcome> {
-    const { clock, guesses, journal, report } = this.#context;
-    const { key, shown } = this.#tender;
-    let entry: JournalEntry | null;
-    try {
-      entry = await journal.findOnDisk(key);
-    } catch (error) {
-      report(error);
-      return UNKNOWN;
-    }
+    const entry = await this.#readFromDisk();
+    if (entry === undefined) return UNKNOWN;
     if (entry === null || entry.state === 'refused') return otherwise;
+    const { clock, guesses } = this.#context;
+    const { key, shown } = this.#tender;
     if (!isBuyer(shown, entry, clock()))
       return { kind: 'unproven', waitS: guesses.waitS(key, clock()) };
-    return this.#recorded(entry);
+    const isElsewhere = otherwise.kind === 'unknown' && entry.state !== 'settled';
+    return isElsewhere && this.#context.journal.shared === undefined
+      ? otherwise
+      : this.#recorded(entry);
   }
+
+  async #readFromDisk(): Promise<JournalEntry | null | undefined> {
+    try {
+      return await this.#context.journal.findOnDisk(this.#tender.key);
+    } catch (error) {
+      this.#context.report(error);
+      return undefined;
+    }
+  }
+}
+
+function claimOf(
+  tender: Tender,
+  { body, contentType }: Delivery,
+  claimBlock: ChainHead | undefined,
+): Claim {
+  const { key, resource, version, signed, value, validBefore, shown, usd } = tender;
+  const { identifier = null, client = null } = shown ?? {};
+  const terms = { key, resource, version, signed, value, validBefore, identifier, client };
+  const known = claimBlock === undefined ? terms : { ...terms, claimBlock };
+  return { ...known, body, contentType, ...(usd == null ? {} : { usd }) };
 }
 
 /** Notes that an answer was delivered which its buyer had not got before; a failure only means that it counts as owed. */
@@ -296,13 +326,15 @@ export class Doubts {
   readonly #doubts = new BoundedMap<string, PaymentBinding & { askedMs: number }>(DOUBTS_MAX);
 
   /** Milliseconds until the key may be asked about again; 0 when it may be now. */
-  waitMs(tender: TenderBinding, nowMs: number): number {
-    const doubt = this.#doubts.get(tender.key);
+  waitMs({ key, resource, signed }: TenderBinding, nowMs: number): number {
+    const doubt = this.#doubts.get(key);
     if (doubt === undefined) return 0;
+    const { askedMs } = doubt;
     // A clock that was set back must not make the wait longer.
-    const restMs = DOUBT_REST_MS - Math.abs(nowMs - doubt.askedMs);
-    if (restMs <= 0) this.#doubts.delete(tender.key);
-    return isSameBinding(doubt, tender) ? Math.max(0, restMs) : 0;
+    const restMs = DOUBT_REST_MS - Math.abs(nowMs - askedMs);
+    if (restMs <= 0) this.#doubts.delete(key);
+    const isSame = doubt.resource === resource && doubt.signed === signed;
+    return isSame ? Math.max(0, restMs) : 0;
   }
 
   note({ key, resource, signed }: TenderBinding, askedMs: number): void {

@@ -17,23 +17,9 @@ interface ReconcileOptions extends ReconcilerOptions {
 
 /** Looks again and again for the end of open payments, and once more at settled ones. It moves no money. */
 export function reconcileInBackground(options: ReconcileOptions): { close(): void } {
-  const { journal, purchases, clock, log, finalAfterMs } = options;
-  const { intervalMs = RECONCILE_INTERVAL_MS } = options;
+  const { log, intervalMs = RECONCILE_INTERVAL_MS } = options;
   const reconciler = new Reconciler(options);
-  // Goes round what is settled in the same way, where somebody can look.
-  const unfinal: Journal['unresolved'] = (after, limit) =>
-    journal.unfinal(after, limit, clock() - (finalAfterMs ?? 0));
-  const look: PurchaseService['look'] = async (key) => {
-    const state = await purchases.watch(key);
-    const [network = ''] = key.split('|');
-    if (state === 'gone') log({ event: 'payment_reorganised', network });
-    // One that moved is looked at again in the next pass.
-    return state !== 'open';
-  };
-  const watcher =
-    finalAfterMs === undefined
-      ? null
-      : new Reconciler({ clock, journal: { unresolved: unfinal }, purchases: { look } });
+  const watcher = watcherOf(options);
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const pass = async (): Promise<void> => {
@@ -55,6 +41,27 @@ export function reconcileInBackground(options: ReconcileOptions): { close(): voi
       clearTimeout(timer);
     },
   };
+}
+
+/** Goes round what is settled in the same way; null where nobody can look. */
+function watcherOf(options: ReconcileOptions): Reconciler | null {
+  const { journal, purchases, clock, log, finalAfterMs } = options;
+  if (finalAfterMs === undefined) return null;
+  return new Reconciler({
+    clock,
+    journal: {
+      unresolved: (after, limit) => journal.unfinal(after, limit, clock() - finalAfterMs),
+    },
+    purchases: {
+      async look(key) {
+        const state = await purchases.watch(key);
+        const [network = ''] = key.split('|');
+        if (state === 'gone') log({ event: 'payment_reorganised', network });
+        // One that moved is looked at again in the next pass.
+        return state !== 'open';
+      },
+    },
+  });
 }
 
 function logFailure(log: ReconcileOptions['log'], errors: readonly unknown[]): void {

@@ -20,7 +20,5 @@ export const emptyJournal = (newestMs = 0): Journal => ({
   review: async () => {},
   openPayments: async () => ({ settling: 0, unknown: 0, oldestMs: null }),
   citations: async () => [],
-  learn: async () => {},
-  take: async () => true,
   newestMs: () => newestMs,
 });

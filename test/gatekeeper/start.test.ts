@@ -40,6 +40,7 @@ describe('startGatekeeper()', () => {
     expect(await refusal({ ...config, baseUrl: 'https://x.example' })).toMatch(
       /SIGNALPRESS_BASE_URL/,
     );
+    expect(await refusal({ ...config, facilitatorUrls: ['http://f.example'] })).toMatch(/https/);
     const payTo = '0x52908400098527886e0F7030069857D2E4169EE7';
     expect(await refusal({ ...config, payTo })).toMatch(/checksum/);
     const file = join(mkdtempSync(join(tmpdir(), 'signalpress-')), 'file');

@@ -154,8 +154,8 @@ describe('postgresJournal() whose answers are lost', () => {
     await expect(journal.conclude({ key: 'left', state: 'unknown' })).rejects.toThrow();
     proxy.set('pass');
     await expect.poll(() => journal.isLost()).toBe(false);
-    expect(await other.take('held', claimOf('held'))).toBe(false);
-    const taken = async () => other.take('left', claimOf('left'));
+    expect(await other.shared?.take('held', claimOf('held'))).toBe(false);
+    const taken = async () => other.shared?.take('left', claimOf('left'));
     await expect.poll(taken).toBe(true);
     await journal.close();
     await other.close();

@@ -54,6 +54,10 @@ describe('postgresJournal() of several gatekeepers', () => {
     const url = await server.freshUrl();
     return { url, one: await openOn(url), two: await openOn(url) };
   };
+  const shared = (journal: Opened) => {
+    if (journal.shared === undefined) throw new Error('not shared');
+    return journal.shared;
+  };
 
   it('I3: gives each of 200 keys to one of two that race, over and over', async () => {
     const { one, two, url } = await pair();
@@ -92,13 +96,13 @@ describe('postgresJournal() of several gatekeepers', () => {
   it('I3: lets nobody take a payment that another one asks for, and one that nobody does', async () => {
     const { one, two } = await pair();
     await one.claim(claimOf('a'));
-    expect(await two.take('a', claimOf('a'))).toBe(false);
+    expect(await shared(two).take('a', claimOf('a'))).toBe(false);
     await one.conclude({ key: 'a', state: 'unknown', detail: 'timeout' });
     const other = claimOf('a', { resource: 'GET /other' });
-    expect(await two.take('a', other)).toBe(false);
+    expect(await shared(two).take('a', other)).toBe(false);
     const [mine, yours] = await Promise.all([
-      one.take('a', claimOf('a')),
-      two.take('a', claimOf('a')),
+      shared(one).take('a', claimOf('a')),
+      shared(two).take('a', claimOf('a')),
     ]);
     expect([mine, yours].filter(Boolean)).toHaveLength(1);
     const loser = mine ? two : one;
@@ -106,7 +110,7 @@ describe('postgresJournal() of several gatekeepers', () => {
     await expect(loser.conclude({ key: 'a', state: 'refused' })).rejects.toThrow(/not open/);
     await loser.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
     expect(await one.find('a')).toMatchObject({ state: 'settled' });
-    expect(await one.take('a', claimOf('a'))).toBe(false);
+    expect(await shared(one).take('a', claimOf('a'))).toBe(false);
   });
 
   it('I9: notes the refusal of a first call only while nobody else has asked', async () => {
@@ -116,7 +120,8 @@ describe('postgresJournal() of several gatekeepers', () => {
     await one.conclude({ key: 'alone', ...refusal });
     // The session of the first one was lost for a while, in which the second one took what it held.
     await sql(url, "UPDATE signalpress.payment SET holder = NULL WHERE key LIKE 'ask%'");
-    for (const key of ['asked', 'asking']) expect(await two.take(key, claimOf(key))).toBe(true);
+    for (const key of ['asked', 'asking'])
+      expect(await shared(two).take(key, claimOf(key))).toBe(true);
     await two.conclude({ key: 'asked', state: 'unknown', detail: 'timeout' });
     await two.close();
     for (const key of ['asked', 'asking']) {
@@ -133,7 +138,7 @@ describe('postgresJournal() of several gatekeepers', () => {
   it('I2: a payment that is waited for is told as soon as its end is noted', async () => {
     const { one, two } = await pair();
     await one.claim(claimOf('a'));
-    const waiting = two.take('a', claimOf('a'));
+    const waiting = shared(two).take('a', claimOf('a'));
     await one.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
     expect(await waiting).toBe(false);
     expect(await two.find('a')).toMatchObject({ state: 'settled', transaction: '0x1' });
@@ -142,20 +147,20 @@ describe('postgresJournal() of several gatekeepers', () => {
   it('I2: lets the next one take what a gatekeeper held that ended', async () => {
     const { one, two } = await pair();
     await one.claim(claimOf('a'));
-    expect(await two.take('a', claimOf('a'))).toBe(false);
+    expect(await shared(two).take('a', claimOf('a'))).toBe(false);
     await one.close();
     all.splice(all.indexOf(one), 1);
-    expect(await two.take('a', claimOf('a'))).toBe(true);
+    expect(await shared(two).take('a', claimOf('a'))).toBe(true);
   });
 
   it('learns what others noted, and forgets what they refused', async () => {
     const { one, two } = await pair();
     await one.claim(claimOf('a'));
     expect(two.bindingOf('a')).toBeNull();
-    await two.learn('a');
+    await shared(two).learn('a');
     expect(two.bindingOf('a')).toMatchObject({ resource: 'GET /gauge?entity=a' });
     await one.conclude({ key: 'a', state: 'refused' });
-    await two.learn('a');
+    await shared(two).learn('a');
     expect(two.bindingOf('a')).toBeNull();
   });
 

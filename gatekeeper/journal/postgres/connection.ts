@@ -16,8 +16,7 @@ const KEEP_ALIVE_MS = 10_000;
 /** Waits between attempts: a server that restarts is back before the last one. */
 const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600];
 
-/** Longest wait for connections to end: a server that froze never says so. */
-export const END_MS = 2000;
+const END_MS = 2000;
 
 const INT8 = 20;
 
@@ -61,6 +60,14 @@ export async function persistently<T>(run: (isRetry: boolean) => Promise<T>): Pr
     await pause(pauseMs);
   }
   return run(true);
+}
+
+/** Waits for connections to end, but not for a server that froze. */
+export async function atMost(ended: Promise<void>): Promise<void> {
+  const timeout = new AbortController();
+  const over = pause(END_MS, undefined, { signal: timeout.signal, ref: false }).catch(() => {});
+  await Promise.race([ended, over]);
+  timeout.abort();
 }
 
 /** PostgreSQL stores no NUL in a text; nothing but what a facilitator says can hold one. */

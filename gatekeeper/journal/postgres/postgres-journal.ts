@@ -26,12 +26,13 @@ import {
   type JournalEntry,
   type KnownPayment,
   OPEN_COUNTED_MAX,
+  type OpenSummary,
   type PaymentBinding,
   type PaymentState,
+  type Review,
 } from '../../money/journal.ts';
 import type { Trouble } from '../../state/service-state.ts';
 import { BoundedMap } from '../../system/bounded-map.ts';
-import { inTime } from '../../system/in-time.ts';
 import { IS_UNFINAL, tokenRow, tokensIn } from '../journal-file.ts';
 import {
   bodyRow,
@@ -47,8 +48,8 @@ import {
 } from '../journal-row.ts';
 import {
   ACCOUNT,
+  atMost,
   connectionOptions,
-  END_MS,
   newestAmong,
   POOL_CONNECTIONS,
   persistently,
@@ -224,17 +225,12 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
       return (await base.query(USE, values)).rows.length === 1;
     },
     claim: (claim) => base.claim(claim),
-    async takeTransaction(key, named) {
-      const [row] = await base.rows(TAKE_TRANSACTION, [storable(named.toLowerCase()), key]);
-      return row !== undefined && keyRow.parse(row).key === key;
-    },
+    takeTransaction: (key, transaction) => takeTransaction(base, key, transaction.toLowerCase()),
     conclude: (conclusion) => base.conclude(conclusion),
-    async delivered(key) {
-      await persistently(() => base.query(DELIVERED, [key]));
-    },
+    delivered: (key) => base.delivered(key),
     async unresolved(after, limit) {
       if (!(await session.leads())) return [];
-      const values = [after, limit, session.numbers, session.lockClass >>> 0];
+      const values = [after, limit, session.numbers(), session.lockClass() >>> 0];
       return (await base.rows(UNRESOLVED, values)).map((row) => openRow.parse(row));
     },
     async unfinal(after, limit, beforeMs) {
@@ -242,32 +238,18 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
       const rows = await base.rows(UNFINAL, [after, beforeMs, limit]);
       return rows.map((row) => openRow.parse(row));
     },
-    async review(review) {
-      const values = reviewValues(review, base.clock());
-      await persistently(() => base.query(REVIEWS[review.state], values));
-      if (review.state === 'gone') base.bindings.delete(review.key);
-    },
-    async openPayments() {
-      const of = async (state: PaymentState): Promise<unknown> =>
-        (await base.query(OPEN_OF, [state, OPEN_COUNTED_MAX])).rows[0];
-      return summaryOf(...(await Promise.all([of('settling'), of('unknown')])));
-    },
+    review: (review) => base.review(review),
+    openPayments: () => openPayments(base),
     async citations(digits) {
       const rows = await base.rows(CITATIONS, [digits]);
       return rows.map((row) => JSON.parse(citationRow.parse(row).citation));
     },
-    newestMs() {
-      const newest = session.newestMs;
-      // A clock that the operator accepted meanwhile counts a moment later.
-      if (clockIsBehind(base.clock(), newest)) base.refreshNewest();
-      return newest;
+    newestMs: () => newestMs(base),
+    shared: {
+      learn: (key) => learn(base, key),
+      take: (key, bound) => take(base, key, bound),
     },
-    async learn(key) {
-      const [row] = await base.rows(BOUND, [key]);
-      remember(base, key, row === undefined ? null : knownOf(row));
-    },
-    take: (key, bound) => take(base, key, bound),
-    isLost: () => session.isLost,
+    isLost: () => session.isLost(),
     close: () => base.close(),
   };
 }
@@ -316,9 +298,15 @@ class Base {
 
   /** One statement, prepared once a connection; each is a transaction of its own. */
   async query(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
-    const name = this.#names.get(text) ?? `signalpress-${this.#names.size}`;
+    return this.#pool.query({ name: this.#nameOf(text), text, values: [...values] });
+  }
+
+  #nameOf(text: string): string {
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    const name = `signalpress-${this.#names.size}`;
     this.#names.set(text, name);
-    return this.#pool.query({ name, text, values: [...values] });
+    return name;
   }
 
   /** Rows of a statement that only reads, or that may run twice. */
@@ -335,7 +323,7 @@ class Base {
   async letGo(): Promise<void> {
     if (this.held.size === 0) return;
     const keys = [...this.held];
-    this.#lettingGo = this.query(LET_GO, [keys, this.session.numbers]);
+    this.#lettingGo = this.query(LET_GO, [keys, this.session.numbers()]);
     await this.#lettingGo;
     for (const key of keys) this.held.delete(key);
   }
@@ -359,12 +347,9 @@ class Base {
   /** Closes once, however often it is asked. */
   close(): Promise<void> {
     const end = async (): Promise<void> => {
-      await inTime(
-        this.letGo().catch(() => {}),
-        END_MS,
-      );
+      await atMost(this.letGo().catch(() => {}));
       await this.session.close();
-      await inTime(this.#pool.end(), END_MS);
+      await atMost(this.#pool.end());
     };
     this.#closing ??= end();
     return this.#closing;
@@ -377,7 +362,7 @@ class Base {
     const { row, sha256, purgeAt, more } = claimValues(claim, now);
     const token = randomUUID();
     const write = async (isRetry: boolean): Promise<boolean> => {
-      const { number } = session;
+      const number = session.number();
       const values = [...row, number, token, sha256, purgeAt, ...more];
       // Most bodies are there already, so they are sent only when the claim finds none.
       if (await this.#insert(values)) return true;
@@ -397,19 +382,14 @@ class Base {
   }
 
   async #insert(values: readonly unknown[]): Promise<boolean> {
-    const { rows } = await this.query(CLAIM, values).catch((error: unknown) => {
-      // Another payment that stands has the identifier: no row.
-      if (error instanceof pg.DatabaseError && error.constraint === 'payment_identifier')
-        return { rows: [] };
-      throw error;
-    });
+    const { rows } = await this.query(CLAIM, values).catch(unlessIdentified);
     if (rows.length === 0) return false;
     this.session.note(newestRow.parse(rows[0]).ms);
     return true;
   }
 
   async #isOwn(key: string, token: string, number: number): Promise<boolean> {
-    const values = [key, token, number, this.session.numbers];
+    const values = [key, token, number, this.session.numbers()];
     return (await this.query(OWN, values)).rowCount === 1;
   }
 
@@ -418,16 +398,8 @@ class Base {
     const now = this.passedMs();
     if (now === null || Math.abs(now - this.#purgedMs) < PURGE_INTERVAL_MS) return;
     this.#purgedMs = now;
-    const alone = [this.session.lockClass, LOCK_PURGE];
-    const retention = now - JOURNAL_RETENTION_DAYS * DAY_MS;
-    const dead = Math.floor(now / 1000) - DEAD_AFTER_S;
-    const purge = async (): Promise<void> => {
-      await this.query(PURGE, [...alone, now, PURGE_ROWS_MAX]);
-      await this.query(FORGET, [...alone, retention, dead, PURGE_ROWS_MAX]);
-      await this.query(FORGET_TAKEN, [...alone, now - TAKEN_MS, PURGE_ROWS_MAX]);
-    };
     // Old rows may wait for the next clean-up; payments may not.
-    purge().catch(() => {});
+    purge(this, now).catch(() => {});
   }
 
   async conclude(conclusion: Conclusion): Promise<void> {
@@ -446,7 +418,7 @@ class Base {
     ];
     try {
       const isNoted = await persistently(async () => {
-        const free = [session.numbers, session.lockClass, isFirst];
+        const free = [session.numbers(), session.lockClass(), isFirst];
         const { rowCount } = await this.query(CONCLUDE, [...values, ...free, waitingMs]);
         return rowCount === 1 || this.#isSo(conclusion);
       });
@@ -462,12 +434,52 @@ class Base {
     else if (state === 'settled' && known !== undefined) bindings.set(key, { ...known, settledMs });
   }
 
+  async delivered(key: string): Promise<void> {
+    await persistently(() => this.query(DELIVERED, [key]));
+  }
+
+  async review(review: Review): Promise<void> {
+    const { clock, bindings } = this;
+    const values = reviewValues(review, clock());
+    await persistently(() => this.query(REVIEWS[review.state], values));
+    if (review.state === 'gone') bindings.delete(review.key);
+  }
+
   /** Whether it was noted already: by an attempt whose answer was lost, or by another gatekeeper. */
   async #isSo({ key, state, transaction }: Conclusion): Promise<boolean> {
     const { rows } = await this.query(ENDED, [key]);
     const ended = rows.length === 0 ? null : endedRow.parse(rows[0]);
     return state !== 'unknown' && ended?.state === state && ended.tx === (transaction ?? null);
   }
+}
+
+/** Another payment that stands has the identifier: no row. */
+function unlessIdentified(error: unknown): Pick<pg.QueryResult, 'rows'> {
+  const isTaken = error instanceof pg.DatabaseError && error.constraint === 'payment_identifier';
+  if (isTaken) return { rows: [] };
+  throw error;
+}
+
+async function purge(base: Base, now: number): Promise<void> {
+  const alone = [base.session.lockClass(), LOCK_PURGE];
+  const retention = now - JOURNAL_RETENTION_DAYS * DAY_MS;
+  const dead = Math.floor(now / 1000) - DEAD_AFTER_S;
+  await base.query(PURGE, [...alone, now, PURGE_ROWS_MAX]);
+  await base.query(FORGET, [...alone, retention, dead, PURGE_ROWS_MAX]);
+  await base.query(FORGET_TAKEN, [...alone, now - TAKEN_MS, PURGE_ROWS_MAX]);
+}
+
+/** Of all gatekeepers that share the journal. */
+async function openPayments(base: Base): Promise<OpenSummary> {
+  const of = async (state: PaymentState): Promise<unknown> =>
+    (await base.query(OPEN_OF, [state, OPEN_COUNTED_MAX])).rows[0];
+  const [settling, unknown] = await Promise.all([of('settling'), of('unknown')]);
+  return summaryOf(settling, unknown);
+}
+
+async function learn(base: Base, key: string): Promise<void> {
+  const [row] = await base.rows(BOUND, [key]);
+  remember(base, key, row === undefined ? null : knownOf(row));
 }
 
 /** Without its answer, which may be long. */
@@ -491,7 +503,7 @@ async function take(base: Base, key: string, bound: PaymentBinding): Promise<boo
   for (let tries = 1; ; tries++) {
     const { rowCount } = await persistently(() => {
       const { session } = base;
-      const who = [session.number, session.numbers, session.lockClass];
+      const who = [session.number(), session.numbers(), session.lockClass()];
       return base.query(TAKE, [key, ...who, bound.resource, bound.signed]);
     });
     if (rowCount === 1) return true;
@@ -500,4 +512,16 @@ async function take(base: Base, key: string, bound: PaymentBinding): Promise<boo
     if (!isOpen || tries === TAKE_TRIES) return false;
     await pause(TAKE_PAUSE_MS);
   }
+}
+
+async function takeTransaction(base: Base, key: string, transaction: string): Promise<boolean> {
+  const [row] = await base.rows(TAKE_TRANSACTION, [storable(transaction), key]);
+  return row !== undefined && keyRow.parse(row).key === key;
+}
+
+function newestMs(base: Base): number {
+  const newest = base.session.newestMs();
+  // A clock that the operator accepted meanwhile counts a moment later.
+  if (clockIsBehind(base.clock(), newest)) base.refreshNewest();
+  return newest;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import pg from 'pg';
 import { z } from 'zod';
+import { defined } from '../../../compiler/contract/defined.ts';
 import { messageOf } from '../../../compiler/contract/errors.ts';
 import { networkFault } from '../../../compiler/contract/network-fault.ts';
 import { isPostgresUrl, shownPlace } from '../../config/postgres-url.ts';
@@ -226,14 +227,12 @@ async function moved(db: Database.Database, client: pg.ClientBase): Promise<Migr
     );
   await client.query('BEGIN');
   await client.query(LOCK);
-  const textOf = (table: JournalTable, schema: string, value: string): string => {
+  const source = fileReader(db);
+  const target: ReadPage = async (table, after) => {
     const { name, order, page } = table;
-    return `SELECT ${namesOf(table)} FROM ${schema}${name} WHERE ${order} > ${value} ORDER BY ${order} LIMIT ${page}`;
+    const text = `SELECT ${namesOf(table)} FROM signalpress.${name} WHERE ${order} > $1 ORDER BY ${order} LIMIT ${page}`;
+    return (await client.query(text, [after])).rows;
   };
-  const source: ReadPage = async (table, after) =>
-    db.prepare(textOf(table, '', '?')).all([after]) as JournalRow[];
-  const target: ReadPage = async (table, after) =>
-    (await client.query(textOf(table, 'signalpress.', '$1'), [after])).rows;
   const given = await holdingsOf(source);
   const found = await holdingsOf(target);
   if (found.digest === given.digest) {
@@ -260,6 +259,18 @@ function namesOf({ columns }: JournalTable): string {
   return columns.map(([name]) => name).join(', ');
 }
 
+function fileReader(db: Database.Database): ReadPage {
+  const statements = new Map(
+    TABLES.map((table) => {
+      const { name, order, page } = table;
+      const text = `SELECT ${namesOf(table)} FROM ${name} WHERE ${order} > ? ORDER BY ${order} LIMIT ${page}`;
+      return [name, db.prepare(text)];
+    }),
+  );
+  return async ({ name }, after) =>
+    defined(statements.get(name), name).all([after]) as JournalRow[];
+}
+
 async function* pages(table: JournalTable, read: ReadPage): AsyncGenerator<readonly JournalRow[]> {
   let after: unknown = table.least;
   for (;;) {
@@ -276,19 +287,20 @@ async function holdingsOf(read: ReadPage): Promise<Holdings> {
   for (const table of TABLES) {
     for await (const rows of pages(table, read)) {
       counts[table.name] += rows.length;
-      for (const row of rows) {
-        const cells = table.columns.map(([column]) => {
-          const value = written(row[column]);
-          return value instanceof Uint8Array
-            ? createHash('sha256').update(value).digest('hex')
-            : value;
-        });
-        hash.update(`${JSON.stringify([table.name, ...cells])}\n`);
-      }
+      for (const row of rows)
+        hash.update(`${JSON.stringify([table.name, ...cellsOf(table, row)])}\n`);
     }
   }
   const { payment: payments, body: bodies, accepted_clock: clocks } = counts;
   return { payments, bodies, clocks, digest: hash.digest('hex') };
+}
+
+/** The cells of a row as they are compared. */
+function cellsOf({ columns }: JournalTable, row: JournalRow): unknown[] {
+  return columns.map(([column]) => {
+    const value = written(row[column]);
+    return value instanceof Uint8Array ? createHash('sha256').update(value).digest('hex') : value;
+  });
 }
 
 /** A cell as PostgreSQL stores it. */

@@ -13,12 +13,11 @@ import { z } from 'zod';
 import { messageOf } from '../../../compiler/contract/errors.ts';
 import { shownPlace } from '../../config/postgres-url.ts';
 import type { Trouble } from '../../state/service-state.ts';
-import { inTime } from '../../system/in-time.ts';
 import { StartError } from '../../system/start-error.ts';
 import { lostJournal } from '../journal-file.ts';
 import {
+  atMost,
   connectionOptions,
-  END_MS,
   hasTables,
   isTransient,
   makeTables,
@@ -83,10 +82,9 @@ interface Live {
 export class Session {
   readonly #options: SessionOptions;
   #live: Live | null = null;
-  lockClass = 0;
-  /** Of all its connections, the newest last. */
-  readonly numbers: number[] = [];
-  newestMs = 0;
+  #lockClass = 0;
+  readonly #numbers: number[] = [];
+  #newestMs = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #reopening: Promise<void> = Promise.resolve();
@@ -110,34 +108,44 @@ export class Session {
     this.#ping();
   }
 
-  get isLost(): boolean {
+  isLost(): boolean {
     return this.#live === null;
   }
 
   /** Number under which this gatekeeper works; throws while the database is lost. */
-  get number(): number {
-    return this.#present().number;
+  number(): number {
+    if (this.#live === null) throw new Error(LOST);
+    return this.#live.number;
   }
 
-  /** What is there while the database is; throws while it is lost. */
-  #present(): Live {
-    if (this.#live === null) throw new Error(LOST);
-    return this.#live;
+  numbers(): readonly number[] {
+    return this.#numbers;
+  }
+
+  lockClass(): number {
+    return this.#lockClass;
+  }
+
+  newestMs(): number {
+    return this.#newestMs;
   }
 
   note(newestMs: number): void {
-    this.newestMs = Math.max(this.newestMs, newestMs);
+    this.#newestMs = Math.max(this.#newestMs, newestMs);
   }
 
   /** Asks the database for its newest time, which may be earlier since an operator accepted a clock. */
   async refresh(): Promise<void> {
-    const { rows } = await this.#present().ask(NEWEST_OF, [NEWEST_ROWS]);
-    this.newestMs = newestRow.parse(rows[0]).ms;
+    const live = this.#live;
+    if (live === null) throw new Error(LOST);
+    const { rows } = await live.ask(NEWEST_OF, [NEWEST_ROWS]);
+    this.#newestMs = newestRow.parse(rows[0]).ms;
   }
 
   /** Whether this gatekeeper is the one that looks after open payments: until its session ends, nobody else is. */
   async leads(): Promise<boolean> {
-    const live = this.#present();
+    const live = this.#live;
+    if (live === null) throw new Error(LOST);
     if (live.leads) return true;
     const { rows } = await live.ask(LOCK, [live.lockClass, LOCK_RECONCILE]);
     live.leads = lockRow.parse(rows[0]).locked;
@@ -150,7 +158,7 @@ export class Session {
     await this.#reopening;
     const live = this.#live;
     this.#live = null;
-    if (live !== null) await inTime(live.client.end(), END_MS);
+    if (live !== null) await atMost(live.client.end());
   }
 
   async #connect(): Promise<void> {
@@ -163,33 +171,31 @@ export class Session {
     });
     try {
       await client.connect();
-      // A connection works on one statement at a time.
-      let last: Promise<unknown> = Promise.resolve();
-      const ask: AskSession = (text, values = []) => {
-        const asked = last.then(() => client.query(text, values));
-        last = asked.catch(() => {});
-        return asked;
-      };
+      const ask = oneAfterAnother(client);
       await checkState(ask);
-      // Looked for first: gatekeepers that start together make the tables before they leave a trace.
-      const trace = this.#options.trace?.() ?? null;
-      const isUsed = trace !== null || this.numbers.length > 0;
-      // Without tables it is a new journal, or one that is lost.
-      if (isUsed && !(await hasTables(client)))
-        throw lostJournal(shownPlace(this.#options.url), trace);
+      await this.#refuseLost(client);
       await makeTables(client);
       const live = { client, ask, ...(await numbered(ask)), leads: false };
-      await ask(ADOPT, [live.number, this.numbers]);
+      await ask(ADOPT, [live.number, this.#numbers]);
       const { rows } = await ask(NEWEST_OF, [NEWEST_ROWS]);
       if (isOver) throw new Error(LOST);
-      this.newestMs = newestRow.parse(rows[0]).ms;
-      this.lockClass = live.lockClass;
-      this.numbers.push(live.number);
+      this.#newestMs = newestRow.parse(rows[0]).ms;
+      this.#lockClass = live.lockClass;
+      this.#numbers.push(live.number);
       this.#live = live;
     } catch (error) {
       await client.end().catch(() => {});
       throw error;
     }
+  }
+
+  /** Without tables it is a new journal, or one that is lost. */
+  async #refuseLost(client: pg.Client): Promise<void> {
+    const { trace, url } = this.#options;
+    // Looked for first: gatekeepers that start together make the tables before they leave a trace.
+    const found = trace?.() ?? null;
+    const isUsed = found !== null || this.#numbers.length > 0;
+    if (isUsed && !(await hasTables(client))) throw lostJournal(shownPlace(url), found);
   }
 
   #lose(client: pg.Client, why: string): void {
@@ -247,23 +253,45 @@ export class Session {
 
 const LOST = 'the connection to the database of the payment journal is lost';
 
-/**
- * Throws a StartError for a database that may forget what it confirmed, or cannot be written: what is confirmed must be on
- * the disk, here and not on a copy that may lag behind.
- */
+/** What is confirmed must be on the disk, here and not on a copy that may lag behind. */
+const UNFIT: readonly (readonly [
+  is: (state: z.infer<typeof stateRow>) => boolean,
+  fault: string,
+])[] = [
+  [
+    ({ is_standby }) => is_standby,
+    'it is a standby, which cannot be written; name the primary in SIGNALPRESS_JOURNAL',
+  ],
+  [
+    ({ fsync }) => fsync === 'off',
+    'its setting fsync is off, so it may forget payments; turn it on',
+  ],
+  [
+    ({ commits }) => commits === 'off',
+    'its setting synchronous_commit is off, so it may forget payments; turn it on for this user and database',
+  ],
+  [
+    ({ encoding }) => encoding !== 'UTF8',
+    'its encoding is not UTF8; make a database with that encoding',
+  ],
+];
+
+/** Throws a StartError for a database that may forget what it confirmed, or cannot be written. */
 export async function checkState(ask: AskSession): Promise<void> {
-  const { fsync, commits, encoding, is_standby } = stateRow.parse((await ask(STATE)).rows[0]);
-  const refuse = (fault: string): never => {
+  const state = stateRow.parse((await ask(STATE)).rows[0]);
+  const fault = UNFIT.find(([is]) => is(state))?.[1];
+  if (fault !== undefined)
     throw new StartError(`Cannot use the database of the payment journal: ${fault}`);
+}
+
+/** A connection works on one statement at a time. */
+function oneAfterAnother(client: pg.Client): AskSession {
+  let last: Promise<unknown> = Promise.resolve();
+  return (text, values = []) => {
+    const asked = last.then(() => client.query(text, values));
+    last = asked.catch(() => {});
+    return asked;
   };
-  if (is_standby)
-    refuse('it is a standby, which cannot be written; name the primary in SIGNALPRESS_JOURNAL');
-  if (fsync === 'off') refuse('its setting fsync is off, so it may forget payments; turn it on');
-  if (commits === 'off')
-    refuse(
-      'its setting synchronous_commit is off, so it may forget payments; turn it on for this user and database',
-    );
-  if (encoding !== 'UTF8') refuse('its encoding is not UTF8; make a database with that encoding');
 }
 
 /** Takes a number that no live session has, and holds it for as long as the connection lasts. */

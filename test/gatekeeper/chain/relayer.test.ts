@@ -221,12 +221,21 @@ describe('relayer()', () => {
 });
 
 function nonces(max = 16) {
-  const chain = { next: 7 };
-  const onChain = async (): Promise<number> => chain.next;
+  const chain = { next: 7, asked: 0 };
+  const onChain = async (): Promise<number> => {
+    chain.asked += 1;
+    return chain.next;
+  };
   return { chain, ...accountNonces({ max, onChain }) };
 }
 
 describe('accountNonces()', () => {
+  it('accountNonces() hands out each nonce once, from where the chain stands', async () => {
+    const { take, chain } = nonces();
+    expect(await Promise.all([take(), take(), take()])).toEqual([7, 8, 9]);
+    expect(chain.asked).toBe(1);
+  });
+
   it('accountNonces() asks the chain again when nothing is on its way', async () => {
     const { take, done, chain } = nonces();
     await take();
@@ -253,6 +262,16 @@ describe('accountNonces()', () => {
     expect(takeGaps({ used: 8, below: 10 })).toEqual([]);
     giveBack(10);
     expect(takeGaps({ used: 8, below: 9 })).toEqual([]);
+  });
+
+  it('accountNonces() goes on behind a nonce that somebody else used', async () => {
+    const { take, skip, chain } = nonces();
+    await Promise.all([take(), take()]);
+    skip(7);
+    expect(await take()).toBe(9);
+    chain.next = 30;
+    skip(9);
+    expect(await take()).toBe(30);
   });
 
   it('accountNonces() lets only so many out, and survives a chain that does not answer', async () => {

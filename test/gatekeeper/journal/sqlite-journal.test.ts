@@ -18,6 +18,7 @@ import {
   openJournalFile,
   readJournalFile,
 } from '../../../gatekeeper/journal/journal-file.ts';
+import { soldBytes, soldHash } from '../../../gatekeeper/journal/journal-row.ts';
 import {
   KeyFilter,
   livingHolders,
@@ -26,6 +27,7 @@ import {
 } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { identifierHash } from '../../../gatekeeper/money/extensions.ts';
 import { built } from '../../built.ts';
+import { sha256Text } from '../../sha256-text.ts';
 import { ledgerRows } from '../ledger-rows.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';
@@ -230,7 +232,7 @@ const claimFor = (key: string, body: Buffer) => ({
   validBefore: NOW_S + 300,
 });
 
-describe('the bodies of a journal', () => {
+describe('BodyStore', () => {
   it('stores a body once, whoever buys it, and gives each buyer its own', async () => {
     const path = join(bodyFolder, 'one.db');
     const journal = sqliteJournal({ path, clock: () => NOW_MS });
@@ -324,6 +326,23 @@ describe('openJournalFile() of a journal without citations', () => {
   });
 });
 
+describe('soldBytes()', () => {
+  it('returns what was stored, and nothing else', () => {
+    const body = Buffer.from('sold');
+    expect(soldBytes(body, 'identity', soldHash(body))).toEqual(body);
+    expect(() => soldBytes(body, 'identity', soldHash(Buffer.from('x')))).toThrow(/check the disk/);
+  });
+});
+
+describe('soldHash()', () => {
+  it('is the hash of the bytes, computed once for a buffer and again for another one', () => {
+    const body = Buffer.from('sold');
+    expect(soldHash(body).toString('hex')).toBe(sha256Text('sold'));
+    expect(soldHash(body)).toBe(soldHash(body));
+    expect(soldHash(Buffer.from('solt')).toString('hex')).toBe(sha256Text('solt'));
+  });
+});
+
 const key = (nonce: number) => `base|0xa|0xb|0x${nonce.toString(16).padStart(64, '0')}`;
 
 describe('KeyFilter', () => {
@@ -411,9 +430,9 @@ describe('an SQLite journal that two processes use', () => {
     const [one, other] = [sqliteJournal({ path, clock }), sqliteJournal({ path, clock })];
     await one.claim(claimOf('k|00000001'));
     expect(other.bindingOf('k|00000001')).toBe(null);
-    await other.learn('k|00000001');
+    await other.shared?.learn('k|00000001');
     expect(other.bindingOf('k|00000001')).toMatchObject(bound());
-    await other.learn('k|00000002');
+    await other.shared?.learn('k|00000002');
     expect(other.bindingOf('k|00000002')).toBe(null);
     one.close();
     other.close();
@@ -425,17 +444,17 @@ describe('an SQLite journal that two processes use', () => {
     await one.claim(claimOf('a'));
     expect(await one.unresolved(0, 9)).toHaveLength(1);
     expect(await other.unresolved(0, 9)).toEqual([]);
-    expect(await other.take('a', bound())).toBe(false);
+    expect(await other.shared?.take('a', bound())).toBe(false);
     await one.conclude({ key: 'a', state: 'unknown' });
-    expect(await other.take('a', bound())).toBe(true);
+    expect(await other.shared?.take('a', bound())).toBe(true);
     expect(await one.unresolved(0, 9)).toEqual([]);
     await other.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
-    expect(await one.take('a', bound())).toBe(false);
+    expect(await one.shared?.take('a', bound())).toBe(false);
     await one.claim(claimOf('b'));
     one.close();
     expect(await other.unresolved(0, 9)).toHaveLength(1);
-    expect(await other.take('b', { ...bound(), resource: 'GET /other' })).toBe(false);
-    expect(await other.take('b', bound())).toBe(true);
+    expect(await other.shared?.take('b', { ...bound(), resource: 'GET /other' })).toBe(false);
+    expect(await other.shared?.take('b', bound())).toBe(true);
     other.close();
   });
 });

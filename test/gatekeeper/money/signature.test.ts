@@ -13,6 +13,7 @@ import {
 } from '../../../gatekeeper/money/payment.ts';
 import {
   recoverPayer,
+  recoverSigner,
   slowSignatures,
   transferDigest,
 } from '../../../gatekeeper/money/signature.ts';
@@ -237,8 +238,8 @@ describe('openCurve()', () => {
   ])('I14: both give one verdict on %s', async (_, [one, two, three], isGood) => {
     const plain = await openCurve(missing);
     expect([CURVE.isNative, plain.isNative]).toEqual([true, false]);
-    const signature = `0x${Buffer.concat([one, two, Buffer.from([three])]).toString('hex')}`;
-    const verdicts = [CURVE, plain].map((curve) => recoverPayer(digest, signature, curve));
+    const signature = Buffer.concat([one, two, Buffer.from([three])]);
+    const verdicts = [CURVE, plain].map((curve) => recoverSigner(digest, signature, curve));
     expect(verdicts).toEqual(isGood ? [signer(), signer()] : [null, null]);
   });
 
@@ -250,9 +251,8 @@ describe('openCurve()', () => {
     );
     fc.assert(
       fc.property(word, word, fc.constantFrom(27, 28), (one, two, three) => {
-        const bytes = Buffer.concat([bytes32(one), bytes32(two), Buffer.from([three])]);
-        const signature = `0x${bytes.toString('hex')}`;
-        expect(recoverPayer(digest, signature, plain)).toBe(recoverPayer(digest, signature));
+        const signature = Buffer.concat([bytes32(one), bytes32(two), Buffer.from([three])]);
+        expect(recoverSigner(digest, signature, plain)).toBe(recoverSigner(digest, signature));
         const given = bytes32(one);
         expect(plain.isPrivateKey(given)).toBe(CURVE.isPrivateKey(given));
         if (!plain.isPrivateKey(given)) return;

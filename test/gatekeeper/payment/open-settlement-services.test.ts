@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../../gatekeeper/config/config.ts';
 import { loadConfig } from '../../../gatekeeper/config/load-config.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import { openSettlementServices } from '../../../gatekeeper/payment/open-payment-services.ts';
+import { openSettlementServices } from '../../../gatekeeper/payment/open-settlement-services.ts';
 import { ServiceState } from '../../../gatekeeper/state/service-state.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { paymentRequest } from '../payment-request.ts';

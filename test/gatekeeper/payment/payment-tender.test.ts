@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import type { JournalEntry } from '../../../gatekeeper/money/journal.ts';
@@ -8,6 +8,7 @@ import { emptyJournal } from '../empty-journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { gauge, network, PAY_TO, shop, v1 } from '../payment-bench.ts';
 
+const TERMS_CACHE_MAX = 4096;
 const FROM = `0x${'11'.repeat(20)}`;
 const NONCE = `0x${'22'.repeat(32)}`;
 const KEY = `base|${network.asset}|${FROM}|${NONCE}`.toLowerCase();
@@ -50,7 +51,17 @@ function readerOf(challenger: Challenger) {
 }
 
 describe('recall()', () => {
-  const reader = readerOf({ ...shop, terms: () => [v1] });
+  /** The requests whose terms were written out. */
+  let written: string[];
+  let reader: ReturnType<typeof readerOf>;
+  beforeEach(() => {
+    written = [];
+    const terms: Challenger['terms'] = (_, target) => {
+      written.push(target);
+      return [v1];
+    };
+    reader = readerOf({ ...shop, terms });
+  });
   const recall = (entity: string) => reader.recall(entryOf(entity));
 
   it('takes a payment of our network, and no other', () => {
@@ -71,5 +82,20 @@ describe('recall()', () => {
     }
     await recall('us-denver')?.settlement.resume(entryOf('us-denver'));
     expect(reader.settled[0]?.paymentPayload).not.toHaveProperty('resource');
+  });
+
+  it('I43: keeps the terms of as many requests as it may', () => {
+    for (let at = 0; at < TERMS_CACHE_MAX; at += 1) recall(`e${at}`);
+    expect(written).toHaveLength(TERMS_CACHE_MAX);
+    recall('e0');
+    expect(written).toHaveLength(TERMS_CACHE_MAX);
+  });
+
+  it('I43: forgets the oldest with one request more', () => {
+    for (let at = 0; at <= TERMS_CACHE_MAX; at += 1) recall(`e${at}`);
+    recall('e1');
+    expect(written).toHaveLength(TERMS_CACHE_MAX + 1);
+    recall('e0');
+    expect(written).toHaveLength(TERMS_CACHE_MAX + 2);
   });
 });

@@ -7,7 +7,7 @@ import type {
 import { findNetwork, furtherTokens, NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { Requirements } from '../../../gatekeeper/money/payment.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { settlersByNetwork } from '../../../gatekeeper/payment/open-payment-services.ts';
+import { settlersByNetwork } from '../../../gatekeeper/payment/open-settlement-services.ts';
 import { saying } from '../chain-saying.ts';
 import { freshNonce, headerOf, payer } from '../payer.ts';
 import { bench, expectRefused, gauge, json, PAY_TO, receipt, TARGET } from '../payment-bench.ts';

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import secp256k1 from 'secp256k1';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
-import { RevenueSum } from '../../../gatekeeper/journal/ledger.ts';
+import { revenueBy } from '../../../gatekeeper/journal/ledger.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import type { Facilitator, FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { furtherTokens, NETWORKS, type Network } from '../../../gatekeeper/money/networks.ts';
 import { type Payment, priceOf, type Requirements } from '../../../gatekeeper/money/payment.ts';
 import { noteSigner, transferDigest } from '../../../gatekeeper/money/signature.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { settlersByNetwork } from '../../../gatekeeper/payment/open-payment-services.ts';
+import { settlersByNetwork } from '../../../gatekeeper/payment/open-settlement-services.ts';
 import { saying } from '../chain-saying.ts';
 import { ledgerRows } from '../ledger-rows.ts';
 import { freshNonce, headerOf, NOW_MS, payer } from '../payer.ts';
@@ -334,9 +334,7 @@ describe('the ledger of several tokens', () => {
       [EURO, '10000000000000000', '0.01'],
       [EURO, '9200000000000000', '0.01'],
     ]);
-    const sum = new RevenueSum(({ path }) => path);
-    for (const row of rows) sum.add(row);
-    const { rows: sums } = sum.revenue();
+    const { rows: sums } = await revenueBy(rows, 'path');
     expect(sums.map(({ asset, payments, value, usd }) => [asset, payments, value, usd])).toEqual([
       [base.asset.toLowerCase(), 1, '10000', '0.01'],
       [EURO, 2, '19200000000000000', '0.02'],

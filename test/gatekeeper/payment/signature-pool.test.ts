@@ -2,9 +2,14 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal, type Payment } from '../../../gatekeeper/money/payment.ts';
-import { recoverPayer, signedBy } from '../../../gatekeeper/money/signature.ts';
+import { signedBy } from '../../../gatekeeper/money/signature.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
-import { type SignatureJob, signaturePool } from '../../../gatekeeper/payment/signature-pool.ts';
+import {
+  packJobs,
+  recoverJobs,
+  signaturePool,
+  unpackSigners,
+} from '../../../gatekeeper/payment/signature-pool.ts';
 import { headerOf } from '../payer.ts';
 import { alice, bench, expectRefused, PAY_TO, v1 } from '../payment-bench.ts';
 
@@ -16,10 +21,10 @@ class Port extends EventEmitter {
   readonly blocks: number[] = [];
   isHeld = false;
 
-  postMessage(block: readonly SignatureJob[]): void {
+  postMessage(block: Uint8Array): void {
     this.blocks.push(block.length);
-    const signers = structuredClone(block).map((job) => recoverPayer(job.digest, job.signature));
-    if (!this.isHeld) setImmediate(() => this.emit('message', signers));
+    const copy = structuredClone(block);
+    if (!this.isHeld) setImmediate(() => this.emit('message', recoverJobs(copy)));
   }
 }
 
@@ -53,7 +58,7 @@ describe('signaturePool()', () => {
     await new Promise((resolve) => setImmediate(resolve));
     const others = [pool.judge(await payment(), base), pool.judge(await payment(), base)];
     await Promise.all([first, ...others]);
-    expect(port.blocks.reduce((sum, jobs) => sum + jobs, 0)).toBe(3);
+    expect(port.blocks.reduce((sum, bytes) => sum + bytes, 0)).toBe(3 * 97);
   });
 
   it('fills no block beyond its size, and leaves nobody behind', async () => {
@@ -62,7 +67,7 @@ describe('signaturePool()', () => {
     const one = await payment();
     const copies = Array.from({ length: 2 * BLOCK_JOBS_MAX + 1 }, () => structuredClone(one));
     await Promise.all(copies.map((copy) => pool.judge(copy, base)));
-    expect(port.blocks).toEqual([BLOCK_JOBS_MAX, BLOCK_JOBS_MAX, 1]);
+    expect(port.blocks).toEqual([97 * BLOCK_JOBS_MAX, 97 * BLOCK_JOBS_MAX, 97]);
   });
 
   it('lets nobody wait for a thread that died', async () => {
@@ -95,5 +100,14 @@ describe('pay() with signatures judged elsewhere', () => {
       503,
     );
     expect(purchases.calls.settle).toHaveLength(1);
+  });
+});
+
+describe('recoverJobs()', () => {
+  it('keeps the order, and knows no signer for bytes that are none', () => {
+    const digest = new Uint8Array(32).fill(7);
+    const jobs = Array.from({ length: 3 }, () => ({ digest, signature: `0x${'ff'.repeat(65)}` }));
+    expect(unpackSigners(recoverJobs(packJobs(jobs)))).toEqual([null, null, null]);
+    expect(unpackSigners(recoverJobs(packJobs([])))).toEqual([]);
   });
 });
