@@ -465,6 +465,7 @@ function requestCases(): MadeCase[] {
   const answer = proven(echoed(settlement()));
   const asks = (name: string, body: JsonObject, expect: string, verdict: MadeVerdict) =>
     caseOf(`${name}: ${expect}`, body, verdict, { expect });
+  const noMarket = 'cutoff=2026-11-11&entity=0000320193&form=10-K';
   const ask = 'cutoff=2026-11-11&entity=0000320193&form=10-k&market_or_event=a%20market';
   return [
     asks('a record', whole, RECORD_TARGET, 'verified'),
@@ -525,6 +526,18 @@ function requestCases(): MadeCase[] {
       'an answer with another cutoff_time',
       changed(answer, ['cutoff_time'], '2026-11-11T05:00:00Z'),
       `/resolve?${ask}`,
+      'failed',
+    ),
+    asks(
+      'no market',
+      changed(answer, ['market_or_event'], null),
+      `/resolve?${noMarket}`,
+      'verified',
+    ),
+    asks(
+      'an echo that is gone',
+      changed(answer, ['market_or_event']),
+      `/resolve?${noMarket}`,
       'failed',
     ),
     caseOf('an answer for a longer time', changed(answer, ['valid_until'], '2026-12-01'), 'failed'),

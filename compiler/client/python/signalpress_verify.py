@@ -980,7 +980,7 @@ def check_answers(body, path, values):
         refuse_if(not is_same(body["days"], days), "the body answers days %r" % body["days"])
         refuse_if(is_verifiable != ("verifiable" in values), "the body answers verifiable otherwise")
     if path in SETTLEMENTS:
-        echo, cutoff = body.get("market_or_event"), values.get("cutoff", values.get("as_of", ""))
+        echo, cutoff = body["market_or_event"], values.get("cutoff", values.get("as_of", ""))
         refuse_if(echo != values.get("market_or_event"), "the body answers market_or_event %r" % (echo,))
         # A day is told as its last second in New York, in summer or in winter.
         ends = [cutoff] if len(cutoff) > 10 else [iso(instant(cutoff + end, "cutoff") + DAY_MS)
