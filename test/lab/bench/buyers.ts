@@ -109,9 +109,13 @@ export async function payFor(port: number, target: string): Promise<() => string
 /** Makes payments for the product as requests on the wire. */
 export type Signer = (count: number) => Buffer[];
 
-/** Asks a gatekeeper what the product costs, and pays that. */
-export async function signerFor(port: number): Promise<Signer> {
+/**
+ * Asks a gatekeeper what the product costs, and pays that: once here and at each other seller, since a buyer who has never paid
+ * waits for one payment before the next.
+ */
+export async function signerFor(port: number, ...others: readonly number[]): Promise<Signer> {
   const pay = await payFor(port, PRODUCT);
+  for (const each of [port, ...others]) await capture(each, PRODUCT, 200, pay());
   return (count) => Array.from({ length: count }, () => requestBytes(PRODUCT, pay()));
 }
 

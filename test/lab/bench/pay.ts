@@ -114,7 +114,8 @@ async function openSellers(
     const role = { kind: 'peer', manifest: PEER_MANIFEST, facilitator, body } as const;
     await selling(PEER, ground.server(role, 'server'));
   } else say('x402-express is not installed; npm run test:interop installs it\n');
-  return { sellers, stub, sign: await signerFor(port) };
+  const others = sellers.map(({ child }) => child.port).filter((each) => each !== port);
+  return { sellers, stub, sign: await signerFor(port, ...others) };
 }
 
 async function sampleOf(
@@ -174,7 +175,7 @@ async function latency(ground: Ground): Promise<void> {
     ground.gate({ folder, facilitator, verify, core: 'server' });
   const settle = await gate('settle-only');
   const both = await gate('always');
-  const sign = await signerFor(settle.port);
+  const sign = await signerFor(settle.port, both.port);
   const body = await boughtBody(settle.port);
   const role = { kind: 'floor', facilitator, calls: ['/settle'], body } as const;
   const sellers = [
