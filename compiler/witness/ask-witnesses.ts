@@ -48,7 +48,10 @@ export interface AskReport {
   }[];
   /** Cosignatures that came just now. */
   readonly added: number;
-  /** What the published checkpoint lacks by the policy; null where it has its quorum, or, where none is demanded, all witnesses. */
+  /**
+   * What the published checkpoint lacks by the policy; null where it has its quorum, or, where none is demanded, all
+   * witnesses.
+   */
   readonly lack: string | null;
 }
 
@@ -70,7 +73,9 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
       const failure = strangeKey(witness, log);
       // When it cosigned what is published already; what others wrote under its name says nothing.
       const newest = failure === null ? newestCosignature(log.note, witness) : null;
-      if (newest !== null) return { name, line: null, at: isoTime(newest.at), failure: null };
+      if (newest !== null && isOfRelease(newest.at, log)) {
+        return { name, line: null, at: isoTime(newest.at), failure: null };
+      }
       const refusal = failure ?? unaskable(witness);
       if (refusal !== null) return { name, line: null, at: null, failure: refusal };
       return { name, ...(await askWitness(witness, log, by)) };
@@ -226,7 +231,10 @@ export async function askWitness(
   }
 }
 
-/** Without the size that a witness has seen it is asked from 0, and says the size in its refusal. Throws an Error that says what is wrong. */
+/**
+ * Without the size that a witness has seen it is asked from 0, and says the size in its refusal. Throws an Error that says
+ * what is wrong.
+ */
 async function asked(witness: PolicyWitness, log: AskedLog, by: AskBy) {
   const timeoutMs = by.timeoutMs ?? WITNESS_MS_MAX;
   const [signal, end] = [AbortSignal.timeout(timeoutMs), by.steady() + timeoutMs];
@@ -285,10 +293,14 @@ function cosignatureIn(
   const newest = newestCosignature(answered, witness);
   if (newest === null) throw new Error('its cosignature does not hold');
   const { at } = newest;
-  // No reader counts one that is older than the release.
-  const isOff = Math.abs(at - now) > TIME_OFF_MS_MAX || at < log.asOf - CLOCK_SKEW_MS;
+  const isOff = Math.abs(at - now) > TIME_OFF_MS_MAX || !isOfRelease(at, log);
   if (isOff) throw new Error(`its clock says ${isoTime(at)}`);
   return newest;
+}
+
+/** No reader counts a cosignature that is older than the release. */
+function isOfRelease(at: number, { asOf }: AskedLog): boolean {
+  return at >= asOf - CLOCK_SKEW_MS;
 }
 
 /** The newest cosignature of a witness below a checkpoint that holds, and when it says so, epoch milliseconds; null for none. */

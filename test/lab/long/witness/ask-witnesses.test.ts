@@ -221,6 +221,20 @@ describe('askWitnesses()', () => {
     );
   });
 
+  it('asks whom only a cosignature of before the release names', async () => {
+    const known = new InventedWitness('w.example', 8);
+    const checkpoint = shop.noteText;
+    const text = `witness W ${known.vkey}\nquorum none\n`;
+    for (const [time, at] of [
+      ['2026-11-20T11:54:00Z', null],
+      ['2026-11-20T11:55:00Z', '2026-11-20T11:55:00Z'],
+    ] as const) {
+      writeFileSync(shop.notePath, known.cosign(checkpoint, time));
+      const { witnesses, lack } = await shop.ask(text);
+      expect([witnesses[0]?.at, lack === null]).toEqual([at, at !== null]);
+    }
+  });
+
   it('loses no line where several ask at once', async () => {
     const names = ['One', 'Two', 'Three', 'Four'];
     const all = await Promise.all(names.map((name) => shop.witness(name)));
