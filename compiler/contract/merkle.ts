@@ -56,7 +56,10 @@ export function hashOfSubtrees(hashes: readonly Uint8Array[], sha256: Sha256): U
   return root;
 }
 
-/** The ranges whose hashes prove that entry `index` is in the tree of `size` entries, RFC 6962 §2.1.1; throws a RangeError for an index outside. */
+/**
+ * The ranges whose hashes prove that entry `index` is in the tree of `size` entries, RFC 6962 §2.1.1; throws a RangeError
+ * for an index outside.
+ */
 export function inclusionRanges(index: number, size: number): Range[] {
   if (!isPosition(index) || !isPosition(size) || index >= size) {
     throw new RangeError(`Cannot prove entry ${index}: the tree has ${size} entries`);
@@ -73,7 +76,10 @@ export function inclusionRanges(index: number, size: number): Range[] {
   return ranges.reverse();
 }
 
-/** The ranges whose hashes prove that the tree of `size1` entries is the start of that of `size2`, RFC 6962 §2.1.2; throws a RangeError unless 0 < size1 <= size2. */
+/**
+ * The ranges whose hashes prove that the tree of `size1` entries is the start of that of `size2`, RFC 6962 §2.1.2; throws a
+ * RangeError unless 0 < size1 <= size2.
+ */
 export function consistencyRanges(size1: number, size2: number): Range[] {
   if (!isGrowth(size1, size2)) {
     throw new RangeError(`Cannot prove growth from ${size1} to ${size2} entries`);
@@ -101,7 +107,10 @@ interface LeafRange {
   readonly beside: readonly Uint8Array[];
 }
 
-/** The ranges whose hashes prove which entries stand at the positions of a range, left to right; throws a RangeError for one outside of the tree. */
+/**
+ * The ranges whose hashes prove which entries stand at the positions of a range, left to right; throws a RangeError for one
+ * outside of the tree.
+ */
 export function besideRanges(stretch: Range, size: number): Range[] {
   const { start, end } = stretch;
   if (!isPosition(start) || !isPosition(size) || start >= end || end > size) {
@@ -218,7 +227,10 @@ interface Consistency {
   readonly proof: readonly Uint8Array[];
 }
 
-/** Whether a proof leads from an old root to a new one; false for anything malformed and for an empty old tree, RFC 9162 §2.1.4.2. */
+/**
+ * Whether a proof leads from an old root to a new one; false for anything malformed and for an empty old tree, RFC 9162
+ * §2.1.4.2.
+ */
 export function verifyConsistency(claim: Consistency, sha256: Sha256): boolean {
   const { size1, size2, root1, root2, proof } = claim;
   if (!isGrowth(size1, size2)) return false;
@@ -247,6 +259,7 @@ function areHashes(hashes: readonly Uint8Array[]): boolean {
   return hashes.every((hash) => hash.length === HASH_BYTES);
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+/** Whether two byte strings are equal; what is not there equals nothing. */
+export function isEqual(a: Uint8Array, b: Uint8Array | undefined): boolean {
+  return a.length === b?.length && a.every((byte, at) => byte === b[at]);
 }

@@ -90,11 +90,6 @@ export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Whether two byte strings are equal. */
-export function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
-}
-
 /** The bytes of a text of hex digits. */
 export function fromHex(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));

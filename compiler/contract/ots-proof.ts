@@ -4,7 +4,8 @@ import { ripemd160, sha1 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { fromHex, isSame, joined, OtsError, OtsReader, varint } from './ots-bytes.ts';
+import { isEqual } from './merkle.ts';
+import { fromHex, joined, OtsError, OtsReader, varint } from './ots-bytes.ts';
 
 /** Longest proof that is looked at, in bytes. */
 export const PROOF_BYTES_MAX = 65_536;
@@ -58,13 +59,16 @@ export interface Timestamp {
   readonly steps: readonly Step[];
 }
 
-/** The timestamp of a digest from the bytes of a detached proof; throws an OtsError for anything malformed, too long or too deep, or of another digest. */
+/**
+ * The timestamp of a digest from the bytes of a detached proof; throws an OtsError for anything malformed, too long or too
+ * deep, or of another digest.
+ */
 export function parseProof(bytes: Uint8Array, digest: Uint8Array): Timestamp {
   const reader = new OtsReader(bytes, PROOF_BYTES_MAX);
-  if (!isSame(reader.take(MAGIC.length), MAGIC)) reader.refuse('not an OpenTimestamps proof');
+  if (!isEqual(reader.take(MAGIC.length), MAGIC)) reader.refuse('not an OpenTimestamps proof');
   if (reader.varint() !== VERSION) reader.refuse('not of version 1');
   if (reader.byte() !== SHA256) reader.refuse('not of a SHA-256 digest');
-  if (!isSame(reader.take(digest.length), digest)) reader.refuse('of another digest');
+  if (!isEqual(reader.take(digest.length), digest)) reader.refuse('of another digest');
   return wholeTimestamp(reader, digest);
 }
 
@@ -211,7 +215,7 @@ export const OTS_OPS = { append: APPEND, prepend: PREPEND, sha256: SHA256 } as c
 
 /** Both timestamps of one message in one: equal operations are followed together, equal attestations kept once. */
 export function mergeTimestamps(a: Timestamp, b: Timestamp): Timestamp {
-  if (!isSame(a.message, b.message)) {
+  if (!isEqual(a.message, b.message)) {
     throw new OtsError('Cannot merge timestamps: they are of two messages');
   }
   const attestations = new Map(

@@ -5,6 +5,7 @@ import {
   HASH_BYTES,
   hashOfSubtrees,
   inclusionRanges,
+  isEqual,
   leafHash,
   type Range,
   rootOver,
@@ -126,7 +127,10 @@ export function hashInTiles(
   return hashOfSubtrees(hashes, sha256);
 }
 
-/** A log whose files are at hand, read against what a checkpoint states; `read` gives the bytes at a path. All of it throws where they do not lead to the root. */
+/**
+ * A log whose files are at hand, read against what a checkpoint states; `read` gives the bytes at a path. All of it throws where
+ * they do not lead to the root.
+ */
 export function tiledLog(
   { size, root }: Pick<Checkpoint, 'size' | 'root'>,
   read: (path: string) => Uint8Array,
@@ -154,10 +158,6 @@ export function tiledLog(
       throw new RangeError(`its entry ${at} is not that of its tiles`);
     },
   };
-}
-
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.every((byte, at) => byte === b[at]);
 }
 
 const encoder = new TextEncoder();

@@ -16,7 +16,7 @@ import {
   rootKeysOf,
   vouchedDids,
 } from '../contract/key-history.ts';
-import { leafHash, stretchRoot, verifyConsistency } from '../contract/merkle.ts';
+import { isEqual, leafHash, stretchRoot, verifyConsistency } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import { goesBack, type Release, releaseName } from '../contract/release.ts';
 import { parseReleaseEntry, type ReleaseEntry } from '../contract/release-entry.ts';
@@ -30,7 +30,10 @@ import { signedHead } from '../verify/signed-head.ts';
 import { verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 
-/** Longest file of evidence that is read, in bytes: three lists of keys, each at its longest, in JSON that takes two bytes for each of theirs. */
+/**
+ * Longest file of evidence that is read, in bytes: three lists of keys, each at its longest, in JSON that takes two bytes
+ * for each of theirs.
+ */
 export const EVIDENCE_BYTES_MAX = 8_388_608;
 /** Longest name of a reading that is remembered; names of entities that are sold have at most some hundred bytes. */
 const SUBJECT_CHARS_MAX = 500;
@@ -246,10 +249,6 @@ function isFork(old: Checkpoint, next: Checkpoint, grown: Of<'fork'>['grown']): 
   return !isEqual(root1, old.root) && verifyConsistency({ ...claim, proof }, sha256);
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
-}
-
 function headOf(text: string, { known, lists }: Signers): Release {
   const bytes = new TextEncoder().encode(text);
   const fault = (): never => {
@@ -273,7 +272,10 @@ function loggedEntries({ note, index, entries, beside }: Of<'leaf' | 'entries'>,
   throw nothing('the entries do not lead to its root');
 }
 
-/** Throws where whoever has a key that has ended may have made a statement by now: no key in use signed it, and no witnesses saw it in time. */
+/**
+ * Throws where whoever has a key that has ended may have made a statement by now: no key in use signed it, and no witnesses
+ * saw it in time.
+ */
 function refuseEnded(
   says: string,
   { signers, note, isByRoot }: Side,
@@ -351,7 +353,10 @@ export function entryContradiction(entry: ReleaseEntry, head: Release): string |
   return isSame ? null : `the log says another release ${head.sequence} than ${releaseName(head)}`;
 }
 
-/** Why two lists that hold cannot both be of one honest issuer, the keys of it that signed both sides, and whether these are root keys, whose time does not end; null where they can, one of them being older. */
+/**
+ * Why two lists that hold cannot both be of one honest issuer, the keys of it that signed both sides, and whether these are
+ * root keys, whose time does not end; null where they can, one of them being older.
+ */
 export function keysContradiction(one: KeyHistory, other: KeyHistory) {
   const { roots = [] } = one;
   const also = other.roots ?? [];

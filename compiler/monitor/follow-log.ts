@@ -50,7 +50,10 @@ class TileError extends Error {
   override readonly name = 'TileError';
 }
 
-/** The tree of a checkpoint as the tiles of an address have it. What it says is worth nothing until it leads to the signed root. */
+/**
+ * The tree of a checkpoint as the tiles of an address have it. What it says is worth nothing until it leads to the signed
+ * root.
+ */
 class TiledTree {
   readonly signed: Signed;
   readonly #client: LogClient;
@@ -224,7 +227,8 @@ async function growth(old: Checkpoint | undefined, tree: TiledTree): Promise<Gro
   const proof = await tree.hashes(ranges);
   const claim = { size1: before.end, size2: size, root2: root, proof };
   if (old !== undefined && verifyConsistency({ ...claim, root1: old.root }, sha256)) return null;
-  const [start = root] = await tree.hashes([before]);
+  const [hash] = await tree.hashes([before]);
+  const start = defined(hash, 'the hash of a tree');
   if (before.end === size && Buffer.compare(start, root) === 0) return null;
   if (before.end < size && verifyConsistency({ ...claim, root1: start }, sha256)) {
     return { root: bytesToHex(start), proof: proof.map(bytesToHex) };

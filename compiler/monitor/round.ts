@@ -133,23 +133,26 @@ export function followHead(round: Round, bytes: Uint8Array | null): ShownHead | 
 
 function compareHead(round: Round, { head, text }: ShownHead): void {
   const { state, own, findings, news, now } = round;
-  const known = state.heads.map((each) => releaseSchema.parse(parseJson(each)));
-  const newest = known.at(-1);
-  const contradictions = known.map((other) => headsContradiction(other, head));
-  const at = contradictions.findIndex((one) => one !== null);
-  const isNew = newest === undefined || head.sequence > newest.sequence;
-  if (at < 0 && head.sequence < own.sequence) {
-    const detail = `it shows the release ${head.sequence}, and showed ${own.sequence} before`;
-    findings.push({ kind: 'rollback', about: RELEASE_URL, detail });
-  }
-  if (at >= 0) {
-    const heads: [string, string] = [state.heads[at] ?? text, text];
-    const detail = contradictions[at] ?? '';
-    findings.push({ kind: 'release_fork', detail, proof: { kind: 'heads', heads } });
-  } else {
+  const known = state.heads.map((each) => ({
+    text: each,
+    head: releaseSchema.parse(parseJson(each)),
+  }));
+  const newest = known.at(-1)?.head;
+  const [fork] = known.flatMap((other): Finding[] => {
+    const detail = headsContradiction(other.head, head);
+    const proof = { kind: 'heads' as const, heads: [other.text, text] as [string, string] };
+    return detail === null ? [] : [{ kind: 'release_fork', detail, proof }];
+  });
+  const isNew = fork === undefined && (newest === undefined || head.sequence > newest.sequence);
+  if (fork !== undefined) findings.push(fork);
+  else {
+    if (head.sequence < own.sequence) {
+      const detail = `it shows the release ${head.sequence}, and showed ${own.sequence} before`;
+      findings.push({ kind: 'rollback', about: RELEASE_URL, detail });
+    }
     own.sequence = Math.max(own.sequence, head.sequence);
   }
-  if (at < 0 && isNew) {
+  if (isNew) {
     if (newest !== undefined) {
       const ms = Date.parse(head.as_of) - Date.parse(newest.as_of);
       const gap = Math.max(0, Math.round(ms / (head.sequence - newest.sequence)));
@@ -259,7 +262,10 @@ function keyNews(old: KeyHistory, next: KeyHistory): string[] {
 const SAMPLE_BYTES_MAX = 131_072;
 const SAMPLE_URL = '/gauge/sample';
 
-/** Reads free samples: a reading that was said must not be said again in another way. Other times are sold, so nobody sees them all. */
+/**
+ * Reads free samples: a reading that was said must not be said again in another way. Other times are sold, so nobody sees
+ * them all.
+ */
 export async function followReadings(round: Round, signals: readonly string[]): Promise<void> {
   const paths = signals.map((id) => `${SAMPLE_URL}?signal_id=${encodeURIComponent(id)}`);
   for (const path of [SAMPLE_URL, ...paths]) {

@@ -10,6 +10,7 @@ import {
   HASH_BYTES,
   hashOfSubtrees,
   inclusionRanges,
+  isEqual,
   leafHash,
   type Range,
   type Subtree,
@@ -202,8 +203,4 @@ function levelsOf(bytes: Buffer): Levels {
 
 function hashIn(levels: Levels, height: number, offset: number): Uint8Array {
   return defined(levels[height]?.[offset / 2 ** height], 'a hash of a tile');
-}
-
-export function isEqual(one: Uint8Array, other: Uint8Array | undefined): boolean {
-  return other !== undefined && Buffer.compare(one, other) === 0;
 }

@@ -4,14 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { completeLevels, HASH_BYTES, rangeHash } from '../../compiler/contract/merkle.ts';
+import { completeLevels, HASH_BYTES, isEqual, rangeHash } from '../../compiler/contract/merkle.ts';
 import { type ReleaseEntry, takenLeaf } from '../../compiler/contract/release-entry.ts';
 import { BLOCK_LEAVES, blockWidth, statementPath } from '../../compiler/contract/statement-tree.ts';
 import { takenPath } from '../../compiler/contract/tiles.ts';
 import { FILE_COST, type Spend } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { hexInTurns } from './listed-files.ts';
-import { isEqual } from './log-files.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
 import { type ReleasePlace, readLog } from './release-source.ts';
 
