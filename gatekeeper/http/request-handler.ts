@@ -190,9 +190,11 @@ export class RequestHandler {
     // Only an answer keeps its connection from being cut, not a body that does not arrive.
     const readBody = async (): Promise<Buffer | Reply> => {
       this.#busy.add(socket, -1);
-      const body = await this.#options.limits.readBody(request, account);
-      this.#busy.add(socket, 1);
-      return body;
+      try {
+        return await this.#options.limits.readBody(request, account);
+      } finally {
+        this.#busy.add(socket, 1);
+      }
     };
     const spend = (units: number): void => account.charge(units, performance.now());
     const trace = this.#traceOf(exchange);

@@ -216,15 +216,7 @@ export class WaitingBytes {
   hold(socket: Socket, response: ServerResponse): void {
     const bytes = response.writableLength;
     if (bytes === 0 || socket.destroyed) return;
-    const known = this.#sockets.get(socket);
-    const holder = { key: holderKey(socket.remoteAddress ?? ''), bytes: 0, newest: 0 };
-    const waiting: Waiting = known ?? holder;
-    if (known === undefined) {
-      socket.once('close', () => {
-        this.#release(waiting, waiting.bytes);
-        this.#sockets.delete(socket);
-      });
-    }
+    const waiting = this.#sockets.get(socket) ?? this.#begin(socket);
     // Whoever has read everything begins to wait again.
     if (waiting.bytes === 0) this.#sockets.delete(socket);
     this.#sockets.set(socket, waiting);
@@ -233,6 +225,15 @@ export class WaitingBytes {
     this.#total += bytes;
     response.once('finish', () => this.#release(waiting, bytes));
     while (this.#total > this.#max) this.#cutOne();
+  }
+
+  #begin(socket: Socket): Waiting {
+    const waiting = { key: holderKey(socket.remoteAddress ?? ''), bytes: 0, newest: 0 };
+    socket.once('close', () => {
+      this.#release(waiting, waiting.bytes);
+      this.#sockets.delete(socket);
+    });
+    return waiting;
   }
 
   #release(waiting: Waiting, bytes: number): void {

@@ -134,7 +134,7 @@ export class ListedFiles {
 }
 
 /** Bytes that are worked on before others have their turn: some milliseconds of the serving thread. */
-const TURN_BYTES = 1024 * 1024;
+const TURN_BYTES = 512 * 1024;
 
 /** Goes through something long in stretches, each told from where up to where, with turns for others between them. */
 export async function inTurns(

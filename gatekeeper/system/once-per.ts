@@ -14,8 +14,10 @@ export function oncePer<Of extends object, Value>(make: (of: Of) => Value): (of:
 export function onceForEach<Of extends object, Value>(make: (of: Of) => Value): (of: Of) => Value {
   const made = new WeakMap<Of, { readonly value: Value }>();
   return (of) => {
-    const known = made.get(of) ?? { value: make(of) };
-    made.set(of, known);
-    return known.value;
+    const known = made.get(of);
+    if (known !== undefined) return known.value;
+    const value = make(of);
+    made.set(of, { value });
+    return value;
   };
 }
