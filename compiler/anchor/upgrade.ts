@@ -62,7 +62,10 @@ export async function upgradeRoots(parts: UpgradeParts): Promise<UpgradeSummary>
   };
 }
 
-/** Asks each known calendar once for each message that it promised to anchor; `found` holds timestamps by their message in hex. */
+/**
+ * Asks each known calendar once for each message that it promised to anchor; `found` holds timestamps by their message in
+ * hex.
+ */
 async function askAll(timestamps: readonly Timestamp[], { client, calendars }: UpgradeParts) {
   const promises = new Map<string, { readonly uri: string; readonly message: Uint8Array }>();
   for (const { message, attestation } of timestamps.flatMap((each) => [...attestationsOf(each)])) {

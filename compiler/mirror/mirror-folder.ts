@@ -120,7 +120,10 @@ export class MirrorFolder {
     return length;
   }
 
-  /** Puts a file that has come into its place, also one of other bytes: the verifier names it. Answers whether it is the listed one. */
+  /**
+   * Puts a file that has come into its place, also one of other bytes: the verifier names it. Answers whether it is the
+   * listed one.
+   */
   finish(entry: FileEntry): boolean {
     const place = this.#place(entry);
     mkdirSync(dirname(place), { recursive: true });

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import type { Screen } from '../commands/progress.ts';
+import { defined } from '../contract/defined.ts';
 import { codeOf } from '../contract/errors.ts';
 import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';
 import type { HttpFiles } from './http-files.ts';
@@ -82,7 +83,7 @@ async function destinationOf(
     const reads = await filesAt(at, { auth: readAuth(), flags });
     return commandDestination(command, removeCommand ?? null, reads);
   }
-  const place = to ?? '';
+  const place = defined(to, '--to');
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(place);
   const ownAuth = readAuth();
   if (!isUrl) return folderDestination(place, flags.data);

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText } from '../commands/error-text.ts';
-import { type Checkpoint, NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
+import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
 import type { Release } from '../contract/release.ts';
 import {
   CHECKPOINT_PATH,

@@ -49,7 +49,10 @@ export class KnownHashes {
 /** What releases took in, by their sequence: the digests of each, one after the other. */
 export type TakenHashes = ReadonlyMap<number, Buffer>;
 
-/** What a release and those before it took in, as it lies in the folder of the log, in their order; that it is what the log states is judged with the log. */
+/**
+ * What a release and those before it took in, as it lies in the folder of the log, in their order; that it is what the log
+ * states is judged with the log.
+ */
 export function readTaken({ disk, root, head }: Omit<OpenRelease, 'faults'>): TakenHashes {
   const folder = `${dataFolder(root)}/${LOG_FOLDER}/new`;
   if (disk.entry(folder)?.kind !== 'folder') return new Map();
@@ -100,7 +103,10 @@ function merged(one: Buffer, other: Buffer): Buffer {
   return both;
 }
 
-/** Compares the index of a release with what the log took in up to it, and the hashes that it carries; answers how many of those were found. */
+/**
+ * Compares the index of a release with what the log took in up to it, and the hashes that it carries; answers how many of
+ * those were found.
+ */
 export function checkHashIndex(source: LogSource, taken: TakenHashes): number {
   const { faults, listed } = source;
   const starts = new Map<number, number>();

@@ -53,22 +53,24 @@ const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
 
 /** The checks of a saved answer of the log about one hash; null for every other body. */
 export function logAnswer(body: JsonValue, trusted: ProofTrust): LogAnswer | null {
-  if (!isObject(body) || body._citation !== undefined || typeof body.hash !== 'string') return null;
-  const member = PLACE_OF_PROOF.get(String(body.endpoint));
+  if (!isObject(body) || body._citation !== undefined) return null;
+  const { endpoint, hash } = body;
+  if (typeof endpoint !== 'string' || typeof hash !== 'string') return null;
+  const member = PLACE_OF_PROOF.get(endpoint);
   if (member === undefined) return null;
   const given = member === '' ? body : body[member];
   if (body.found !== true || given === null) return ABSENT;
   const proved = provedSchema.safeParse(given);
   const entryBytes = proved.success ? utf8ToBytes(canonicalJson(proved.data.entry)) : null;
   const entry = entryBytes === null ? null : parseReleaseEntry(entryBytes);
-  const isHash = RECORD_HASH.test(body.hash);
+  const isHash = RECORD_HASH.test(hash);
   if (!proved.success || entryBytes === null || entry === null || !isHash) return UNREADABLE;
   const place = { proved: proved.data, entry, entryBytes, member };
   const { signer, checks } = checkpointChecks(place, trusted);
   const own = [
     ...memberChecks(body, proved.data, member),
-    ...coreChecks(body, body.hash),
-    ...inclusionChecks(body.hash, place),
+    ...coreChecks(body, hash),
+    ...inclusionChecks(hash, place),
   ];
   return { signer, isFound: true, checks: [...own, ...checks, WORDS] };
 }

@@ -86,7 +86,10 @@ export function judgeByPolicy(
   };
 }
 
-/** The cosignatures of known witnesses in a note that count: none of a key of the log, of before the entry, or of a time to come. */
+/**
+ * The cosignatures of known witnesses in a note that count: none of a key of the log, of before the entry, or of a time to
+ * come.
+ */
 export function cosignersOf(
   note: SignedNote,
   trusted: PolicyTrust & Partial<KeyTrust>,
@@ -155,7 +158,10 @@ function logFault(
   return verdicts.every(Boolean) ? null : 'the signature of its log does not hold';
 }
 
-/** Whether a key of the list that is still in use signed a checkpoint, for an overlap has two; else which past key did, and until when that counted. */
+/**
+ * Whether a key of the list that is still in use signed a checkpoint, for an overlap has two; else which past key did, and
+ * until when that counted.
+ */
 export function checkpointSigner(note: string, trusted: KeyTrust & PolicyTrust) {
   const { keys, now, isSignature } = trusted;
   if (keys === undefined) return { isPresent: false, past: null };
@@ -185,7 +191,10 @@ export function isWitnessed(
   );
 }
 
-/** Why whoever has a key that has ended may have made a release; null where a key in use signed it or its log, or witnesses saw that in time. */
+/**
+ * Why whoever has a key that has ended may have made a release; null where a key in use signed it or its log, or witnesses
+ * saw that in time.
+ */
 export function pastRelease(
   { issuer_did: did }: Pick<Release, 'issuer_did'>,
   note: string | null,

@@ -23,7 +23,10 @@ export function statementLine(body: JsonValue): string | null {
   return target === null ? null : `${target} ${parsed.data?.record_hash}`;
 }
 
-/** Makes the tree over all statements again from the bodies, and compares it with what is stored and with the entry of the release; answers how many there are. */
+/**
+ * Makes the tree over all statements again from the bodies, and compares it with what is stored and with the entry of the
+ * release; answers how many there are.
+ */
 export function checkStatements(
   source: LogSource,
   lines: readonly string[],

@@ -149,7 +149,10 @@ function soundBody(checks: readonly BodyCheck[], { trust }: BodyTrust): BodyVerd
   return sound === 'verified' && !coversContent({ checks }) ? 'partly_verified' : sound;
 }
 
-/** Whether every citation in a body covers what it is attached to: a proof has none, and one of another issuer's form signs itself alone. */
+/**
+ * Whether every citation in a body covers what it is attached to: a proof has none, and one of another issuer's form signs
+ * itself alone.
+ */
 export function coversContent({ checks }: Pick<BodyReport, 'checks'>): boolean {
   const contents = checks.filter((each) => each.check === 'content');
   return contents.length > 0 && contents.every((each) => each.status === 'pass');
@@ -488,7 +491,10 @@ function collectionChecks({ path, value }: ObjectNode, collectedAt: string): Bod
     );
 }
 
-/** What the publication state of a record follows from: its cadence is said twice, and it was looked at no earlier than observed or collected. */
+/**
+ * What the publication state of a record follows from: its cadence is said twice, and it was looked at no earlier than
+ * observed or collected.
+ */
 function lookChecks({ path, value }: ObjectNode): BodyCheck[] {
   const { last_looked_at, official_cadence, observed_at, provenance, _citation } = value;
   if (last_looked_at === undefined || !isObject(provenance)) return [];

@@ -49,7 +49,10 @@ export interface LogReport {
   readonly witnessed: readonly Witnessed[];
   /** Two signed notes that cannot both be of one append-only log. */
   readonly evidence: readonly string[];
-  /** What lies in the folder of the log and does not count yet, and a release in it that is not served yet; a killed compile leaves such. */
+  /**
+   * What lies in the folder of the log and does not count yet, and a release in it that is not served yet; a killed compile
+   * leaves such.
+   */
   readonly strays: readonly string[];
 }
 
@@ -69,7 +72,10 @@ const NOTHING: LogFindings = {
   strays: [],
 };
 
-/** Judges the log beside a release from its first entry: tiles, root, checkpoint, entries and what they took in, and the index and blocks of the release. */
+/**
+ * Judges the log beside a release from its first entry: tiles, root, checkpoint, entries and what they took in, and the
+ * index and blocks of the release.
+ */
 export function verifyLog(folder: string, options: VerifyLogOptions): LogReport {
   const { disk = nodeDisk, trust } = options;
   const faults = new Faults();
@@ -158,7 +164,10 @@ export function checkLog(
   };
 }
 
-/** The entries of a log, one after the other: each follows from the one before, states what its release took in, and names the head of one that is kept. */
+/**
+ * The entries of a log, one after the other: each follows from the one before, states what its release took in, and names
+ * the head of one that is kept.
+ */
 class EntriesCheck {
   /** The entry of the release that is judged. */
   own: ReleaseEntry | null = null;

@@ -131,7 +131,10 @@ const CACHE_MB_MIN = 16;
 /** The "payee" while the local facilitator is on: obviously nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
 
-/** What the reader of a setting finds wrong with it, or `words`. Those of URLs do not repeat a path or query, which may hold a key. */
+/**
+ * What the reader of a setting finds wrong with it, or `words`. Those of URLs do not repeat a path or query, which may hold
+ * a key.
+ */
 const usable =
   (read: (text: string) => unknown, words?: string) =>
   (text: string, context: z.RefinementCtx): void => {

@@ -24,7 +24,10 @@ const takenRuns = perRelease(async (release: ReleaseIndex): Promise<readonly Has
   return runsOf(parseHashCount(bytes.toString('latin1'))).reverse();
 });
 
-/** What was ever taken in whose hash begins with these hex digits; throws when the disk does not allow it. Reads one file of each run. */
+/**
+ * What was ever taken in whose hash begins with these hex digits; throws when the disk does not allow it. Reads one file of
+ * each run.
+ */
 export async function findTaken(
   digits: string,
   { release, spend }: ReleaseReader,

@@ -16,7 +16,10 @@ import { takenProof } from './taken-files.ts';
 /** Files that a proof takes off the disk, about: tiles, a bundle and a block. */
 const PROOF_FILES = 4;
 
-/** The proof that a hash was taken in by a release, and this one's entry in the log, against the newest checkpoint; throws when the disk does not allow it. */
+/**
+ * The proof that a hash was taken in by a release, and this one's entry in the log, against the newest checkpoint; throws
+ * when the disk does not allow it.
+ */
 export async function inclusionOf(
   { record_hash: hash, sequence, index }: HashLine,
   { release, spend }: ReleaseReader,

@@ -52,13 +52,19 @@ export interface ReleasePlace {
   isThere(): Promise<boolean>;
   /** The bytes of FILES_NAME, at most `max`; throws a StartError when they cannot be read. */
   list(head: Release, max: number): Promise<Buffer>;
-  /** Bytes of a file of the log, which stands beside the releases, by its path below the data folder; null where there is no such file. Rejects like `body`. */
+  /**
+   * Bytes of a file of the log, which stands beside the releases, by its path below the data folder; null where there is no
+   * such file. Rejects like `body`.
+   */
   log(path: string, part: LogPart): Promise<Buffer | null>;
   /** What is made of the log now; where that fails, what was made of it before and is still good. */
   lasting(make: () => Promise<Buffer>, isGood: (bytes: Buffer) => boolean): Promise<Buffer>;
   /** The checked bytes of a listed file, at somebody's cost; throws a DamagedFileError or an UnreachableFileError. */
   body(entry: FileEntry, spend: Spend): Promise<Buffer>;
-  /** The same of a file that an earlier release may have listed; null where none is at hand under both its path and its hash. `size` is the most that is read. */
+  /**
+   * The same of a file that an earlier release may have listed; null where none is at hand under both its path and its hash.
+   * `size` is the most that is read.
+   */
   kept(entry: FileEntry, spend: Spend): Promise<Buffer | null>;
 }
 

@@ -321,7 +321,10 @@ export function judgingCost({ citations, cost }: CheckCost): number {
 /** Bytes of a table that cost one unit to read: several times what JSON costs, also where it is refused then. */
 const TABLE_BYTES_A_UNIT = 500;
 
-/** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. `size` are the values read once. */
+/**
+ * Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. `size` are the values read
+ * once.
+ */
 export function checkCost(value: JsonValue): CheckCost & { size: number } {
   if (typeof value !== 'object' || value === null) {
     const size = 1 + (typeof value === 'string' ? value.length / CHARS_A_VALUE : 0);

@@ -23,7 +23,10 @@ const CITATION = '"_citation":';
 /** Bytes of bodies that are kept for one release, without their proofs and with them. */
 const PROVEN_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Bodies with their proofs and the tips that these lead to, by the bytes without: the same buffer is sold until a member of request time changes. */
+/**
+ * Bodies with their proofs and the tips that these lead to, by the bytes without: the same buffer is sold until a member of
+ * request time changes.
+ */
 const provenBodies = oncePerRelease(
   () =>
     new BoundedMap<Buffer, { cited: Cited; body: Buffer; tip: LogTip }>({
@@ -66,7 +69,10 @@ interface Cited {
   readonly at: number;
 }
 
-/** The citation of a whole body, which is its last member; null where nothing or not all of it is signed. Nothing else is parsed. */
+/**
+ * The citation of a whole body, which is its last member; null where nothing or not all of it is signed. Nothing else is
+ * parsed.
+ */
 function citedIn(body: Buffer, closing: string): Cited | null {
   // Of a signed table the JSON is the first line.
   const isTable = isSignedCsv(body.toString('latin1', 0, TABLE_MARK_BYTES));

@@ -186,7 +186,10 @@ const tablesOf = oncePerRelease(
   (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
 );
 
-/** What stands from the first delivered row on in each file, in some form: the chain state in front of it is listed in the files. */
+/**
+ * What stands from the first delivered row on in each file, in some form: the chain state in front of it is listed in the
+ * files.
+ */
 function rowsOf(
   { before, stretches }: { before: ChainState; stretches: readonly Stretch[] },
   formOf: (stretch: Stretch) => { bytes: Buffer; rows: readonly number[] },

@@ -209,7 +209,10 @@ const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(
   (name) => !(CITATION_SEAL_FIELDS as readonly string[]).includes(name),
 );
 
-/** Names of the members that the hash of an entry is taken of; those of a row that was captured by demand with those of demand. */
+/**
+ * Names of the members that the hash of an entry is taken of; those of a row that was captured by demand with those of
+ * demand.
+ */
 export function coreMembers({ kind, signal_id }: VerifyEntry): readonly string[] {
   if (kind === 'citation') return STATEMENT_FIELDS;
   if (kind === 'reading') return CORE_FIELDS;

@@ -57,7 +57,10 @@ export function continuedLog(parts: LogParts): ContinuedLog {
   return { parts, edge: { size: 0, rows: [], bundle: [] }, first: null };
 }
 
-/** Takes in what is new of some leaves, and writes the index. `isIncremental`: what does not change of the release before stays. */
+/**
+ * Takes in what is new of some leaves, and writes the index. `isIncremental`: what does not change of the release before
+ * stays.
+ */
 export function takeLeaves(
   { parts: { staging, press }, first }: ContinuedLog,
   leaves: LeafStore,

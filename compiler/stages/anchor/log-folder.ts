@@ -40,7 +40,10 @@ export interface OpenLog {
   hashOf(range: Range): Uint8Array;
 }
 
-/** Opens the log of a data folder; null before the first checkpoint. Throws a CompileError for one that does not give its root. */
+/**
+ * Opens the log of a data folder; null before the first checkpoint. Throws a CompileError for one that does not give its
+ * root.
+ */
 export function openLog(data: string): OpenLog | null {
   const note = readNote(data);
   if (note === null) return null;

@@ -209,7 +209,10 @@ function finishSwitch(data: string, { last }: OpenLog): void {
   if (canonicalDigest(readRelease(data, name)) === last.head) switchCurrent(data, name);
 }
 
-/** What the next release follows: the newest entry of the log, whose release may be lost; null before the first. Throws a CompileError where the log is not that of the current release. */
+/**
+ * What the next release follows: the newest entry of the log, whose release may be lost; null before the first. Throws a
+ * CompileError where the log is not that of the current release.
+ */
 function lastPlace(log: OpenLog | null, previous: PreviousFiles | null): LastPlace | null {
   if (log !== null && previous === null) return { ...log.last };
   if (previous === null) return null;

@@ -35,7 +35,10 @@ export function statementOf(citation: Citation): ListedStatement {
   throw new RangeError(`Cannot list the statement of "${citation.source.url}": no target of it`);
 }
 
-/** A line about a statement: `<target> <64 hex> <+ or ~>`. It is replaced where the release that this one goes on from has one of the same file. */
+/**
+ * A line about a statement: `<target> <64 hex> <+ or ~>`. It is replaced where the release that this one goes on from has
+ * one of the same file.
+ */
 export function formatStatement({ target, hex }: ListedStatement, isReplaced: boolean): string {
   return `${target} ${hex} ${isReplaced ? REPLACED : NEW}\n`;
 }
@@ -61,7 +64,10 @@ export class StatementList {
     this.#gone.add(target);
   }
 
-  /** One line a statement, `<target> <64 hex>`, in the order of the bytes of the targets. Throws a CompileError for two of one target. */
+  /**
+   * One line a statement, `<target> <64 hex>`, in the order of the bytes of the targets. Throws a CompileError for two of
+   * one target.
+   */
   lines(): Buffer {
     const now = new GatheredLines('latin1', this.#before.length);
     let isFound = false;

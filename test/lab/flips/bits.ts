@@ -77,7 +77,10 @@ interface BitOptions {
   readonly bits: number;
 }
 
-/** Changes every bit of the smallest files, bits of the head and of the log, and one of every file, and asks verifier and gatekeeper. */
+/**
+ * Changes every bit of the smallest files, bits of the head and of the log, and one of every file, and asks verifier and
+ * gatekeeper.
+ */
 export async function runBits(
   release: FlipRelease,
   options: BitOptions & {
@@ -222,7 +225,10 @@ function flipLog(
 
 /** Bodies are asked for at this instant, long enough after their facts for every member of the moment. */
 const ASKED_AT = Date.UTC(2027, 6, 1);
-/** The age at another moment of which all words are true too, and the look-back of a series, which its rows only have to agree with. */
+/**
+ * The age at another moment of which all words are true too, and the look-back of a series, which its rows only have to
+ * agree with.
+ */
 const NOT_COVERED = /\.provenance\.answered_at$|^\.days$/;
 
 interface BodyBitResult {

@@ -112,7 +112,10 @@ function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buy
 /** Bodies that one Python process judges. */
 const BATCH = 500;
 
-/** Reads `{target, text, isOfIssuer}` a line; answers what `signalpress_verify.py` says of the text, and whether a purchase of it is returned. */
+/**
+ * Reads `{target, text, isOfIssuer}` a line; answers what `signalpress_verify.py` says of the text, and whether a purchase
+ * of it is returned.
+ */
 const PROGRAM = `
 import json, sys
 sys.path.insert(0, sys.argv[1])

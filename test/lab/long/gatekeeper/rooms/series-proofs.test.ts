@@ -52,7 +52,10 @@ function rowsOf(collected: number, observed: number, value: number) {
   }));
 }
 
-/** A batch each hour, behind three days of the years before. One hour in 25 revises the reading of the hour before, one in 31 repeats it. */
+/**
+ * A batch each hour, behind three days of the years before. One hour in 25 revises the reading of the hour before, one in 31
+ * repeats it.
+ */
 function hourlySet() {
   const past = [1, 2, 3, 4, 5].flatMap((year) =>
     [0, 1, 2].flatMap((day) => {
