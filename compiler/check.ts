@@ -7,7 +7,7 @@ import type { CommandSettings } from './commands/command-settings.ts';
 import { publicationTime } from './commands/compile-options.ts';
 import { catalogText } from './contract/catalog/whole-catalog.ts';
 import { defined } from './contract/defined.ts';
-import { SERIES_DAYS_MAX } from './contract/endpoints.ts';
+import { SERIES_DAYS_MAX } from './contract/series.ts';
 import { type DueSignal, inlineRunner, wholeSignals } from './jobs/job-runner.ts';
 import type { JobResult, SignalJob } from './jobs/signal-job.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';

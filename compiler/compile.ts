@@ -31,10 +31,10 @@ import {
 } from './contract/catalog/whole-catalog.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { defined } from './contract/defined.ts';
-import { SERIES_DAYS_MAX } from './contract/endpoints.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { grouped } from './contract/lists.ts';
 import { CATALOG_PATH } from './contract/release.ts';
+import { SERIES_DAYS_MAX } from './contract/series.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import {
   type DueSignal,

@@ -2,7 +2,7 @@ import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
 import { entitiesOf as entitiesIn } from '../compiler/contract/catalog/catalog.ts';
 import type { Line, SignalEntry } from '../compiler/contract/catalog/line.ts';
 import { defined } from '../compiler/contract/defined.ts';
-import type { Endpoint } from '../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../compiler/products/product.ts';
 
 /** An operation of the built-in catalogue. */
 export function builtinOperation(path: string): Endpoint {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodySchemaOf } from '../compiler/contract/bodies.ts';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
+import type { Endpoint } from '../compiler/products/product.ts';
+import { formOf } from '../compiler/products/products.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { NETWORKS } from '../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
@@ -118,8 +118,8 @@ function expectSold({ status, headers, text, body }: Answer, row: Operation): vo
 const SEALED_APART = new Set(['/gauge/subscribe', '/resolve', '/resolve/proposer']);
 
 function expectSchema({ path }: Operation, body: unknown): void {
-  const schema = bodySchemaOf(endpointOf(path));
-  if (schema === null) return;
+  const schema = formOf(endpointOf(path))?.body;
+  if (schema === undefined) return;
   expect([path, schema.safeParse(body).error?.issues ?? []]).toEqual([path, []]);
 }
 
@@ -157,7 +157,7 @@ describe('the conformance table', () => {
       '/.well-known/agent-card.json',
       '/.well-known/agent.json',
     ];
-    const without = BUILTIN.operations.filter((row) => bodySchemaOf(row) === null);
+    const without = BUILTIN.operations.filter((row) => formOf(row)?.body === undefined);
     expect(without.map(({ path }) => path).filter((path) => !others.includes(path))).toEqual([]);
   });
 

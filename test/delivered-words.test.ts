@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodySchemaOf, variantSchemaOf } from '../compiler/contract/bodies.ts';
 import { REQUEST_TIME_FIELDS } from '../compiler/contract/citation.ts';
 import { deliveredFault, owedMembers } from '../compiler/contract/delivered-form.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
+import { formOf } from '../compiler/products/products.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { storedFile } from '../gatekeeper/answers/answers.ts';
 import type { Service } from '../gatekeeper/answers/service.ts';
@@ -112,8 +112,8 @@ describe('a delivered body of each product of the sample', () => {
     let owing = 0;
     for (const product of products) {
       const { endpoint, path, form } = product;
-      const schema = form === 'thin' ? variantSchemaOf(endpoint, form) : bodySchemaOf(endpoint);
-      if (schema === null) throw new Error(`${path} has no schema`);
+      const schema = formOf(endpoint, form === 'thin' ? form : '')?.body;
+      if (schema === undefined) throw new Error(`${path} has no schema`);
       const text = String(await delivered(product, service));
       const body = JSON.parse(text) as Json;
       expect([path, deliveredFault(body, schema)]).toEqual([path, null]);
@@ -131,8 +131,8 @@ describe('a delivered body of each product of the sample', () => {
   it('is not in its delivered form when one of them is missing', async () => {
     const service = await compiledService(sample.data, new Date(NOW).toISOString());
     for (const product of ofEachProduct().filter(({ form }) => form !== 'thin')) {
-      const schema = bodySchemaOf(product.endpoint);
-      if (schema === null) throw new Error(`${product.path} has no schema`);
+      const schema = formOf(product.endpoint)?.body;
+      if (schema === undefined) throw new Error(`${product.path} has no schema`);
       const body = JSON.parse(String(await delivered(product, service)));
       for (const path of owedMembers(body, schema)) {
         const fault = deliveredFault(without(body, path), schema);

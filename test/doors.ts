@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../compiler/products/product.ts';
 import type { ManifestEntry } from '../compiler/stages/describe/manifest.ts';
 import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
 import {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { signalOf } from '../compiler/contract/catalog/builtin.ts';
-import { SERIES_DAYS_MAX } from '../compiler/contract/endpoints.ts';
 import { hashCore } from '../compiler/contract/record-hash.ts';
+import { SERIES_DAYS_MAX } from '../compiler/contract/series.ts';
 import { coreFields } from '../compiler/stages/assemble/entity-record.ts';
 import { sourcedRow } from '../compiler/stages/assemble/series.ts';
 import type { Segment } from '../compiler/stages/assemble/series-segments.ts';

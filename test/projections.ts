@@ -1,6 +1,7 @@
-import type { Endpoint, Params } from '../compiler/contract/endpoints.ts';
+import { canonicalTarget } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
-import { canonicalTarget, describedParams } from '../compiler/contract/route.ts';
+import { describedParams } from '../compiler/contract/route.ts';
+import type { Endpoint, Params } from '../compiler/products/product.ts';
 
 /** What one description says of an operation; a member is left out where its format has no place for it. */
 export interface Shown {

@@ -10,10 +10,10 @@ import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
 import { type CommandSettings, repeated } from '../commands/command-settings.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { BUNDLE_PATH } from '../contract/catalog/catalog-file.ts';
-import type { PaidPath } from '../contract/endpoints.ts';
 import { KEYS_BYTES_MAX } from '../contract/key-history.ts';
 import { USDC } from '../contract/price.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import type { PaidPath } from '../products/products.ts';
 import { syncFolder } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
 

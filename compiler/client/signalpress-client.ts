@@ -1,15 +1,7 @@
 import type { z } from 'zod';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import type { SIGNAL_PRODUCTS, SignalProduct } from '../contract/catalog/signal-terms.ts';
 import { defined } from '../contract/defined.ts';
 import { parseDidKey } from '../contract/did-key.ts';
-import {
-  type Endpoint,
-  type EndpointPath,
-  type PaidPath,
-  type ParamName,
-  takenParams,
-} from '../contract/endpoints.ts';
 import { networkFault } from '../contract/network-fault.ts';
 import { atomicAmount, usdAmount } from '../contract/price.ts';
 import {
@@ -20,6 +12,8 @@ import {
   parseJson,
 } from '../contract/strict-json.ts';
 import { type WatchRow, watchSchema } from '../contract/watch-bodies.ts';
+import { type Endpoint, takenParams } from '../products/product.ts';
+import type { EndpointPath, PaidPath, ParamName, SignalPath } from '../products/products.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 import { answerBytes } from './answer-bytes.ts';
 import { type SigningAccount, signInFor } from './buyer-proof.ts';
@@ -107,7 +101,7 @@ type CallParams<Path extends EndpointPath> = Readonly<
 /** Calls of one service, typed by its table. */
 export interface SignalpressClient {
   /** A free answer as it is, not verified; `token` opens the subscription paths. */
-  get<Path extends Exclude<EndpointPath, PaidPath> | (typeof SIGNAL_PRODUCTS)[SignalProduct]>(
+  get<Path extends Exclude<EndpointPath, PaidPath> | SignalPath>(
     path: Path,
     params?: CallParams<Path>,
     call?: { readonly token?: string },

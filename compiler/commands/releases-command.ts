@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { releaseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
 import { defined } from '../contract/defined.ts';
-import { endpointAt } from '../contract/endpoints.ts';
 import { HASH_INDEX_FOLDER } from '../contract/hash-index.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
@@ -23,6 +22,7 @@ import { DID_PATH } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { refuseKey } from '../keys/key-command.ts';
 import { readIssuerKey, readKeys } from '../keys/key-store.ts';
+import { endpointAt } from '../products/products.ts';
 import { appendRelease, continuedLog } from '../stages/anchor/continue-log.ts';
 import { sha256 } from '../stages/anchor/log-tree.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint } from '../products/product.ts';
 import { atomicAmount, priceRange, USD, usdAmount } from './price.ts';
 import { isObject, type JsonValue } from './strict-json.ts';
 

@@ -1,5 +1,5 @@
+import type { TablePath } from '../products/products.ts';
 import { defined } from './defined.ts';
-import type { TablePath } from './endpoints.ts';
 import type { Cadence } from './freshness.ts';
 import { HASH_CORE_VERSION } from './record-hash.ts';
 import {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { citationSchema, proofTextSchema } from './citation.ts';
-import { TABLE, type TableRow } from './endpoints.ts';
 import {
   bundleSchema,
   legHeadSchema,
@@ -9,22 +8,6 @@ import {
   sourceSchema,
 } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
-
-/** Folder of stored documents; an operation whose file stands there is served from one. */
-const FOLDER = 'document/';
-
-/** Whether an operation is served from stored documents: without one it is an empty line. */
-export function isDocument({ file }: Pick<TableRow, 'file'>): boolean {
-  return file?.startsWith(FOLDER) === true;
-}
-
-/** Every operation that is served from stored documents. */
-export const DOCUMENT_ENDPOINTS = TABLE.filter(isDocument);
-
-/** What an operation's documents are made of: legs in causal order, or a text with rows. */
-export function documentForm({ tag }: Pick<TableRow, 'tag'>): 'legs' | 'article' {
-  return tag === '[3-LEG]' ? 'legs' : 'article';
-}
 
 const legSchema = z.strictObject({
   ...legHeadSchema,
@@ -40,7 +23,7 @@ const legSchema = z.strictObject({
 });
 
 /** A document of legs: a bundle whose legs carry their whole hash core. */
-const legsDocumentSchema = bundleSchema
+export const legsDocumentSchema = bundleSchema
   .omit({ last_fact: true, leg_availability: true, entity: true })
   .extend({
     title: z.string(),
@@ -50,7 +33,7 @@ const legsDocumentSchema = bundleSchema
   .strict();
 
 /** A document of a text and rows: the document as a whole has one hash. */
-const articleSchema = z.strictObject({
+export const articleSchema = z.strictObject({
   nature: z.string(),
   operation: z.string(),
   params: z.record(z.string(), z.string()),
@@ -71,8 +54,3 @@ const articleSchema = z.strictObject({
   _proof: proofTextSchema.optional(),
   _citation: citationSchema.optional(),
 });
-
-/** The strict schema of an operation that is served from stored documents. */
-export function documentSchemaOf(endpoint: Pick<TableRow, 'tag'>): z.ZodType {
-  return documentForm(endpoint) === 'legs' ? legsDocumentSchema : articleSchema;
-}

@@ -1,3 +1,4 @@
+import type { CITY_ADD_ONS } from '../products/cities.ts';
 import {
   byTime,
   cityDecisions,
@@ -6,11 +7,9 @@ import {
   type LineagePart,
   nameAmong,
 } from './bundle.ts';
-import type { Catalog } from './catalog/catalog.ts';
 import type { Line, Signal } from './catalog/line.ts';
 import type { Statement } from './citation.ts';
 import { defined } from './defined.ts';
-import type { CITY_ADD_ONS } from './products.ts';
 import { positionIn } from './reading-text.ts';
 import type { Bundle, CensusBody, CensusRow, SignalRecord } from './record.ts';
 import { nestedProvenance } from './request-time.ts';
@@ -212,7 +211,11 @@ function timesOf(legs: readonly LegReading[]): Pick<Statement, 'observed_at' | '
 }
 
 /** The signals that tell of life cycles, in the order of the lines. */
-export function lifecycleSignals({ lines }: Catalog): readonly string[] {
+export function lifecycleSignals({
+  lines,
+}: {
+  readonly lines: readonly Line[];
+}): readonly string[] {
   return lines.flatMap(({ id, states }) => (states === undefined ? [] : [`${id}.lifecycle`]));
 }
 

@@ -1,5 +1,5 @@
+import type { TableRow } from '../products/product.ts';
 import { defined } from './defined.ts';
-import type { TableRow } from './endpoints.ts';
 
 /** Longest encoded path segment in bytes; file systems stop at 255. */
 const SEGMENT_BYTES_MAX = 200;
@@ -92,6 +92,13 @@ export function knownFilePath(endpoint: FileRow, values: Values): string {
   const path = filePath(endpoint, values);
   if (path === null) throw new RangeError(`Cannot find file of "${endpoint.path}": it has none`);
   return path;
+}
+
+/** The canonical form of a request: its path, and its parameters sorted by name, each encoded. */
+export function canonicalTarget(path: string, values: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (pairs.length === 0) return path;
+  return `${path}?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`;
 }
 
 /** The value that an example names: that of the table where it is stored, else the first in the order of paths; null for none. */

@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint } from '../products/product.ts';
 
 /** A price as a text: decimal USD. */
 export const USD = /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?$/;

@@ -1,4 +1,3 @@
-import type { Catalog } from './catalog/catalog.ts';
 import type { NamedEntity, Signal, SignalEntry } from './catalog/line.ts';
 import type { Statement } from './citation.ts';
 import { metricUnit } from './units.ts';
@@ -73,19 +72,6 @@ export function positionOf(entry: NamingEntry, entity: string): BodyPosition {
 /** The position alone, from a body that may have none. */
 export function positionIn({ latitude, longitude }: BodyPosition): BodyPosition {
   return latitude === undefined || longitude === undefined ? {} : { latitude, longitude };
-}
-
-/** What the names and positions of bodies follow from, as plain data; a name alone is a text. */
-export function placeTables({ namedByLine }: Catalog): {
-  readonly [line: string]: Readonly<Record<string, unknown>>;
-} {
-  const tables = [...namedByLine].map(([line, named]) => {
-    const rows = Object.entries(named).map(([entity, known]) => {
-      return [entity, known.latitude === undefined ? known.name : known];
-    });
-    return [line, Object.fromEntries(rows)] as const;
-  });
-  return Object.fromEntries(tables.filter(([, rows]) => Object.keys(rows).length > 0));
 }
 
 /** An id may be any text, also the name of something that every object has. */

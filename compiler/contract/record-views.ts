@@ -2,7 +2,7 @@ import { bandOfRecord, byTime } from './bundle.ts';
 import type { Signal } from './catalog/line.ts';
 import { HOUR_MS } from './iso-time.ts';
 import { positionIn } from './reading-text.ts';
-import type { MetricChange, Provenance, SignalRecord, StandardRuler } from './record.ts';
+import type { MetricChange, Provenance, SignalRecord } from './record.ts';
 import type { CatalogRow } from './release.ts';
 import { atRequest } from './request-time.ts';
 import type { SeriesRow } from './series.ts';
@@ -23,7 +23,7 @@ export function withoutStatus(provenance: Provenance): Provenance {
 }
 
 /** One add-on: the member that gives it its name, between identity and provenance of the record. */
-export function addOn<Member extends object>(record: SignalRecord, dim: string, member: Member) {
+export function addOnOf(record: SignalRecord, dim: string, member: object) {
   const { nature, signal_id, entity, entity_name, observed_at } = record;
   const { record_hash, provenance, grade, scope } = record;
   const identity = { nature, dim, signal_id, entity, entity_name, observed_at };
@@ -31,60 +31,11 @@ export function addOn<Member extends object>(record: SignalRecord, dim: string, 
   return { ...identity, ...member, ...own };
 }
 
-/** The add-ons that repeat a part of their record, by the path of the operation that sells them. */
-export function recordAddOns(record: SignalRecord) {
-  const { standard_ruler: ruler, strata } = record;
-  const comparable = 'the same index is the same official position at any station of this signal';
-  const figures = (of: StandardRuler) => {
-    const { normalized_index, pct_to_action } = of;
-    return { calibrated: { normalized_index, pct_to_action, comparable } };
-  };
-  return {
-    ...(ruler === null
-      ? {}
-      : {
-          '/gauge/ruler': addOn(record, 'ruler', { ruler }),
-          '/gauge/calibrated': addOn(record, 'calibrated', figures(ruler)),
-        }),
-    ...(strata === null ? {} : { '/gauge/strata': addOn(record, 'strata', { strata }) }),
-  };
-}
-
-/** Which value a season reaches up to each percentile; the only part of the history that stands in no record. */
-export type PercentileTable = readonly { readonly percentile: number; readonly value: number }[];
-
-/** The history add-on, which a record with a statistical ruler has; null for any other. */
-export function historyAddOn(record: SignalRecord, percentile_table: PercentileTable) {
-  const { stat_ruler, sources } = record;
-  if (stat_ruler === null) return null;
-  const { current_percentile, frequency_label, window_years, n } = stat_ruler;
-  const history = {
-    seasonal_percentile: current_percentile,
-    frequency: frequency_label,
-    percentile_table,
-    window_years,
-    n,
-    method: `share of same-season readings below, ties counted half; window of ${WINDOW_DAYS} days`,
-    source: (sources ?? []).map((source) => source.name).join(', '),
-  };
-  return addOn(record, 'history', { history });
-}
-
 /** The short form of a record: identity, time, reading, class and hash; no member of request time. */
 export function thinRecord(record: SignalRecord) {
   const { signal_id, entity, entity_name, observed_at, current, record_hash } = record;
   const identity = { nature: NATURE_SHORT, signal_id, entity, entity_name, observed_at };
   return { ...identity, current, band: bandOfRecord(record), record_hash };
-}
-
-/** The short form of the calibrated add-on: that of the record with the figures; null without a ruler. */
-export function thinCalibrated(record: SignalRecord) {
-  const { standard_ruler: ruler } = record;
-  if (ruler === null) return null;
-  const { nature, entity_name, record_hash, ...reading } = thinRecord(record);
-  const { normalized_index, pct_to_action } = ruler;
-  const calibrated = { normalized_index, pct_to_action };
-  return { nature, dim: 'calibrated', ...reading, calibrated, record_hash };
 }
 
 /** `/gauge/raw`: the bare record, without rulers, statistics and what is derived from them. */

@@ -110,7 +110,7 @@ const changeOf = z.strictObject({
 });
 export type MetricChange = z.infer<typeof changeOf>;
 
-const standardRulerSchema = z.strictObject({
+export const standardRulerSchema = z.strictObject({
   band: z.string(),
   official_category: z.string(),
   thresholds: z.array(z.strictObject({ band: z.string(), at: z.number() })),
@@ -129,22 +129,12 @@ const statRulerSchema = z.strictObject({
   n: z.int(),
 });
 
-const strataSchema = z.strictObject({
+export const strataSchema = z.strictObject({
   window_years: z.int(),
   n: z.int(),
   basis: z.string(),
   shares: z.array(z.strictObject({ band: z.string(), share: z.number(), n: z.int() })),
   current_band: z.string(),
-});
-
-const historySchema = z.strictObject({
-  seasonal_percentile: z.number(),
-  frequency: z.string(),
-  percentile_table: z.array(z.strictObject({ percentile: z.int(), value: z.number() })),
-  window_years: z.int(),
-  n: z.int(),
-  method: z.string(),
-  source: z.string(),
 });
 
 const decisionPointsSchema = z.strictObject({
@@ -239,33 +229,21 @@ export const recordSchema = z.strictObject({
 });
 export type SignalRecord = z.infer<typeof recordSchema>;
 
-const addOn = {
+/** What an add-on says before the member that gives it its name. */
+export const addOnHeadSchema = {
   nature: z.string(),
   dim: z.string(),
   ...subject,
   observed_at: dateTime,
 };
-const addOnTail = {
+/** What it says after that. */
+export const addOnTailSchema = {
   record_hash: recordHash,
   provenance: provenanceSchema,
   ...disclosure,
   ...sealed,
 };
 
-export const rulerBodySchema = z.strictObject({
-  ...addOn,
-  ruler: standardRulerSchema,
-  ...addOnTail,
-});
-export const calibratedBodySchema = z.strictObject({
-  ...addOn,
-  calibrated: z.strictObject({
-    normalized_index: z.number(),
-    pct_to_action: z.number().nullable(),
-    comparable: z.string(),
-  }),
-  ...addOnTail,
-});
 /** The short form of a record. */
 export const thinRecordSchema = z.strictObject({
   nature: z.string(),
@@ -276,21 +254,6 @@ export const thinRecordSchema = z.strictObject({
   record_hash: recordHash,
   ...sealed,
 });
-/** The short form of the calibrated add-on. */
-export const thinCalibratedSchema = thinRecordSchema
-  .omit({ entity_name: true })
-  .extend({
-    dim: z.literal('calibrated'),
-    band: z.string(),
-    calibrated: z.strictObject({
-      normalized_index: z.number(),
-      pct_to_action: z.number().nullable(),
-    }),
-  })
-  .strict();
-export const strataBodySchema = z.strictObject({ ...addOn, strata: strataSchema, ...addOnTail });
-export const historyBodySchema = z.strictObject({ ...addOn, history: historySchema, ...addOnTail });
-
 /** Whether a class is another than the mildest of its list; null without a list or a reading. */
 const lit = z.boolean().nullable();
 

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import type { Catalog } from './catalog/catalog.ts';
 import type { KeyHistory } from './key-history.ts';
-import { placeTables } from './reading-text.ts';
 import { RECORD_HASH } from './record-hash.ts';
-import * as WORDS from './words.ts';
 
 /** Version of everything in this folder; a gatekeeper serves only its own. */
 export const CONTRACT_VERSION = 5;
@@ -75,12 +72,6 @@ export function isStale({ valid_until }: Release, now: number): boolean {
 export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_of'>): string {
   const time = as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');
   return `${String(sequence).padStart(6, '0')}-${time}`;
-}
-
-/** What a catalogue and the fixed words say, as plain data: its digest is in every release. */
-export function tables(catalog: Catalog) {
-  const { operations: endpoints, lines } = catalog;
-  return { endpoints, lines, places: placeTables(catalog), words: { ...WORDS } };
 }
 
 /** One published file: path inside the release, size in bytes, sha256 in hex. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { citationSchema, proofTextSchema } from './citation.ts';
 import { FILING_COLLECTION, FILING_SOURCE_CLASS } from './filing.ts';
+import { canonicalTarget } from './path.ts';
 import { RECORD_HASH } from './record-hash.ts';
-import { canonicalTarget } from './route.ts';
 
 /** What both operations say of themselves. */
 export const SETTLEMENT_NATURE =

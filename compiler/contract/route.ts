@@ -1,7 +1,8 @@
+import { type Endpoint, type Param, type Params, takenParams } from '../products/product.ts';
+import { TABLE } from '../products/products.ts';
 import { bytesOfOctets } from './base64.ts';
 import type { Catalog } from './catalog/catalog.ts';
-import { type Endpoint, type Param, type Params, TABLE, takenParams } from './endpoints.ts';
-import type { Values } from './path.ts';
+import { canonicalTarget, type Values } from './path.ts';
 
 /** What is wrong with the parameters of a request that names a known path. */
 export interface RouteFault {
@@ -236,13 +237,6 @@ function decodeQuery(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** The canonical form of a request: its path, and its parameters sorted by name, each encoded. */
-export function canonicalTarget(path: string, values: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
-  if (pairs.length === 0) return path;
-  return `${path}?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`;
 }
 
 /** Longest list of legal values that a description repeats; a longer one is read in the free catalogue. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { endpointAt, SERIES_DAYS_MAX } from './endpoints.ts';
 import { DAY_MS, isoTime, utcTime } from './iso-time.ts';
-import { decodeSegment, encodeSegment, filePath } from './path.ts';
+import { decodeSegment, encodeSegment } from './path.ts';
 import { provenanceSchema, recordSchema } from './record.ts';
 import { type HashedRecord, hashCore, RECORD_HASH } from './record-hash.ts';
 
@@ -20,6 +19,12 @@ export const CORE_COLUMNS = [...SERIES_COLUMNS, '_hash_core'] as const;
 
 /** First line of a series as CSV, without its end and without the column of hash cores; no signature is in such a series. */
 export const SERIES_CSV_HEADER = SERIES_COLUMNS.join(',');
+
+/** Longest `days` of a series. */
+export const SERIES_DAYS_MAX = 1000;
+
+/** Template of the file of a series in a release. */
+export const SERIES_FILE = 'series/{signal_id}/{entity}.json';
 
 /** Most rows that a series delivers: 1000 days of an hourly source, with room for doubled snapshots. */
 export const SERIES_ROWS_MAX = 25_000;
@@ -216,9 +221,9 @@ export function parseSegmentPath(
 ): (SegmentPlace & { readonly series: string }) | null {
   const [, signal, of, start, count] = PATH.exec(path) ?? [];
   if (signal === undefined || of === undefined) return null;
-  const values = { signal_id: decodeSegment(signal), entity: decodeSegment(of) };
-  const series = filePath(endpointAt('/gauge/history-series'), values);
-  return series === null ? null : { series, start: Number(start), count: Number(count) };
+  // Throws for a segment that compile never writes.
+  for (const segment of [signal, of]) decodeSegment(segment);
+  return { series: `series/${signal}/${of}.json`, start: Number(start), count: Number(count) };
 }
 
 // What the hash core of a row has and the row does not. Rows of one source mostly share it, so it is stored once for all

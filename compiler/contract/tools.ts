@@ -1,6 +1,6 @@
+import type { Endpoint } from '../products/product.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { defined } from './defined.ts';
-import type { Endpoint } from './endpoints.ts';
 
 /** One argument of a tool, in the JSON Schema words that draft-07 and 2020-12 share. */
 export interface ToolArgument {

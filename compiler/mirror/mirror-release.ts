@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answerBytes, LongAnswerError } from '../client/answer-bytes.ts';
 import { errorText } from '../commands/error-text.ts';
-import { TABLE } from '../contract/endpoints.ts';
 import { KEYS_PATH } from '../contract/key-history.ts';
 import { knownFilePath, type Values } from '../contract/path.ts';
 import { plainAddress } from '../contract/plain-address.ts';
@@ -25,6 +24,7 @@ import { LOG_URL, RELEASE_URL, STATIC_FILES } from '../contract/static-files.ts'
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { asked, type Fetch, type LogClient, logClient } from '../monitor/log-client.ts';
+import { TABLE } from '../products/products.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { givenKeys } from '../verify/given-keys.ts';

@@ -1,17 +1,13 @@
 import type { ZodType } from 'zod';
 import type { Catalog } from '../contract/catalog/catalog.ts';
 import { citationSchema, citedTarget } from '../contract/citation.ts';
-import { type Answer, type Endpoint, type TablePath, takenParams } from '../contract/endpoints.ts';
-import {
-  canonicalRequest,
-  canonicalTarget,
-  findRow,
-  type Route,
-  route,
-} from '../contract/route.ts';
+import { canonicalTarget } from '../contract/path.ts';
+import { canonicalRequest, findRow, type Route, route } from '../contract/route.ts';
 import { SIGNED_CSV } from '../contract/series-csv.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { subscriptionSchema } from '../contract/watch-bodies.ts';
+import { type Answer, type Endpoint, takenParams } from '../products/product.ts';
+import type { TablePath } from '../products/products.ts';
 import { settlementFault } from './settlement-checks.ts';
 
 type Spelling = (value: string) => JsonValue;

@@ -11,7 +11,6 @@ import {
   WHOLE_CATALOG_PATH,
 } from '../contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
-import type { Endpoint } from '../contract/endpoints.ts';
 import { messageOf } from '../contract/errors.ts';
 import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
 import { atomicAmount, priceBySignal, priceRange } from '../contract/price.ts';
@@ -24,6 +23,7 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
+import type { Endpoint } from '../products/product.ts';
 import { canonicalHash } from './body-check.ts';
 import { isSame, rowsOf } from './relation.ts';
 import type { BodyFault } from './release-fault.ts';

@@ -8,7 +8,6 @@ import {
 } from '../contract/bundle.ts';
 import type { Line, Signal } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
-import { endpointAt } from '../contract/endpoints.ts';
 import {
   bundleStatement,
   censusBody,
@@ -22,10 +21,11 @@ import {
   thinBundleStatement,
 } from '../contract/joined-bodies.ts';
 import { encodeSegment, type FileRow, parseFilePath } from '../contract/path.ts';
-import { CITY_ADD_ONS } from '../contract/products.ts';
 import { knownName } from '../contract/reading-text.ts';
 import type { Bundle } from '../contract/record.ts';
 import { isObject } from '../contract/strict-json.ts';
+import { CITY_ADD_ONS } from '../products/cities.ts';
+import { endpointAt } from '../products/products.ts';
 import type { FileList } from './file-list.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { placeOf } from './release-place.ts';

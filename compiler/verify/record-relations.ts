@@ -1,21 +1,13 @@
 import { byTime } from '../contract/bundle.ts';
-import { TABLE, type TablePath, type TableRow } from '../contract/endpoints.ts';
 import { readingStatement, type Worded } from '../contract/reading-text.ts';
 import type { SignalRecord } from '../contract/record.ts';
-import {
-  historyAddOn,
-  historyPreview,
-  type PercentileTable,
-  pastMembers,
-  rawBody,
-  recordAddOns,
-  thinCalibrated,
-  thinRecord,
-  withoutStatus,
-} from '../contract/record-views.ts';
+import { historyPreview, pastMembers, withoutStatus } from '../contract/record-views.ts';
 import type { FileEntry } from '../contract/release.ts';
 import type { SeriesRow } from '../contract/series.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+import type { PercentileTable, TableRow } from '../products/product.ts';
+import { TABLE, type TablePath } from '../products/products.ts';
+import { RECORD_VIEWS } from '../products/record-products.ts';
 import type { FileList } from './file-list.ts';
 import { checkMade, cited, differing, isSame, type Related, rowsOf } from './relation.ts';
 
@@ -24,17 +16,6 @@ export const SERIES = '/gauge/history-series' satisfies TablePath;
 export const PREVIEW = '/gauge/history-preview' satisfies TablePath;
 /** Members that a series has of its own under a name of the record. */
 const SERIES_OWN = new Set(['tier', 'record_hash_verifiable', '_citation']);
-/** Bodies that a record alone is made into, by their operation, the folder of another form in front. */
-const MADE: Readonly<Record<string, (record: SignalRecord, view: JsonObject) => object | null>> = {
-  '/gauge/raw': rawBody,
-  '/gauge/ruler': (record) => recordAddOns(record)['/gauge/ruler'] ?? null,
-  '/gauge/calibrated': (record) => recordAddOns(record)['/gauge/calibrated'] ?? null,
-  'thin/gauge': thinRecord,
-  'thin/gauge/calibrated': thinCalibrated,
-  '/gauge/strata': (record) => recordAddOns(record)['/gauge/strata'] ?? null,
-  '/gauge/history': (record, { history }) => historyAddOn(record, percentilesOf(history)),
-};
-
 /** An operation, or another form of it, whose file is of one signal and entity. */
 interface View {
   readonly endpoint: TableRow;
@@ -89,9 +70,11 @@ export function checkView(view: Related, record: JsonObject, { endpoint, form }:
   }
   const signed = record as unknown as SignalRecord;
   checkMade(view, () => {
-    const made = MADE[form + endpoint.path]?.(signed, body) ?? null;
-    if (made === null || !endpoint.paid) return made;
-    const more = form === '' ? '' : `&format=${form}`;
+    const known = RECORD_VIEWS.find(({ product, form: of }) => product === endpoint && of === form);
+    const percentile_table = percentilesOf(body.history);
+    const made = known?.ofRecord(signed, { percentile_table }) ?? null;
+    if (known === undefined || made === null || !endpoint.paid) return made;
+    const { more } = known;
     return stated(made, { ...view, record: signed }, { path: endpoint.path, more });
   });
 }
@@ -116,8 +99,8 @@ function stated(
   return cited(made, body, readingStatement(signal, reading, of));
 }
 
-function percentilesOf(history: JsonValue | undefined): PercentileTable {
-  return (isObject(history) ? history.percentile_table : []) as unknown as PercentileTable;
+function percentilesOf(history: JsonValue | undefined): PercentileTable | null {
+  return (isObject(history) ? history.percentile_table : null) as PercentileTable | null;
 }
 
 export function checkRows(

@@ -1,4 +1,3 @@
-import { endpointAt } from '../contract/endpoints.ts';
 import { messageOf } from '../contract/errors.ts';
 import { FILERS_PATH, parseFilerLine } from '../contract/filing-index.ts';
 import { filePath, SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
@@ -20,6 +19,7 @@ import {
   type JsonValue,
   parseJson,
 } from '../contract/strict-json.ts';
+import { endpointAt } from '../products/products.ts';
 import { objectNodes } from './body-check.ts';
 import { type Disk, lines, readAll } from './disk.ts';
 import { type FileList, listedFiles, placeOfFile } from './file-list.ts';

@@ -7,7 +7,6 @@ import {
   TRUST_SERVICES,
 } from '../contract/collections.ts';
 import { defined } from '../contract/defined.ts';
-import { endpointAt } from '../contract/endpoints.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { filePath } from '../contract/path.ts';
 import type { Provenance } from '../contract/record.ts';
@@ -21,6 +20,7 @@ import {
   rosterVerifiable,
 } from '../contract/roster-views.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import { endpointAt } from '../products/products.ts';
 import { checkMade, cited, type Related, rowsOf, storedBody } from './relation.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 

@@ -1,6 +1,5 @@
 import { canonicalJson } from '../contract/canonical.ts';
 import { rosterCore, rosterKindOf, rosterSubject } from '../contract/collections.ts';
-import { SERIES_DAYS_MAX } from '../contract/endpoints.ts';
 import { messageOf } from '../contract/errors.ts';
 import {
   CORE_FIELDS,
@@ -15,6 +14,7 @@ import {
   chainLink,
   rowCore,
   SERIES_COLUMNS,
+  SERIES_DAYS_MAX,
   type SeriesCut,
   seriesFrom,
 } from '../contract/series.ts';

@@ -1,5 +1,5 @@
-import type { Answer, Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { CanonicalRequest, Route } from '../../compiler/contract/route.ts';
+import type { Answer, Endpoint } from '../../compiler/products/product.ts';
 import type { SettlerKind } from '../config/config.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import { type Header, JSON_MEDIA_TYPE, type Reply } from '../http/reply.ts';

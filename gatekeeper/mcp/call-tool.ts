@@ -1,15 +1,10 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
+import { canonicalTarget } from '../../compiler/contract/path.ts';
 import { priceRange } from '../../compiler/contract/price.ts';
-import {
-  canonicalRequest,
-  canonicalTarget,
-  type Route,
-  route,
-} from '../../compiler/contract/route.ts';
+import { canonicalRequest, type Route, route } from '../../compiler/contract/route.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import {
   SEARCH_OPERATION,
@@ -18,6 +13,7 @@ import {
   type ToolArgument,
   type ToolName,
 } from '../../compiler/contract/tools.ts';
+import type { EndpointPath } from '../../compiler/products/products.ts';
 import { respond } from '../answers/respond.ts';
 import type { Question, Service } from '../answers/service.ts';
 import { REQUEST_COST } from '../http/cost.ts';

@@ -1,10 +1,10 @@
 import { BASKET_USAGE, isBasket } from '../../compiler/contract/basket.ts';
 import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { describedParams } from '../../compiler/contract/route.ts';
 import { catalogLink } from '../../compiler/contract/static-files.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../http/reply.ts';
 import { payeeAddress } from '../money/address.ts';
 import {

@@ -1,16 +1,17 @@
 import { defined } from '../../compiler/contract/defined.ts';
-import { isDocument } from '../../compiler/contract/document-bodies.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import {
   ABSENT_SEGMENT,
+  canonicalTarget,
   decodeSegment,
   encodeSegment,
   parseFilePath,
   type Values,
 } from '../../compiler/contract/path.ts';
-import { canonicalTarget, type Route } from '../../compiler/contract/route.ts';
+import type { Route } from '../../compiler/contract/route.ts';
 import { SEARCH_OPERATION } from '../../compiler/contract/tools.ts';
+import { isDocument } from '../../compiler/products/documents.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 

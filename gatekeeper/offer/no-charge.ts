@@ -1,9 +1,10 @@
-import { isDocument } from '../../compiler/contract/document-bodies.ts';
-import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import type { Values } from '../../compiler/contract/path.ts';
-import { missingBasis, stockLack } from '../../compiler/contract/products.ts';
 import type { Route, RouteFault } from '../../compiler/contract/route.ts';
+import { isDocument } from '../../compiler/products/documents.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
+import { endpointAt } from '../../compiler/products/products.ts';
+import { missingBasis, stockLack } from '../../compiler/products/signal-products.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import {

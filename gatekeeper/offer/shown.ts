@@ -1,9 +1,9 @@
 import { isBasket } from '../../compiler/contract/basket.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 import { canonicalRequest, describedParams } from '../../compiler/contract/route.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS } from '../../compiler/contract/series.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import type { Offers } from '../release/release-source.ts';
 

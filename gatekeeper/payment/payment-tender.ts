@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { clientKey } from '../../compiler/contract/client-key.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import type { X402Header } from '../http/header-facts.ts';
 import type { RequestTrace } from '../http/request.ts';
 import { checksumAddress } from '../money/address.ts';

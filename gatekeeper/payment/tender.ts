@@ -1,8 +1,8 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { usdAmount } from '../../compiler/contract/price.ts';
 import { canonicalRequest, route } from '../../compiler/contract/route.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import type { TenderHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request.ts';

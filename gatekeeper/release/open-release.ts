@@ -7,7 +7,6 @@ import {
   WHOLE_CATALOG_PATH,
 } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   firstHistory,
@@ -26,6 +25,7 @@ import {
 } from '../../compiler/contract/release.ts';
 import { BLOCKS_PATH } from '../../compiler/contract/statement-tree.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
+import { endpointAt } from '../../compiler/products/products.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { StartError } from '../system/start-error.ts';
 import { hexInTurns, ListedFiles } from './listed-files.ts';

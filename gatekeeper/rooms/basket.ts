@@ -7,13 +7,9 @@ import {
 } from '../../compiler/contract/basket.ts';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
+import { canonicalTarget } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
-import {
-  canonicalRequest,
-  canonicalTarget,
-  type Route,
-  route,
-} from '../../compiler/contract/route.ts';
+import { canonicalRequest, type Route, route } from '../../compiler/contract/route.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { answer } from '../answers/answers.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';

@@ -1,12 +1,12 @@
 import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import type { Values } from '../../compiler/contract/path.ts';
-import { productsOf, stockStart } from '../../compiler/contract/products.ts';
+import { canonicalTarget, type Values } from '../../compiler/contract/path.ts';
 import { positionOf } from '../../compiler/contract/reading-text.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
-import { canonicalTarget, pricedRow } from '../../compiler/contract/route.ts';
+import { pricedRow } from '../../compiler/contract/route.ts';
 import { textHash } from '../../compiler/contract/text-hash.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
+import { productsOf, stockStart } from '../../compiler/products/signal-products.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question } from '../answers/service.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { needsTokens } from '../../compiler/contract/products.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
+import { needsTokens } from '../../compiler/products/signal-products.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
 import { TEST_WARNING } from '../config/config.ts';
 import { symbolOf } from '../money/networks.ts';

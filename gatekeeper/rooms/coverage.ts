@@ -9,9 +9,8 @@ import {
   updateState,
 } from '../../compiler/contract/freshness.ts';
 import { firstWhere, grouped } from '../../compiler/contract/lists.ts';
-import type { Values } from '../../compiler/contract/path.ts';
+import { canonicalTarget, type Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
-import { canonicalTarget } from '../../compiler/contract/route.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';

@@ -1,7 +1,7 @@
 import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
 import { html, type SitePage, sitePage } from '../../compiler/contract/html.ts';
+import { canonicalTarget } from '../../compiler/contract/path.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
-import { canonicalTarget } from '../../compiler/contract/route.ts';
 import { SITE_FOLDER } from '../../compiler/contract/site.ts';
 import type { AskedPrice, Service } from '../answers/service.ts';
 import type { Header, Reply } from '../http/reply.ts';

@@ -1,11 +1,11 @@
 import type { Line } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
-import { type Endpoint, endpointAt, type TableRow } from '../../compiler/contract/endpoints.ts';
-import { parseFilePath } from '../../compiler/contract/path.ts';
+import { canonicalTarget, parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount, priceBySignal, priceOf } from '../../compiler/contract/price.ts';
-import { canonicalTarget } from '../../compiler/contract/route.ts';
 import { CATALOG_URL } from '../../compiler/contract/static-files.ts';
+import { DOCUMENTS } from '../../compiler/products/documents.ts';
+import type { Endpoint, TableRow } from '../../compiler/products/product.ts';
+import { endpointAt } from '../../compiler/products/products.ts';
 import { storedFile } from '../answers/answers.ts';
 import {
   type Answered,
@@ -114,7 +114,7 @@ function cutNote(
       ? [`at most ${names} names each${menu}; all are in ${CATALOG_URL}`]
       : [],
     isOpenCut ? [`at most ${names} stored names of an open line; all are in /gauge/catalog`] : [],
-    DOCUMENT_ENDPOINTS.some((row) => holdsMore(documentFolder(row)))
+    DOCUMENTS.some((row) => holdsMore(documentFolder(row)))
       ? [`at most ${names} documents of an operation; the others are asked for by its parameters`]
       : [],
   ].flat();
@@ -145,7 +145,7 @@ function bundleList(
 
 /** The request of every stored document, up to `max` an operation. */
 function documentRequests(release: ReleaseIndex, max: number): string[] {
-  return DOCUMENT_ENDPOINTS.flatMap((endpoint) => {
+  return DOCUMENTS.flatMap((endpoint) => {
     const { path } = endpoint;
     const stored = release.files.pathsUnder(documentFolder(endpoint), max);
     return stored.flatMap((each) => {

@@ -1,8 +1,9 @@
 import { formatProofExtra, isStatementProven } from '../../compiler/contract/body-proof.ts';
 import { type Citation, citedTarget, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
-import { bringsProof, type TablePath } from '../../compiler/contract/endpoints.ts';
 import { isSignedCsv } from '../../compiler/contract/series-csv.ts';
 import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { bringsProof } from '../../compiler/products/product.ts';
+import type { TablePath } from '../../compiler/products/products.ts';
 import type { Content, Question, Service } from '../answers/service.ts';
 import { type LogTip, logTip } from '../release/log-tip.ts';
 import { oncePerRelease } from '../release/per-release.ts';

@@ -1,6 +1,5 @@
 import { csvLine } from '../../compiler/contract/csv-line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
 import { deliveredText } from '../../compiler/contract/request-time.ts';
 import {
@@ -17,6 +16,7 @@ import {
   stateBefore,
 } from '../../compiler/contract/series.ts';
 import { SIGNED_CSV, signedCsvHead } from '../../compiler/contract/series-csv.ts';
+import { SERIES_DAYS_DEFAULT } from '../../compiler/products/series.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';

@@ -1,11 +1,9 @@
 import { legEntity } from '../../compiler/contract/catalog/line.ts';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 import { grouped } from '../../compiler/contract/lists.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
-import { needsTokens } from '../../compiler/contract/products.ts';
 import { withoutStatus } from '../../compiler/contract/record-views.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { withRequestTime } from '../../compiler/contract/request-time.ts';
@@ -16,6 +14,9 @@ import {
   WATCH_ITEMS_MAX,
   type WatchRow,
 } from '../../compiler/contract/watch-bodies.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
+import { endpointAt } from '../../compiler/products/products.ts';
+import { needsTokens } from '../../compiler/products/signal-products.ts';
 import {
   type Answered,
   type Caller,

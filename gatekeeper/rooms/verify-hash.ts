@@ -12,13 +12,13 @@ import {
   rosterCoreFields,
   rosterKindOf,
 } from '../../compiler/contract/collections.ts';
-import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
 import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { filePath, verifyShardPath } from '../../compiler/contract/path.ts';
 import { CORE_FIELDS, hashCore, recordHashText } from '../../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/release.ts';
 import { pricedRow } from '../../compiler/contract/route.ts';
+import { endpointAt } from '../../compiler/products/products.ts';
 import type { Service } from '../answers/service.ts';
 import { costOfParsing } from '../http/cost.ts';
 import { findTaken, linesFrom } from '../release/log-index.ts';

@@ -1,9 +1,7 @@
 import type { Line, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
-import type { Endpoint, EndpointPath } from '../../compiler/contract/endpoints.ts';
 import { firstWhere, grouped } from '../../compiler/contract/lists.ts';
-import type { Values } from '../../compiler/contract/path.ts';
-import { canonicalTarget } from '../../compiler/contract/route.ts';
+import { canonicalTarget, type Values } from '../../compiler/contract/path.ts';
 import {
   postedDocument,
   postedWeight,
@@ -13,6 +11,8 @@ import {
   stem,
   type TermRow,
 } from '../../compiler/contract/search-index.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
+import type { EndpointPath } from '../../compiler/products/products.ts';
 import type { Spend } from '../http/cost.ts';
 import { askedFor, sellsNow, slotsOf } from '../offer/example-request.ts';
 import { oncePerRelease } from '../release/per-release.ts';

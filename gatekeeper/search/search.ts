@@ -1,6 +1,7 @@
 import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { grouped } from '../../compiler/contract/lists.ts';
-import { canonicalTarget, pricedRow } from '../../compiler/contract/route.ts';
+import { canonicalTarget } from '../../compiler/contract/path.ts';
+import { pricedRow } from '../../compiler/contract/route.ts';
 import {
   type Answered,
   KEEP_FOR_RELEASE,

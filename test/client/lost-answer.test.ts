@@ -5,7 +5,7 @@ import type { SigningAccount } from '../../compiler/client/buyer-proof.ts';
 import type { ClientError, PendingPayment } from '../../compiler/client/client-error.ts';
 import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
+import { SERIES_DAYS_DEFAULT } from '../../compiler/products/series.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { Requirements } from '../../gatekeeper/money/payment.ts';
 import { askFrom } from '../gatekeeper/chain-reader.ts';

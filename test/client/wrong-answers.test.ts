@@ -3,7 +3,7 @@ import type { PurchasedBody } from '../../compiler/client/client-error.ts';
 import { ClientError } from '../../compiler/client/client-error.ts';
 import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import type { PaidPath } from '../../compiler/contract/endpoints.ts';
+import type { PaidPath } from '../../compiler/products/products.ts';
 import { SOLD_MS, SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import {
-  type Endpoint,
-  endpointAt,
-  SERIES_DAYS_DEFAULT,
-  SERIES_DAYS_MAX,
-} from '../../compiler/contract/endpoints.ts';
+import { SERIES_DAYS_MAX } from '../../compiler/contract/series.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
+import { endpointAt } from '../../compiler/products/products.ts';
+import { SERIES_DAYS_DEFAULT } from '../../compiler/products/series.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 
 const ROWS: readonly Endpoint[] = BUILTIN.operations;

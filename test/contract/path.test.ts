@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import {
   decodeSegment,
   encodeSegment,
@@ -11,6 +10,7 @@ import {
   storedPath,
   verifyShardPath,
 } from '../../compiler/contract/path.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
 

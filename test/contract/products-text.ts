@@ -1,5 +1,5 @@
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 
 /** A request of the shop of the examples, with what it is answered. */
 interface Example {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { tables } from '../../compiler/contract/catalog/tables.ts';
 import { firstHistory, historyOf, type Rotation } from '../../compiler/contract/key-history.ts';
 import {
   type CatalogRow,
@@ -25,10 +25,10 @@ import {
   RELEASE_NAME,
   type Release,
   releaseSchema,
-  tables,
   unpackedPath,
 } from '../../compiler/contract/release.ts';
 import { STATIC_FILES } from '../../compiler/contract/static-files.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import { placeOf } from '../../compiler/verify/release-place.ts';
 import { type CompiledSample, compiledSample } from '../shop.ts';
 

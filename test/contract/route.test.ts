@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { catalogOf } from '../../compiler/contract/catalog/catalog.ts';
-import {
-  canonicalRequest,
-  canonicalTarget,
-  findRow,
-  type Route,
-  route,
-} from '../../compiler/contract/route.ts';
+import { canonicalTarget } from '../../compiler/contract/path.ts';
+import { canonicalRequest, findRow, type Route, route } from '../../compiler/contract/route.ts';
 import { TIDE_FILE, TIDES } from '../tide-catalog.ts';
 
 function routed(target: string, catalog = BUILTIN): Route {

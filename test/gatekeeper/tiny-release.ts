@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { BUILTIN, signalOf } from '../../compiler/contract/catalog/builtin.ts';
+import { tables } from '../../compiler/contract/catalog/tables.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { didKey } from '../../compiler/contract/did-key.ts';
 import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
@@ -23,7 +24,6 @@ import {
   formatFiles,
   formatVerifyEntry,
   parseFiles,
-  tables,
 } from '../../compiler/contract/release.ts';
 import { atRequest } from '../../compiler/contract/request-time.ts';
 import { BLOCKS_PATH } from '../../compiler/contract/statement-tree.ts';

@@ -1,6 +1,6 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { canonicalRequest, route } from '../../compiler/contract/route.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import { inventedBody } from '../../compiler/stages/describe/invented-body.ts';
 import { outline } from '../../compiler/stages/describe/manifest.ts';
 import {

@@ -21,7 +21,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSigner, wrapFetchWithPayment } from 'x402-fetch';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../compiler/products/product.ts';
 import type { ManifestEntry } from '../../compiler/stages/describe/manifest.ts';
 import { openShop, type Shop } from './shop.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { SIGNAL_TERMS } from '../../products/signal-products.ts';
 import { CADENCES } from '../freshness.ts';
 import { hiddenFault, hiddenSign } from '../hidden-signs.ts';
 import { nearest } from '../nearest.ts';
-import { SIGNAL_PRODUCT_WORDS } from './signal-terms.ts';
 
 // The format of a catalogue file: what is measured, of whom, against which official scales, and what is joined. A catalogue
 // is one such file or several. Each row stands in one of them; whatever refers to a row names it by its id. Notes are for
@@ -72,7 +72,7 @@ const price = z
   )
   .describe('USD a call, as a text with at most 6 decimals, such as "0.05".');
 
-const product = z.enum(SIGNAL_PRODUCT_WORDS);
+const product = z.enum([...SIGNAL_TERMS.keys()]);
 
 const step = z
   .strictObject({

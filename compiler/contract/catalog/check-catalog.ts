@@ -1,5 +1,6 @@
-import { TABLE } from '../endpoints.ts';
-import { missingBasis } from '../products.ts';
+import { TABLE } from '../../products/products.ts';
+import { missingBasis, SIGNAL_TERMS } from '../../products/signal-products.ts';
+import { defined } from '../defined.ts';
 import { CLASS } from '../rulers.ts';
 import { metricUnit } from '../units.ts';
 import {
@@ -14,12 +15,6 @@ import {
   type SignalRow,
 } from './catalog-file.ts';
 import { BUNDLE_PRICE, neededFor, userOf } from './operations.ts';
-import {
-  HOLD_LATEST,
-  PARTS_OF_LATEST,
-  SIGNAL_PRODUCTS,
-  type SignalProduct,
-} from './signal-terms.ts';
 
 // What the format of one file cannot say: that rows of a whole catalogue fit each other. Everything is looked at, and every
 // fault names the member to change.
@@ -177,7 +172,7 @@ function checkTerms({ lines, prices }: Rows): void {
       const { free = [] } = signal;
       const given = free.map((product, index) => ({ product, at: ['free', index] }));
       const sold = Object.keys(signal.prices ?? {}).map((name) => {
-        return { product: name as SignalProduct, at: ['prices', name] };
+        return { product: name, at: ['prices', name] };
       });
       const say = (member: Path, reason: string | null): void => {
         if (reason !== null) report(['signals', at, ...member], reason);
@@ -189,20 +184,20 @@ function checkTerms({ lines, prices }: Rows): void {
   }
 }
 
-function freeReason(product: SignalProduct, index: number, free: readonly SignalProduct[]) {
+function freeReason(product: string, index: number, free: readonly string[]) {
   if (free.indexOf(product) !== index) return `a second "${product}"; remove it`;
-  if (!HOLD_LATEST.includes(product) || free.includes('latest')) return null;
+  if (SIGNAL_TERMS.get(product)?.term.holdsLatest !== true || free.includes('latest')) return null;
   return `"${product}" holds the latest readings, which are sold; add "latest", or remove it`;
 }
 
-function priceReason(product: SignalProduct, free: readonly SignalProduct[]): string | null {
+function priceReason(product: string, free: readonly string[]): string | null {
   if (free.includes(product)) return `"${product}" is free too; remove one of both`;
-  if (!PARTS_OF_LATEST.includes(product) || !free.includes('latest')) return null;
+  if (SIGNAL_TERMS.get(product)?.term.isPart !== true || !free.includes('latest')) return null;
   return `"${product}" repeats a part of the latest record, which is free; remove its price`;
 }
 
-function absentReason(product: SignalProduct, signal: SignalRow, priced: ReadonlySet<string>) {
-  const path = SIGNAL_PRODUCTS[product];
+function absentReason(product: string, signal: SignalRow, priced: ReadonlySet<string>) {
+  const { path } = defined(SIGNAL_TERMS.get(product), 'the product of the word');
   const lack = missingBasis({ path }, signal);
   if (lack !== null) return `there is no "${product}": the signal ${lack}; remove it`;
   if (priced.has(path)) return null;

@@ -1,7 +1,14 @@
 import type { Cadence } from '../freshness.ts';
 import type { Ruler } from '../rulers.ts';
 import type { UnitRange } from '../units.ts';
-import type { SignalTerms } from './signal-terms.ts';
+
+/** What a signal says of its own prices, where they are not those of every other signal. */
+interface SignalTerms {
+  /** Decimal USD by the word of a product; the price of the catalogue otherwise. */
+  readonly prices?: Readonly<Partial<Record<string, string>>>;
+  /** Words of products. */
+  readonly free?: readonly string[];
+}
 
 /** One measured signal: what it reads, how often, in which metrics and bands. */
 export interface Signal extends SignalTerms {

@@ -1,17 +1,9 @@
+import { bundleOf } from '../../products/bundle.ts';
+import { CITY_ADD_ONS } from '../../products/cities.ts';
+import type { Endpoint, Param, Params, TableParam, TableRow } from '../../products/product.ts';
+import { OTHER_PRODUCTS, SIGNAL_PRODUCTS, type TablePath } from '../../products/products.ts';
+import { signalPrices } from '../../products/signal-products.ts';
 import { isBasket } from '../basket.ts';
-import {
-  type Endpoint,
-  OTHER_ROWS,
-  oneOf,
-  type Param,
-  SIGNAL_ROWS,
-  type TableParam,
-  type TablePath,
-  type TableRow,
-  text,
-  thin,
-} from '../endpoints.ts';
-import { CITY_ADD_ONS, signalPrices } from '../products.ts';
 import type { Line } from './line.ts';
 
 /** Decimal USD by the path of an operation. */
@@ -46,18 +38,23 @@ export function operationsOf(
     const made = hasReadings(row, lines) ? operationOf(row, names, prices) : [];
     return own === undefined ? made : made.map((each) => ({ ...each, signalPrices: own }));
   };
-  const bundles = lines.flatMap((line) => bundleOperation(line, prices));
-  const all = [...SIGNAL_ROWS.flatMap(known), ...bundles, ...OTHER_ROWS.flatMap(known)];
+  const bundles = lines.flatMap((line) => {
+    const bundle = bundleOf(line);
+    if (bundle === null) return [];
+    const priceUsd = priceAt(bundle.path, prices) ?? priceAt(BUNDLE_PRICE, prices);
+    return priceUsd === undefined ? [] : [offered(bundle, priceUsd, bundle.params)];
+  });
+  const all = [...SIGNAL_PRODUCTS.flatMap(known), ...bundles, ...OTHER_PRODUCTS.flatMap(known)];
   const kept = all.filter(({ path }) => !leftOut.has(path));
   const priced = kept.filter(({ priceUsd }) => priceUsd !== null).map(({ path }) => path);
-  const offered = kept.filter((row) => {
+  const chosen = kept.filter((row) => {
     if (isBasket(row)) return priced.length > 0;
     if (!row.path.endsWith(PREVIEW) || neededFor(row.path) !== null) return true;
     const shown = row.path.slice(0, -PREVIEW.length);
     return priced.some((path) => path === shown || path.startsWith(`${shown}/`));
   });
-  const paths = new Set<string>(offered.map(({ path }) => path));
-  return offered.filter(({ path }) => paths.has(NEEDS[path as TablePath] ?? path));
+  const paths = new Set<string>(chosen.map(({ path }) => path));
+  return chosen.filter(({ path }) => paths.has(NEEDS[path as TablePath] ?? path));
 }
 
 /** Whether the cities have a signal that the add-on of a city reads; true for every other operation. */
@@ -103,8 +100,7 @@ function listed(names: readonly string[]): ShownNames {
 }
 
 function operationOf(row: TableRow, names: Names, prices: Prices): Endpoint[] {
-  const { paid, ...rest } = row;
-  const priceUsd = paid ? priceAt(row.path, prices) : null;
+  const priceUsd = row.paid ? priceAt(row.path, prices) : null;
   const params = Object.entries(row.params).map(
     ([name, param]) => [name, offeredForms(paramOf(param, names), prices)] as const,
   );
@@ -114,7 +110,14 @@ function operationOf(row: TableRow, names: Names, prices: Prices): Endpoint[] {
     return name === 'signal_id' ? legal?.some(isKnown) === false : legal?.length === 0;
   });
   if (priceUsd === undefined || cannotBeAsked) return [];
-  return [{ ...rest, priceUsd, params: Object.fromEntries(params) }];
+  return [offered(row, priceUsd, Object.fromEntries(params))];
+}
+
+/** A row as a catalogue offers it: what the digest of its tables is taken of, and nothing else of the product. */
+function offered(row: TableRow, priceUsd: string | null, params: Params): Endpoint {
+  const { path, method, token, tag, answer, file, summary } = row;
+  const terms = { path, method, priceUsd, token, tag, params, answer, summary };
+  return file === undefined ? terms : { ...terms, file };
 }
 
 function priceAt(name: string, prices: Prices): string | undefined {
@@ -153,33 +156,6 @@ function offeredForms(param: Param, prices: Prices): Param {
 }
 
 type Names = ReturnType<typeof namesOf>;
-
-function bundleOperation(line: Line, prices: Prices): Endpoint[] {
-  if (line.bundle === undefined) return [];
-  const { path, param, legs } = line.bundle;
-  const priceUsd = priceAt(path, prices) ?? priceAt(BUNDLE_PRICE, prices);
-  if (priceUsd === undefined) return [];
-  const { title, entities, entityAliases: aliases, upperCase } = line;
-  const open = {
-    ...text(`one of the ${title}`, ...entities.slice(0, EXAMPLES_MAX)),
-    ...(aliases ? { aliases } : {}),
-    ...(upperCase ? { upperCase } : {}),
-  };
-  const subject = line.open ? open : oneOf(`one of the ${title}`, entities);
-  return [
-    {
-      path,
-      method: 'GET',
-      priceUsd,
-      token: false,
-      tag: '[3-LEG]',
-      params: { [param]: subject, format: thin },
-      answer: 'file',
-      file: `bundle/${line.id}/{${param}}.json`,
-      summary: `${title}: ${legs.map((leg) => leg.name).join(', then ')}, in causal order`,
-    },
-  ];
-}
 
 // What a shop need not offer. A paid operation is left out by having no price; a catalogue that takes prices over, or that
 // has no use for a free operation, names it.

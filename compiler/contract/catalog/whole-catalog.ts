@@ -1,5 +1,5 @@
 import { canonicalJson } from '../canonical.ts';
-import { type Release, tables } from '../release.ts';
+import type { Release } from '../release.ts';
 import { decodeUtf8, parseJson } from '../strict-json.ts';
 import { BUILTIN } from './builtin.ts';
 import { BUILTIN_FILES } from './builtin-files.ts';
@@ -10,6 +10,7 @@ import {
   catalogJsonSchema,
   formatFaults,
 } from './catalog-file.ts';
+import { tables } from './tables.ts';
 
 // A catalogue is edited as several files and published as one: the whole of it, whatever it was added to.
 

@@ -24,12 +24,12 @@ import {
   lifecycleStatement,
   thinBundleStatement,
 } from '../../contract/joined-bodies.ts';
-import { CITY_ADD_ONS } from '../../contract/products.ts';
 import { knownName, named, nameOf, positionOf, valueText } from '../../contract/reading-text.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
 import { NATURE } from '../../contract/words.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
+import { CITY_ADD_ONS } from '../../products/cities.ts';
 import { bandOf, dataAgeHours } from '../derive/figures.ts';
 import type { Latest } from '../intake/timeline.ts';
 import { catalogOrder, place } from '../publish/catalog-changes.ts';

@@ -1,10 +1,11 @@
 import { joinedProvenance, legsLit, SWAPPABLE_MAX } from '../../contract/bundle.ts';
-import { endpointAt, type TableRow } from '../../contract/endpoints.ts';
 import { type Cadence, freshnessBasis } from '../../contract/freshness.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import type { DecisionPoints } from '../../contract/record.ts';
 import { HASH_CORE_VERSION, hashCore } from '../../contract/record-hash.ts';
 import { LEGS_LINEAGE, LEGS_NOTE, NATURE, UNCERTAINTY } from '../../contract/words.ts';
+import type { TableRow } from '../../products/product.ts';
+import { endpointAt } from '../../products/products.ts';
 import { disclosures, hoursBetween, measurers } from '../derive/figures.ts';
 import {
   type ArticleDocument,

@@ -4,9 +4,11 @@ import { freshnessBasis } from '../../contract/freshness.ts';
 import { named, nameOf, positionOf, valueText } from '../../contract/reading-text.ts';
 import type { Provenance, SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
-import { type PercentileTable, pastMembers } from '../../contract/record-views.ts';
+import { pastMembers } from '../../contract/record-views.ts';
 import { atRequest } from '../../contract/request-time.ts';
 import { NATURE, SERVED_FROM, UNCERTAINTY, VALIDATION } from '../../contract/words.ts';
+import { ADD_ONS } from '../../products/add-ons.ts';
+import type { PercentileTable } from '../../products/product.ts';
 import {
   bandOf,
   dataAgeHours,
@@ -138,7 +140,7 @@ export function recordBody(facts: EntityFacts): SignalRecord {
   const { signal, latest, ruler, season, record_hash } = facts;
   const recent = facts.recent.map(({ reading }) => reading);
   const summary_en = summaryEn(signal, latest, { ruler, season });
-  return {
+  const record: SignalRecord = {
     nature: NATURE,
     tier: 'full',
     signal_id: signal.id,
@@ -157,11 +159,7 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     standard_ruler: ruler,
     stat_ruler: statRuler(season),
     strata: facts.strata,
-    decision_points: recordDecisions(facts.entry, latest.entity, [
-      ...(facts.ruler === null ? [] : ['ruler', 'calibrated']),
-      ...(facts.strata === null ? [] : ['strata']),
-      ...(facts.season === null ? [] : ['history']),
-    ]),
+    decision_points: null,
     ...(summary_en === undefined ? {} : { summary_en }),
     summary_zh: summaryZh(signal, latest, { ruler, season }),
     ...disclosures(latest),
@@ -179,6 +177,9 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     ...(facts.last_fact === null ? {} : { last_fact: facts.last_fact }),
     ...(latest.source_tier === null ? { unverified: true as const } : {}),
   };
+  const dims = ADD_ONS.filter(({ ofRecord }) => ofRecord?.(record, facts));
+  const names = dims.map(({ dim }) => dim);
+  return { ...record, decision_points: recordDecisions(facts.entry, latest.entity, names) };
 }
 
 function percentText(season: Season): string {

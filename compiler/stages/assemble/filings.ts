@@ -17,8 +17,8 @@ import {
 import { filingLists, storedForms } from '../../contract/filing-lists.ts';
 import { DAY_MS, isMidnight, isoTime, newYorkDayEnd } from '../../contract/iso-time.ts';
 import { grouped } from '../../contract/lists.ts';
+import { canonicalTarget } from '../../contract/path.ts';
 import type { FilingRow } from '../../contract/resolve-bodies.ts';
-import { canonicalTarget } from '../../contract/route.ts';
 import { type FilingCoverage, type ListGap, newestFirst } from '../../contract/settle-filings.ts';
 import { askedForms, filerAnswers } from '../../contract/settlement-answers.ts';
 import { endOfLook } from '../../contract/settlement-intervals.ts';

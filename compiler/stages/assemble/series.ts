@@ -1,6 +1,5 @@
 import type { Signal } from '../../contract/catalog/line.ts';
 import type { Statement } from '../../contract/citation.ts';
-import { SERIES_DAYS_MAX } from '../../contract/endpoints.ts';
 import { nameOf } from '../../contract/reading-text.ts';
 import { withoutStatus } from '../../contract/record-views.ts';
 import {
@@ -10,6 +9,7 @@ import {
   joinRuns,
   originOf,
   SERIES_COLUMNS,
+  SERIES_DAYS_MAX,
   type SeriesCut,
   type SeriesRow,
   stateBefore,

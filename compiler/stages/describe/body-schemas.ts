@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { citationSchema } from '../../contract/citation.ts';
 import { defined } from '../../contract/defined.ts';
-import type { Endpoint, Param } from '../../contract/endpoints.ts';
 import { RECORD_PARTS } from '../../contract/record.ts';
 import { filingRowSchema } from '../../contract/resolve-bodies.ts';
+import type { Endpoint, Param } from '../../products/product.ts';
+import { formOf } from '../../products/products.ts';
 import { withMemberTexts } from './member-texts.ts';
 
 /** JSON Schemas of bodies: one component for each schema, however many operations share it. */
@@ -97,15 +97,15 @@ interface BodyForm {
 const paramsOf = ({ params }: Endpoint): readonly Param[] => Object.values(params);
 
 function plainForms(row: Endpoint): BodyForm[] {
-  const schema = bodySchemaOf(row);
-  return schema === null ? [] : [{ schema, name: componentName(row.path) }];
+  const schema = formOf(row)?.body;
+  return schema === undefined ? [] : [{ schema, name: componentName(row.path) }];
 }
 
 function ownForms(row: Endpoint): BodyForm[] {
   const variants = paramsOf(row).flatMap(({ variant = {} }) => Object.values(variant));
   const chosen = variants.flatMap((variant) => {
-    const schema = variantSchemaOf(row, variant);
-    return schema === null ? [] : [{ schema, name: componentName(`${row.path}/${variant}`) }];
+    const schema = formOf(row, variant)?.body;
+    return schema === undefined ? [] : [{ schema, name: componentName(`${row.path}/${variant}`) }];
   });
   return [...plainForms(row), ...chosen];
 }

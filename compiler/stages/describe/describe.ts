@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { encodeBase64Url } from '../../contract/did-key.ts';
-import { endpointAt, type TablePath } from '../../contract/endpoints.ts';
 import {
   formatKeyHistory,
   KEYS_PATH,
@@ -21,6 +20,7 @@ import {
 } from '../../contract/static-files.ts';
 import { toolsOf } from '../../contract/tools.ts';
 import { PACKAGE_FOLDER } from '../../package-folder.ts';
+import { endpointAt, type TablePath } from '../../products/products.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import type { Press } from '../publish/press.ts';
 import { jcs } from '../seal/jcs.ts';

@@ -1,13 +1,13 @@
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
-import type { Endpoint, TablePath } from '../../contract/endpoints.ts';
-import { filePath, parseFilePath, type Values } from '../../contract/path.ts';
+import { canonicalTarget, filePath, parseFilePath, type Values } from '../../contract/path.ts';
 import { knownName } from '../../contract/reading-text.ts';
 import type { SignalRecord } from '../../contract/record.ts';
-import { addOn, recordAddOns } from '../../contract/record-views.ts';
+import { addOnOf } from '../../contract/record-views.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
-import { canonicalTarget } from '../../contract/route.ts';
 import { isObject } from '../../contract/strict-json.ts';
+import type { Endpoint } from '../../products/product.ts';
+import { RECORD_VIEWS } from '../../products/record-products.ts';
 import { inventedBody } from './invented-body.ts';
 
 /** Real values for the operations whose answer is computed when it is asked for. */
@@ -182,7 +182,7 @@ export function exampleBodies(
     ...sampleRecords(stored).map(answersAbout).reverse(),
   );
   const found = catalog.operations.flatMap((row): [string, ExampleBody][] => {
-    const real = freeAnswer(row, stored) ?? samples[row.path as keyof SampleAnswers];
+    const real = freeAnswer(row, stored) ?? samples[row.path];
     const value = real ?? inventedBody(row, catalog);
     return value === null ? [] : [[row.path, { value, isInvented: real === undefined }]];
   });
@@ -211,15 +211,14 @@ function freeAnswer(row: Endpoint, stored: ReleaseBodies): object | undefined {
 }
 
 /** What the free sample record says already, by the operation that sells it: real answers that give nothing away. */
-type SampleAnswers = Partial<Readonly<Record<TablePath, object>>>;
+type SampleAnswers = Readonly<Record<string, object>>;
 
 function answersAbout(record: SignalRecord): SampleAnswers {
   const { lifecycle } = record;
-  return {
-    '/gauge': record,
-    ...recordAddOns(record),
-    ...(lifecycle === null
-      ? {}
-      : { '/gauge/lifecycle': addOn(record, 'lifecycle', { lifecycle }) }),
-  };
+  const views = RECORD_VIEWS.flatMap(({ product, form, ofRecord }) => {
+    const body = form === '' ? ofRecord(record, { percentile_table: null }) : null;
+    return body === null ? [] : [[product.path, body] as const];
+  });
+  const subject = lifecycle && addOnOf(record, 'lifecycle', { lifecycle });
+  return { ...Object.fromEntries(views), ...(subject && { '/gauge/lifecycle': subject }) };
 }

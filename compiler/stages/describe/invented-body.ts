@@ -1,9 +1,9 @@
-import { bodySchemaOf } from '../../contract/bodies.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { legMember } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
-import type { Endpoint } from '../../contract/endpoints.ts';
-import { CITY_ADD_ONS } from '../../contract/products.ts';
+import { CITY_ADD_ONS } from '../../products/cities.ts';
+import type { Endpoint } from '../../products/product.ts';
+import { formOf } from '../../products/products.ts';
 import { jsonSchemaOf } from './body-schemas.ts';
 import { INVENTED_HASH, INVENTED_KEYS, INVENTED_VALUES, USUAL_MEMBERS } from './invented-values.ts';
 
@@ -43,8 +43,8 @@ export function inventedBody(row: Endpoint, catalog: Catalog): object | null {
 const made = new WeakMap<Endpoint, object>();
 
 function madeUp(row: Endpoint, catalog: Catalog): object | null {
-  const schema = bodySchemaOf(row);
-  if (schema === null) return null;
+  const schema = formOf(row)?.body;
+  if (schema === undefined) return null;
   const node = jsonSchemaOf(schema) as Node;
   const common = { ...INVENTED_VALUES, ...subjectOf(catalog) };
   const body = invented('', node, { ...common, ...ownValues(row, catalog) }) as InventedMembers;

@@ -1,12 +1,12 @@
 import { basketRange, isBasket } from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { defined } from '../../contract/defined.ts';
-import type { Endpoint, Params } from '../../contract/endpoints.ts';
 import { atomicAmount, priceBySignal } from '../../contract/price.ts';
-import { needsTokens } from '../../contract/products.ts';
 import { describedParams } from '../../contract/route.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
 import { isObject } from '../../contract/strict-json.ts';
+import type { Endpoint, Params } from '../../products/product.ts';
+import { needsTokens } from '../../products/signal-products.ts';
 import {
   type ExampleBody,
   exampleBodies,

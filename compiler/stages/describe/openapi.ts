@@ -5,16 +5,16 @@ import {
   isBasket,
 } from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
-import type { Endpoint, Param } from '../../contract/endpoints.ts';
 import { otherPrices, priceBySignal, priceRange } from '../../contract/price.ts';
 import { describedParams } from '../../contract/route.ts';
 import { NAMED_FILES } from '../../contract/static-files.ts';
+import type { Endpoint, Param } from '../../products/product.ts';
+import { productOf } from '../../products/products.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type BodySchemas, bodySchemas, componentName } from './body-schemas.ts';
 import type { ExampleBody } from './examples.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
 import { withMemberTexts } from './member-texts.ts';
-import { guideOf } from './operation-guides.ts';
 import {
   ERROR_SCHEMAS,
   errorResponses,
@@ -195,7 +195,7 @@ function operationId({ method, path }: Endpoint): string {
 /** Which question it answers, which it does not, and what it costs. */
 function descriptionOf(row: Endpoint, catalog: Catalog): string {
   const { priceUsd, token } = row;
-  const guide = guideOf(row, catalog);
+  const { guide } = productOf(row, catalog.lines);
   const other = otherPrices(priceBySignal(row));
   if (priceUsd !== null) return `${guide} ${priceUsd} USD a call${other}, charged only with a 200.`;
   if (isBasket(row)) return `${guide} Costs the sum of their prices, charged only with a 200.`;

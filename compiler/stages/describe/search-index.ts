@@ -1,7 +1,6 @@
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Line, Signal } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
-import type { Endpoint } from '../../contract/endpoints.ts';
 import { firstWhere } from '../../contract/lists.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
 import {
@@ -17,6 +16,7 @@ import {
   searchWords,
   type TermRow,
 } from '../../contract/search-index.ts';
+import type { Endpoint } from '../../products/product.ts';
 import type { Press } from '../publish/press.ts';
 import type { Shelf } from './examples.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';

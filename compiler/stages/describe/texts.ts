@@ -1,12 +1,12 @@
 import { isBasket } from '../../contract/basket.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
-import type { Endpoint, Param } from '../../contract/endpoints.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
 import { otherPrices } from '../../contract/price.ts';
 import { LLMS_FULL_URL, NAMED_FILES } from '../../contract/static-files.ts';
+import type { Endpoint, Param } from '../../products/product.ts';
+import { productOf } from '../../products/products.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
-import { guideOf } from './operation-guides.ts';
 
 /** Days for which the security contact is said to hold; RFC 9116 asks for less than a year. */
 const SECURITY_DAYS = 364;
@@ -25,7 +25,7 @@ export function llmsText(of: Described, entries: readonly ManifestEntry[]): stri
 export function llmsFullText(of: Described, entries: readonly ManifestEntry[]): string {
   return modelText(of, entries, (entry) => [
     line(entry, of.issuer.baseUrl),
-    `  ${guideOf(entry, of.catalog)}`,
+    `  ${productOf(entry, of.catalog.lines).guide}`,
     ...Object.entries(entry.params).map(([name, param]) => parameterLine(name, param)),
   ]);
 }

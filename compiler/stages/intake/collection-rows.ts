@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { CollectionId } from '../../contract/collections.ts';
-import { DOCUMENT_ENDPOINTS, documentForm } from '../../contract/document-bodies.ts';
-import type { Endpoint } from '../../contract/endpoints.ts';
 import { cikOf, FORM_TYPE } from '../../contract/filing.ts';
 import { CADENCES } from '../../contract/freshness.ts';
 import { filePath } from '../../contract/path.ts';
 import { isObject } from '../../contract/strict-json.ts';
+import { DOCUMENTS, documentForm } from '../../products/documents.ts';
+import type { Endpoint } from '../../products/product.ts';
 import type { InputFault } from './compile-error.ts';
 import { day, FAULT_WORDS, utcTime, wordFaults } from './field-rules.ts';
 import { batchTimes, type JudgeTime, type SnapshotFile } from './list-snapshots.ts';
@@ -51,7 +51,7 @@ export type DocumentLeg = z.infer<typeof legSchema>;
 
 const documentFields = {
   ...originFields,
-  operation: z.enum(DOCUMENT_ENDPOINTS.map(({ path }) => path)),
+  operation: z.enum(DOCUMENTS.map(({ path }) => path)),
   /** The required parameters of the operation, each with the value that asks for this document. */
   params: z.record(z.string(), z.string()),
   cadence: z.enum(CADENCES),

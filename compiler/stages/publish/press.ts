@@ -1,7 +1,6 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Citation } from '../../contract/citation.ts';
-import type { Endpoint, EndpointPath } from '../../contract/endpoints.ts';
 import { knownFilePath, type Values } from '../../contract/path.ts';
 import {
   CODINGS,
@@ -12,6 +11,8 @@ import {
   isPacked,
   packedPath,
 } from '../../contract/release.ts';
+import type { Endpoint } from '../../products/product.ts';
+import type { EndpointPath } from '../../products/products.ts';
 import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { Leaf } from './leaf-lines.ts';

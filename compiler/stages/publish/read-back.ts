@@ -1,9 +1,9 @@
-import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { deliveredFault } from '../../contract/delivered-form.ts';
 import type { FileEntry } from '../../contract/release.ts';
 import { withRequestTime } from '../../contract/request-time.ts';
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
+import { formOf } from '../../products/products.ts';
 import { placeOf } from '../../verify/release-place.ts';
 import { verifyBody } from '../../verify/verify-body.ts';
 import { verifyRelease } from '../../verify/verify-release.ts';
@@ -74,7 +74,7 @@ function deliverSamples({ data, entries, asOf, catalog }: Written): void {
   }
   for (const entry of smallest.values()) {
     const schema = schemaAt(entry.path, catalog);
-    if (schema === null) continue;
+    if (schema === undefined) continue;
     const body = JSON.parse(reread(data, entry).toString('utf8'));
     const fault = deliveredFault(withRequestTime(body, Date.parse(asOf)), schema);
     if (fault === null) continue;
@@ -84,12 +84,12 @@ function deliverSamples({ data, entries, asOf, catalog }: Written): void {
   }
 }
 
-/** The schema of the answer that a file is; null for any other file, and for descriptions, which are delivered as they are. */
+/** The schema of the answer that a file is; undefined for any other file, and for descriptions, which are delivered as they are. */
 function schemaAt(path: string, catalog: Catalog) {
   const endpoint = placeOf(path, catalog)?.endpoint;
   const isAnswer = path.endsWith('.json') && endpoint?.file?.startsWith('well-known/') === false;
-  if (endpoint === undefined || !isAnswer) return null;
-  return path.startsWith('thin/') ? variantSchemaOf(endpoint, 'thin') : bodySchemaOf(endpoint);
+  if (endpoint === undefined || !isAnswer) return undefined;
+  return formOf(endpoint, path.startsWith('thin/') ? 'thin' : '')?.body;
 }
 
 function reread(data: string, entry: FileEntry): Buffer {

@@ -4,12 +4,12 @@ import { type CatalogFault, pointerOf } from '../../contract/catalog/catalog-fil
 import { type Line, legEntity } from '../../contract/catalog/line.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
 import { defined } from '../../contract/defined.ts';
-import { endpointAt } from '../../contract/endpoints.ts';
 import { messageOf } from '../../contract/errors.ts';
 import { grouped } from '../../contract/lists.ts';
 import { knownFilePath } from '../../contract/path.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../../contract/release.ts';
 import type { Ruler } from '../../contract/rulers.ts';
+import { endpointAt } from '../../products/products.ts';
 import { CompileError, type InputFault } from '../intake/compile-error.ts';
 import { CATALOG_FOLDER, nothingStored } from '../intake/list-snapshots.ts';
 import { catalogFault, type LoadedCatalog } from '../intake/load-catalog.ts';

@@ -12,7 +12,8 @@ import {
   pointerOf,
 } from '../../../compiler/contract/catalog/catalog-file.ts';
 import { catalogFaults } from '../../../compiler/contract/catalog/check-catalog.ts';
-import { TABLE, type TableRow } from '../../../compiler/contract/endpoints.ts';
+import type { TableRow } from '../../../compiler/products/product.ts';
+import { TABLE } from '../../../compiler/products/products.ts';
 import { type Edit, editedFiles } from '../../harbour-catalog.ts';
 import { TIDE_FILE, TIDES } from '../../tide-catalog.ts';
 

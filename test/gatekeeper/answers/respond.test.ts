@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
+import type { Endpoint } from '../../../compiler/products/product.ts';
 import { answer, refuseMethod } from '../../../gatekeeper/answers/answers.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import { type Service, soldTargets } from '../../../gatekeeper/answers/service.ts';

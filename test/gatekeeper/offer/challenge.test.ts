@@ -2,10 +2,10 @@ import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/sch
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { firstHistory } from '../../../compiler/contract/key-history.ts';
+import { canonicalTarget } from '../../../compiler/contract/path.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
-import { canonicalTarget } from '../../../compiler/contract/route.ts';
+import type { Endpoint } from '../../../compiler/products/product.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import { EXTENSIONS } from '../../../gatekeeper/money/extensions.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
-import { filePath } from '../../../compiler/contract/path.ts';
-import { canonicalTarget } from '../../../compiler/contract/route.ts';
+import { canonicalTarget, filePath } from '../../../compiler/contract/path.ts';
+import type { Endpoint } from '../../../compiler/products/product.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';

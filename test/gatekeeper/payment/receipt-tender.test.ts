@@ -7,7 +7,6 @@ import { issueReceipt } from '../../../compiler/commands/issue-receipt.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
 import { encodeBase64Url } from '../../../compiler/contract/did-key.ts';
-import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import {
   parseReceipt,
@@ -15,6 +14,7 @@ import {
   receiptAmount,
   unsignedReceipt,
 } from '../../../compiler/contract/receipt.ts';
+import type { Endpoint } from '../../../compiler/products/product.ts';
 import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import type { TenderHeader } from '../../../gatekeeper/http/header-facts.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { BASKET_REQUESTS_MAX } from '../../../compiler/contract/basket.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { defined } from '../../../compiler/contract/defined.ts';
-import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { KEYS_PATH } from '../../../compiler/contract/key-history.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../../compiler/contract/release.ts';
 import { FORMAT_DOCUMENTS } from '../../../compiler/contract/static-files.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
+import type { Endpoint } from '../../../compiler/products/product.ts';
 import { siteAssets } from '../../../compiler/stages/describe/site/pages.ts';
 import {
   costOfParsing,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
+import type { Endpoint } from '../../../compiler/products/product.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { builtinOperation } from '../../builtin-rows.ts';

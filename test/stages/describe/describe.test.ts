@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import { parseDidKey } from '../../../compiler/contract/did-key.ts';
-import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import {
   FORMAT_DOCUMENTS,
   LINKED_FILES,
   serviceLinks,
 } from '../../../compiler/contract/static-files.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
+import type { Endpoint } from '../../../compiler/products/product.ts';
 import { bodySchemas } from '../../../compiler/stages/describe/body-schemas.ts';
 import {
   apiCatalog,

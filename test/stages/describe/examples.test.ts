@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodySchemaOf } from '../../../compiler/contract/bodies.ts';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { SETTLEMENT_NATURE } from '../../../compiler/contract/resolve-bodies.ts';
+import type { Endpoint } from '../../../compiler/products/product.ts';
+import { formOf } from '../../../compiler/products/products.ts';
 import {
   type ExampleBody,
   exampleBodies,
@@ -19,7 +19,7 @@ import { removeFolders } from '../../snapshot-folder.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 const ROWS: readonly Endpoint[] = BUILTIN.operations;
-const HELD = ROWS.filter((row) => bodySchemaOf(row) !== null);
+const HELD = ROWS.filter((row) => formOf(row)?.body !== undefined);
 const PAID = ROWS.filter((row) => row.priceUsd !== null);
 
 let sample: CompiledSample;
@@ -41,7 +41,7 @@ describe('inventedBody()', () => {
   it('is a whole body of its schema that says that it is invented', () => {
     for (const row of HELD) {
       const body = inventedBody(row, BUILTIN);
-      const issues = bodySchemaOf(row)?.safeParse(body).error?.issues ?? [];
+      const issues = formOf(row)?.body?.safeParse(body).error?.issues ?? [];
       expect([row.path, issues]).toEqual([row.path, []]);
       expect(JSON.stringify(body)).toMatch(/invented/i);
       const { nature } = (body ?? {}) as { nature?: unknown };
@@ -61,7 +61,7 @@ describe('inventedBody()', () => {
 
   it('is refused by the schema once a member is missing or of another type', () => {
     for (const row of HELD) {
-      const schema = bodySchemaOf(row);
+      const schema = formOf(row)?.body;
       const [[name = '', value] = []] = Object.entries(inventedBody(row, BUILTIN) ?? {});
       const { [name]: _, ...less } = inventedBody(row, BUILTIN) as Body;
       const other = { ...less, [name]: typeof value === 'number' ? 'x' : 1 };
@@ -80,7 +80,7 @@ describe('exampleBodies()', () => {
     expect([...bodies.keys()]).toEqual(HELD.map(({ path }) => path));
     for (const row of HELD) {
       const { value } = bodies.get(row.path) ?? {};
-      expect([row.path, bodySchemaOf(row)?.safeParse(value).error?.issues]).toEqual([
+      expect([row.path, formOf(row)?.body?.safeParse(value).error?.issues]).toEqual([
         row.path,
         undefined,
       ]);

@@ -7,11 +7,11 @@ import {
   TRUST_SERVICES,
   trustModel,
 } from '../../../contract/collections.ts';
-import { endpointAt } from '../../../contract/endpoints.ts';
 import { grouped } from '../../../contract/lists.ts';
 import { filePath } from '../../../contract/path.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import { NATURE } from '../../../contract/words.ts';
+import { endpointAt } from '../../../products/products.ts';
 import { disclosures, hoursBetween } from '../../derive/figures.ts';
 import { readCollection, type StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';

@@ -1,6 +1,6 @@
 import { STABLECOIN_DEATHS } from '../../../contract/collections.ts';
-import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
+import { endpointAt } from '../../../products/products.ts';
 import { readCollection, type StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
 import { batchOrder } from '../../intake/list-snapshots.ts';

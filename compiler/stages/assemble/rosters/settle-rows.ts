@@ -10,13 +10,12 @@ import {
   rosterCoreFields,
 } from '../../../contract/collections.ts';
 import { defined } from '../../../contract/defined.ts';
-import { endpointAt, type TablePath } from '../../../contract/endpoints.ts';
 import type { Cadence } from '../../../contract/freshness.ts';
-import { filePath, preferredValue } from '../../../contract/path.ts';
+import { canonicalTarget, filePath, preferredValue } from '../../../contract/path.ts';
 import type { Evidence, Provenance } from '../../../contract/record.ts';
 import { type RosterRow, rosterBody, rosterStatement } from '../../../contract/roster-views.ts';
-import { canonicalTarget } from '../../../contract/route.ts';
 import { NATURE, UNCERTAINTY } from '../../../contract/words.ts';
+import { endpointAt, type TablePath } from '../../../products/products.ts';
 import { disclosures, hoursBetween, measurers } from '../../derive/figures.ts';
 import type { StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';

@@ -1,9 +1,8 @@
 import { STABLE_COINS } from '../../../contract/collections.ts';
 import { grouped } from '../../../contract/lists.ts';
-import { encodeSegment } from '../../../contract/path.ts';
+import { canonicalTarget, encodeSegment } from '../../../contract/path.ts';
 import type { COIN_STATES } from '../../../contract/roster-bodies.ts';
 import { PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
-import { canonicalTarget } from '../../../contract/route.ts';
 import { coinFigures, type StableCoinRow, stableCoinRowSchema } from '../../intake/roster-rows.ts';
 import { capturePart, type Subject } from './capture-rosters.ts';
 import type { IsStored } from './settle-rows.ts';

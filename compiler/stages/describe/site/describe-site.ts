@@ -1,14 +1,11 @@
 import type { Catalog } from '../../../contract/catalog/catalog.ts';
 import type { Line, SignalEntry } from '../../../contract/catalog/line.ts';
 import { defined } from '../../../contract/defined.ts';
-import type { Endpoint } from '../../../contract/endpoints.ts';
 import { html } from '../../../contract/html.ts';
 import type { KeyHistory } from '../../../contract/key-history.ts';
-import { decodeSegment } from '../../../contract/path.ts';
+import { canonicalTarget, decodeSegment } from '../../../contract/path.ts';
 import { otherPrices, priceBySignal, priceOf } from '../../../contract/price.ts';
-import { needsTokens, productsOf, stockStart } from '../../../contract/products.ts';
 import { CATALOG_PATH } from '../../../contract/release.ts';
-import { canonicalTarget } from '../../../contract/route.ts';
 import {
   SITE_CHANGES_PATH,
   SITE_FEED_PATH,
@@ -24,6 +21,8 @@ import {
   type SiteSignals,
 } from '../../../contract/site.ts';
 import { metricUnit } from '../../../contract/units.ts';
+import type { Endpoint } from '../../../products/product.ts';
+import { needsTokens, productsOf, stockStart } from '../../../products/signal-products.ts';
 import type { CatalogChange, CatalogNews } from '../../publish/catalog-changes.ts';
 import type { Press } from '../../publish/press.ts';
 import type { Issuer } from '../../seal/sealer.ts';

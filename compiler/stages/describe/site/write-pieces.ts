@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { type Catalog, placesOf } from '../../../contract/catalog/catalog.ts';
 import type { Place, Signal } from '../../../contract/catalog/line.ts';
 import { defined } from '../../../contract/defined.ts';
-import { endpointAt } from '../../../contract/endpoints.ts';
 import { firstWhere, grouped } from '../../../contract/lists.ts';
 import { encodeSegment, knownFilePath } from '../../../contract/path.ts';
 import {
@@ -31,6 +30,7 @@ import {
   siteWords,
 } from '../../../contract/site.ts';
 import { textHash } from '../../../contract/text-hash.ts';
+import { endpointAt } from '../../../products/products.ts';
 import type { CatalogNews } from '../../publish/catalog-changes.ts';
 import { fileEntry } from '../../publish/file-writer.ts';
 import type { Press } from '../../publish/press.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SERIES_DAYS_DEFAULT } from '../../../../compiler/contract/endpoints.ts';
+import { SERIES_DAYS_DEFAULT } from '../../../../compiler/products/series.ts';
 import { NETWORKS, type Network } from '../../../../gatekeeper/money/networks.ts';
 import {
   canSign,

@@ -9,7 +9,8 @@ import {
   rollBack,
 } from '../../../../compiler/commands/releases-command.ts';
 import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
-import { CONTRACT_VERSION, tables } from '../../../../compiler/contract/release.ts';
+import { tables } from '../../../../compiler/contract/catalog/tables.ts';
+import { CONTRACT_VERSION } from '../../../../compiler/contract/release.ts';
 import { RETENTION } from '../../../../compiler/stages/publish/release-folders.ts';
 import { canonicalDigest } from '../../../../compiler/stages/seal/jcs.ts';
 import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodySchemaOf } from '../../../../compiler/contract/bodies.ts';
 import { canonicalJson } from '../../../../compiler/contract/canonical.ts';
 import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
 import { rosterCore, rosterKindOf } from '../../../../compiler/contract/collections.ts';
 import { CORE_FIELDS, hashCore } from '../../../../compiler/contract/record-hash.ts';
+import { formOf } from '../../../../compiler/products/products.ts';
 import { placeOf } from '../../../../compiler/verify/release-place.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { rosterSet } from '../../../roster-rows.ts';
@@ -74,7 +74,7 @@ describe('the bodies of rosters, registries and documents', () => {
   it('fit their strict schemas, and no longer with a member more or less', () => {
     for (const [path, body] of out.bodies) {
       const place = placeOf(path, BUILTIN);
-      const schema = place === null ? null : bodySchemaOf(place.endpoint);
+      const schema = place === null ? undefined : formOf(place.endpoint)?.body;
       expect([path, schema?.safeParse(body).error?.issues]).toEqual([path, undefined]);
       expect(schema?.safeParse({ ...body, strange: 1 }).success, path).toBe(false);
       const { nature, ...less } = body;

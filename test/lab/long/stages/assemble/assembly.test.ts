@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodySchemaOf, variantSchemaOf } from '../../../../../compiler/contract/bodies.ts';
 import { canonicalJson } from '../../../../../compiler/contract/canonical.ts';
 import { BUILTIN, LINES, signalOf } from '../../../../../compiler/contract/catalog/builtin.ts';
 import {
@@ -26,6 +25,7 @@ import {
 } from '../../../../../compiler/contract/release.ts';
 import { deliveredText } from '../../../../../compiler/contract/request-time.ts';
 import { seriesHead } from '../../../../../compiler/contract/series.ts';
+import { formOf } from '../../../../../compiler/products/products.ts';
 import { isVerified, verifyCitation } from '../../../../../compiler/verify/verify-citation.ts';
 import { logLinesIn } from '../../../../log-lines.ts';
 import { sha256Text } from '../../../../sha256-text.ts';
@@ -77,7 +77,7 @@ describe('a compiled release', () => {
   it('has bodies that fit the strict schema of their operation, and no other', () => {
     const placed = new Set<string>();
     for (const { path, endpoint, form } of sampleBodies(bodies())) {
-      const schema = form === 'thin' ? variantSchemaOf(endpoint, form) : bodySchemaOf(endpoint);
+      const schema = formOf(endpoint, form === 'thin' ? form : '')?.body;
       expect([path, schema?.safeParse(bodyAt(path)).error?.issues ?? []]).toEqual([path, []]);
       placed.add(path);
     }

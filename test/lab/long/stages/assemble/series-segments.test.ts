@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { SERIES_DAYS_MAX } from '../../../../../compiler/contract/endpoints.ts';
 import {
   CHAIN_ORIGIN,
   type ChainState,
   chainLink,
   formatRuns,
+  SERIES_DAYS_MAX,
   SERIES_ROWS_MAX,
   SERIES_TAIL,
   segmentPlaces,

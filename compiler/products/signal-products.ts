@@ -1,13 +1,10 @@
-import type { Signal, SignalEntry } from './catalog/line.ts';
-import { pricesOf, SIGNAL_PRODUCTS, type SignalPrices } from './catalog/signal-terms.ts';
-import type { Endpoint } from './endpoints.ts';
-import { encodeSegment } from './path.ts';
+import type { Signal, SignalEntry } from '../contract/catalog/line.ts';
+import { encodeSegment } from '../contract/path.ts';
+import { CITY_ADD_ONS } from './cities.ts';
+import type { Endpoint, Need, Product, SignalPrices, SignalTerm } from './product.ts';
+import { findProduct, SIGNAL_PRODUCTS } from './products.ts';
 
-/** Signals of the two city add-ons, in the order of their readings. */
-export const CITY_ADD_ONS = {
-  air: ['airquality.aqi', 'airquality.pm25'],
-  precip: ['precipitation.daily', 'precipitation.wetness30d'],
-} as const;
+// Which products a signal has, and which of them its catalogue prices by itself.
 
 /** The paid ones of some operations that can answer about a signal, in their order; what is stored decides whether they do. */
 export function productsOf(
@@ -28,15 +25,6 @@ function isProduct(row: Endpoint, entry: SignalEntry): boolean {
   return bundle?.path === path && bundle.legs.some((leg) => leg.signals.includes(signal.id));
 }
 
-type Need = 'scale' | 'season';
-
-const NEEDS: Readonly<Record<string, readonly Need[]>> = {
-  '/gauge/ruler': ['scale'],
-  '/gauge/calibrated': ['scale'],
-  '/gauge/strata': ['scale', 'season'],
-  '/gauge/history': ['season'],
-};
-
 type Basis = { readonly [Name in 'rulers' | 'ownThresholds' | 'seasonal']?: unknown };
 
 const HAS: Readonly<Record<Need, (signal: Basis) => boolean>> = {
@@ -53,29 +41,43 @@ const STOCK_LACKS: Readonly<Record<Need, string>> = {
   season: 'too few readings of the same season are stored',
 };
 
+function needsOf(path: string): readonly Need[] {
+  return findProduct(path)?.needs ?? [];
+}
+
 /** Why an add-on is never sold for a signal, as the predicate of a sentence; null if it can be sold. */
 export function missingBasis(
   { path }: Pick<Endpoint, 'path'>,
   signal: Basis | undefined,
 ): string | null {
-  const need = (NEEDS[path] ?? []).find((one) => signal !== undefined && !HAS[one](signal));
+  const need = needsOf(path).find((one) => signal !== undefined && !HAS[one](signal));
   return need === undefined ? null : LACKS[need];
 }
 
 /** What keeps an add-on from being sold for a reading whose signal could have it; null for an operation that needs nothing else. */
 export function stockLack({ path }: Endpoint, hasRuler: boolean): string | null {
-  const need = NEEDS[path]?.find((one) => one !== 'scale' || !hasRuler);
+  const need = needsOf(path).find((one) => one !== 'scale' || !hasRuler);
   return need === undefined ? null : STOCK_LACKS[need];
 }
+
+/** The products of one signal that a catalogue can price or give away, by the word that it says. */
+export const SIGNAL_TERMS: ReadonlyMap<string, Product & { readonly term: SignalTerm }> = new Map(
+  SIGNAL_PRODUCTS.flatMap((product: Product) => {
+    const { term } = product;
+    return term === undefined ? [] : [[term.word, { ...product, term }] as const];
+  }),
+);
 
 /** The prices of single signals by the path of an operation; a path where no signal has one is missing. */
 export function signalPrices(signals: readonly Signal[]): ReadonlyMap<string, SignalPrices> {
   const byPath = new Map<string, Record<string, string | null>>();
   for (const signal of signals) {
-    for (const [product, price] of pricesOf(signal)) {
-      const path = SIGNAL_PRODUCTS[product];
+    const { prices = {}, free = [] } = signal;
+    for (const [word, { path, term }] of SIGNAL_TERMS) {
       // A free record frees its parts, also those that this signal never has.
-      if (missingBasis({ path }, signal) !== null) continue;
+      const isFree = free.includes(word) || (term.isPart && free.includes('latest'));
+      const price = isFree ? null : prices[word];
+      if (price === undefined || missingBasis({ path }, signal) !== null) continue;
       const known = byPath.get(path) ?? {};
       known[signal.id] = price;
       byPath.set(path, known);

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import * as roster from '../contract/roster-bodies.ts';
+import { free, optional, type Product, paid, text, verifiable } from './product.ts';
+
+/** A list of all subjects, and the same with the hash core of each row. */
+const batch = (path: string, summary: string) =>
+  ({
+    tag: '[BATCH+PROOF]',
+    params: { verifiable },
+    file: `roster${path}.json`,
+    summary,
+  }) as const satisfies Partial<Product>;
+
+export const ROSTERS = [
+  paid('/stablecoin-deaths', {
+    ...batch('/stablecoin-deaths', 'stablecoins that died'),
+    guide:
+      'Answers which stablecoins died, when, and what was measured before. Not the state of coins that live.',
+    body: roster.deathsSchema,
+  }),
+  paid('/trust/scorecard', {
+    ...batch('/trust/scorecard', 'demand of x402 services'),
+    guide:
+      'Answers how much x402 services are used, all of them side by side. Not the details of one service, and no rating.',
+    body: roster.scorecardSchema,
+  }),
+  paid('/trust/graveyard', {
+    ...batch('/trust/graveyard', 'x402 services that went absent'),
+    guide: 'Answers which x402 services disappeared and when. Not the services that answer now.',
+    body: roster.graveyardSchema,
+  }),
+  paid('/mcp/census', {
+    ...batch('/mcp/census', 'all MCP servers'),
+    guide:
+      'Answers which MCP servers exist and whether each was seen lately. Not their quality, stars or downloads.',
+    body: roster.mcpCensusSchema,
+  }),
+  paid('/mcp/graveyard', {
+    ...batch('/mcp/graveyard', 'MCP servers that went absent'),
+    guide: 'Answers which MCP servers disappeared and when. Not the servers that answer now.',
+    body: roster.graveyardSchema,
+  }),
+  paid('/stable/census', {
+    ...batch('/stable/census', 'stablecoins by market cap'),
+    guide:
+      'Answers which stablecoins exist, by market value, with peg and state. Not the history of one coin.',
+    body: roster.stableCensusSchema,
+  }),
+  paid('/stable/graveyard', {
+    ...batch('/stable/graveyard', 'stablecoins that ended'),
+    guide: 'Answers which stablecoins ended and when. Not what was measured before they ended.',
+    body: roster.graveyardSchema,
+  }),
+] as const;
+
+export const SUBJECTS = [
+  paid('/trust/precheck', {
+    params: { service: text('x402 service id', 'weather-sample-example') },
+    file: 'subject/trust/{service}.json',
+    summary: 'demand record of one x402 service',
+    guide:
+      'Answers whether an x402 service is really used and alive before you pay it. Not whether its answers are right.',
+    body: roster.precheckSchema,
+  }),
+  paid('/mcp/server', {
+    params: { name: text('MCP server id', 'sample-weather-mcp') },
+    file: 'subject/mcp/{name}.json',
+    summary: 'one MCP server',
+    guide:
+      'Answers whether one MCP server is alive and since when it was missing. Not what its tools do.',
+    body: roster.serverSchema,
+  }),
+  paid('/stable/coin', {
+    params: { symbol: { ...text('stablecoin symbol', 'SAMPLEUSD'), upperCase: true } },
+    file: 'subject/stable/{symbol}.json',
+    summary: 'one stablecoin',
+    guide:
+      'Answers what one stablecoin trades at against its peg and which state it is in. Not its reserves.',
+    body: roster.coinSchema,
+  }),
+] as const;
+
+export const ROSTER_PREVIEWS = [
+  free('/stablecoin-deaths/preview', {
+    file: 'free/preview/stablecoin-deaths.json',
+    summary: 'what the stablecoin deaths hold',
+    guide:
+      'Answers how many stablecoin deaths are stored and which kinds, free. Not what was measured before them.',
+    body: roster.deathsPreviewSchema,
+  }),
+  free('/trust/preview', {
+    params: { q: optional(text('part of a host or of a service id', 'weather')) },
+    answer: 'preview-search',
+    file: 'free/preview/trust.json',
+    summary: 'what the trust endpoints hold',
+    guide:
+      'Answers which x402 services are known, also by a part of their name, free. Not their figures.',
+    body: z.union([roster.rosterPreviewSchema, roster.rosterSearchSchema]),
+  }),
+  free('/stable/preview', {
+    file: 'free/preview/stable.json',
+    summary: 'what the stablecoin endpoints hold',
+    guide: 'Answers which stablecoins are known, free. Not their figures.',
+    body: roster.rosterPreviewSchema,
+  }),
+  free('/mcp/preview', {
+    file: 'free/preview/mcp.json',
+    summary: 'what the MCP endpoints hold',
+    guide: 'Answers which MCP servers are known, free. Not their state.',
+    body: roster.rosterPreviewSchema,
+  }),
+] as const;
