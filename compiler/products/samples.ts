@@ -27,7 +27,7 @@ export const SAMPLES = [
     file: 'free/raw/{signal_id}/{entity}.json',
     summary: 'the bare record of a river gauge, without rulers',
     guide:
-      'Answers what a river gauge reads now,  Not its class, statistics or signature, and no other signals.',
+      'Answers what a river gauge reads now, free. Not its class, statistics or signature, and no other signals.',
     body: rawSchema,
     ofRecord: rawBody,
   }),

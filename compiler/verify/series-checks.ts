@@ -230,8 +230,8 @@ function givenCore(row: JsonObject, core: JsonValue): JsonValue {
   const off = Object.keys(core).find((name) => {
     const [shown, hashed] = [row[name], core[name]];
     if (shown === undefined || name === 'hash_core_version') return false;
-    const plain = typeof shown !== 'object' && typeof hashed !== 'object';
-    return plain ? shown !== hashed : (shown === null) !== (hashed === null);
+    const isNested = [shown, hashed].every((value) => typeof value === 'object' && value !== null);
+    return !isNested && shown !== hashed;
   });
   if (off !== undefined) throw new TypeError(`"_hash_core.${off}" differs from the row`);
   const subject = rosterSubject(core);

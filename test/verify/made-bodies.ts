@@ -314,7 +314,10 @@ export function city(): JsonObject {
 }
 
 /** A roster of servers, each row with its core, under the names that its rows show. */
-export function roster(shown: readonly string[] = ['alpha', 'beta']): JsonObject {
+export function roster(
+  shown: readonly string[] = ['alpha', 'beta'],
+  more: JsonObject = {},
+): JsonObject {
   const rows = ['alpha', 'beta'].map((server_id, at) => {
     const core = {
       hash_core_version: 3,
@@ -330,6 +333,7 @@ export function roster(shown: readonly string[] = ['alpha', 'beta']): JsonObject
       entity: shown[at] ?? server_id,
       status,
       observed_at,
+      ...more,
       record_hash: hashJson(core),
       _hash_core: core,
     };

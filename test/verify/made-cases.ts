@@ -229,6 +229,15 @@ function signedCases(): MadeCase[] {
       'failed',
     ),
     caseOf('a roster with cores', sold(roster()), 'verified'),
+    caseOf('a row with members of its core', sold(roster(undefined, CORE_MEMBERS)), 'verified'),
+    ...[{ source_ref: [] }, { source_ref: {} }, { source_tier: ['T2'] }, { source_tier: null }].map(
+      (other) =>
+        caseOf(
+          `a row with ${JSON.stringify(other)} beside its core`,
+          sold(roster(undefined, { ...CORE_MEMBERS, ...other })),
+          'failed',
+        ),
+    ),
     caseOf('a row with the core of another subject', sold(roster(['alpha', 'gamma'])), 'failed'),
     caseOf(
       'a row of a roster with another core',
@@ -237,6 +246,9 @@ function signedCases(): MadeCase[] {
     ),
   ];
 }
+
+/** Members that the core of a row has too, alike. */
+const CORE_MEMBERS: JsonObject = { source_ref: null, source_tier: 'T2' };
 
 function proofCases(): MadeCase[] {
   const stored = answered(record(), ANSWERED);

@@ -376,8 +376,8 @@ def given_core(item, core):
     for subject in [core[name] for name in ("service_id", "server_id", "coin_id") if name in core][:1]:
         refuse_if(not is_same(item.get("entity", item.get("service", subject)), subject), "_hash_core: of another row")
     for name in set(core) & set(item) - {"hash_core_version"}:
-        is_plain = not isinstance(core[name], (dict, list)) and not isinstance(item[name], (dict, list))
-        refuse_if(is_plain and not is_same(core[name], item[name]), "_hash_core.%s: differs from the row" % name)
+        is_nested = isinstance(core[name], (dict, list)) and isinstance(item[name], (dict, list))
+        refuse_if(not is_nested and not is_same(core[name], item[name]), "_hash_core.%s: differs from the row" % name)
     return core
 
 def check_record_hashes(body):

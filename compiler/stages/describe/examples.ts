@@ -216,7 +216,8 @@ type SampleAnswers = Readonly<Record<string, object>>;
 function answersAbout(record: SignalRecord): SampleAnswers {
   const { lifecycle } = record;
   const views = RECORD_VIEWS.flatMap(({ product, form, ofRecord }) => {
-    const body = form === '' ? ofRecord(record, { percentile_table: null }) : null;
+    const isSold = form === '' && product.paid;
+    const body = isSold ? ofRecord(record, { percentile_table: null }) : null;
     return body === null ? [] : [[product.path, body] as const];
   });
   const subject = lifecycle && addOnOf(record, 'lifecycle', { lifecycle });
