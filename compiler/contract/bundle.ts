@@ -1,4 +1,5 @@
 import { type Line, legEntity, legMember, type Signal, type SignalEntry } from './catalog/line.ts';
+import type { Statement } from './citation.ts';
 import { defined } from './defined.ts';
 import { type Cadence, freshness, freshnessBasis, freshnessRule } from './freshness.ts';
 import { nameOf, valueText } from './reading-text.ts';
@@ -383,4 +384,16 @@ function point(
 function decisions(points: readonly ReturnType<typeof point>[]): DecisionPoints {
   const useful = points.filter((one) => one !== null);
   return { count: useful.length, points: useful, note: NOTE };
+}
+
+/** When the oldest leg was observed, and when the last one was collected; needs a leg. */
+export function timesOf(
+  legs: readonly LegReading[],
+): Pick<Statement, 'observed_at' | 'retrieved_at'> {
+  const observed = legs.map((leg) => leg.observed_at).sort(byTime);
+  const collected = legs.map((leg) => leg.collected_at).sort(byTime);
+  return {
+    observed_at: defined(observed[0], 'the oldest leg'),
+    retrieved_at: defined(collected.at(-1), 'the leg collected last'),
+  };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Line } from '../contract/catalog/line.ts';
 import { defined } from '../contract/defined.ts';
 import { segmentPath } from '../contract/series.ts';
-import { CITY_ADD_ONS } from '../products/cities.ts';
+import { CITIES } from '../products/cities.ts';
 import { entityFiles } from '../stages/assemble/entity-files.ts';
 import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
 import { sourcedRow } from '../stages/assemble/series.ts';
@@ -208,7 +208,7 @@ class SignalRun {
 
 /** True when some joined body reads this entity: a bundle of the line, its life-cycle answer or a city add-on. */
 function isJoined(line: Line, signalId: string, entity: string): boolean {
-  if ((Object.values(CITY_ADD_ONS).flat() as string[]).includes(signalId)) return true;
+  if (CITIES.some(({ signals }) => signals.includes(signalId))) return true;
   if (line.bundle === undefined) return false;
   if (line.open || line.entities.includes(entity)) return true;
   const mapped = Object.values(line.entityOf ?? {});

@@ -1,6 +1,17 @@
+import {
+  bundleBody,
+  type LegReading,
+  legReadings,
+  placeLegs,
+  thinBundle,
+  timesOf,
+} from '../contract/bundle.ts';
 import type { Line } from '../contract/catalog/line.ts';
-import { bundleSchema, thinBundleSchema } from '../contract/record.ts';
-import { oneOf, type Product, text, thin } from './product.ts';
+import type { Statement } from '../contract/citation.ts';
+import { defined } from '../contract/defined.ts';
+import { knownName } from '../contract/reading-text.ts';
+import { type Bundle, bundleSchema, thinBundleSchema } from '../contract/record.ts';
+import { type JoinedMaker, oneOf, type Product, text, thin } from './product.ts';
 
 const EXAMPLES_MAX = 3;
 
@@ -29,10 +40,55 @@ export function bundleOf(line: Line): Product | null {
   const subject = line.open ? open : oneOf(`one of the ${title}`, entities);
   return {
     ...BUNDLE,
+    ofJoined: bundleMaker(line),
+    forms: { thin: { ...BUNDLE.forms.thin, ofJoined: thinMaker(line) } },
     path,
     params: { [param]: subject, format: thin },
     file: `bundle/${id}/{${param}}.json`,
     summary: `${title}: ${legs}, in causal order`,
     guide: `Answers how the latest readings of ${title} stand together: ${legs}. Not one leg alone or past values, and no score.`,
+  };
+}
+
+function bundleMaker(line: Line): JoinedMaker {
+  return (subject, { namedByLine, leg, subjects }) => {
+    const placed = placeLegs(line, subject, leg);
+    const legs = legReadings(placed);
+    const name = knownName({ named: namedByLine.get(line.id) ?? {} }, subject);
+    const body = bundleBody(line, { subject, name, placed, subjects: subjects() });
+    return body && { body, statement: bundleStatement(line, body, legs) };
+  };
+}
+
+function thinMaker(line: Line): JoinedMaker {
+  return (subject, { leg, usual }) => {
+    if (usual === null) return null;
+    const bundle = usual as Bundle;
+    const legs = legReadings(placeLegs(line, subject, leg));
+    return { body: thinBundle(bundle), statement: thinBundleStatement(line, bundle, legs) };
+  };
+}
+
+/** What the citation of a bundle says. */
+function bundleStatement(line: Line, bundle: Bundle, legs: readonly LegReading[]): Statement {
+  const { path, param } = defined(line.bundle, 'the bundle of the line');
+  const subject = defined(bundle.location ?? bundle.entity, 'the subject of the bundle');
+  return {
+    claim: `${line.title}: joined readings of ${subject}, in causal order`,
+    fact: bundle.cross_line_narrative,
+    target: `${path}?${param}=${encodeURIComponent(subject)}`,
+    ...timesOf(legs),
+  };
+}
+
+/** What the citation of the short form says; the legs themselves say what they read. */
+function thinBundleStatement(line: Line, bundle: Bundle, legs: readonly LegReading[]): Statement {
+  const { target, ...statement } = bundleStatement(line, bundle, legs);
+  const { count, of } = bundle.legs_lit;
+  return {
+    ...statement,
+    claim: `joined readings of ${bundle.location ?? bundle.entity}`,
+    fact: `${count} of ${of} legs lit`,
+    target: `${target}&format=thin`,
   };
 }

@@ -1,7 +1,8 @@
 import * as bodies from '../contract/free-body-schemas.ts';
-import { free, oneOf, optional } from './product.ts';
+import { free, oneOf, optional, TO_FIND } from './product.ts';
 
 export const CHANNELS = free('/gauge/channels', {
+  needed: TO_FIND,
   answer: 'channels',
   summary: 'ways to pay and to connect',
   guide:
@@ -12,6 +13,7 @@ export const CHANNELS = free('/gauge/channels', {
 /** What describes the service. */
 export const DESCRIPTIONS = [
   free('/manifest', {
+    needed: TO_FIND,
     params: {
       all: { ...optional(oneOf('1 for every entry', ['1'])), variant: { '1': 'all' } },
       platform: {
@@ -27,18 +29,21 @@ export const DESCRIPTIONS = [
     body: bodies.manifestSchema,
   }),
   free('/.well-known/x402', {
+    needed: TO_FIND,
     answer: 'manifest',
     summary: 'payment manifest',
     guide: 'Answers which resources are sold, as crawlers of x402 read it. Not what is free.',
     body: bodies.paymentManifestSchema,
   }),
   free('/.well-known/agent-card.json', {
+    needed: TO_FIND,
     file: 'well-known/agent-card.json',
     summary: 'agent card',
     guide:
       'Answers which skills this service has, as a signed agent card. Not over A2A messages: each skill is a GET.',
   }),
   free('/.well-known/agent.json', {
+    needed: TO_FIND,
     file: 'well-known/agent.json',
     summary: 'legacy agent card',
     guide:
@@ -47,6 +52,7 @@ export const DESCRIPTIONS = [
 ] as const;
 
 export const TOOL_SERVER = free('/mcp', {
+  needed: TO_FIND,
   method: 'POST',
   answer: 'rpc',
   summary: 'JSON-RPC 2.0 tool server',

@@ -1,9 +1,10 @@
 import * as bodies from '../contract/free-body-schemas.ts';
-import { free, oneOf, optional, text } from './product.ts';
+import { free, oneOf, optional, TO_FIND, text } from './product.ts';
 
 /** How a buyer finds what is sold. */
 export const FINDING = [
   free('/gauge/coverage', {
+    needed: TO_FIND,
     params: {
       industry: { ...optional(text('industry id', 'aviation')), shows: 'industries' },
       signal_id: { ...optional(text('signal id', 'nas.ground_ops')), shows: 'signals' },
@@ -24,6 +25,7 @@ export const FINDING = [
     body: bodies.coverageSchema,
   }),
   free('/gauge/catalog', {
+    needed: TO_FIND,
     params: {
       signal_id: { ...optional(text('signal id', 'nas.ground_ops')), shows: 'signals' },
       industry: { ...optional(text('industry id', 'aviation')), shows: 'industries' },
@@ -69,6 +71,7 @@ export const FINDING = [
     body: bodies.searchSchema,
   }),
   free('/gauge/preview', {
+    needed: TO_FIND,
     answer: 'preview',
     summary: 'counts, prices and lists of ids',
     guide:

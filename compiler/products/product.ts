@@ -1,5 +1,8 @@
 import type { z } from 'zod';
-import type { SignalRecord } from '../contract/record.ts';
+import type { LegReading, LineagePart } from '../contract/bundle.ts';
+import type { Line, SignalEntry } from '../contract/catalog/line.ts';
+import type { Statement } from '../contract/citation.ts';
+import type { CensusRow, SignalRecord } from '../contract/record.ts';
 
 // What a product is. Each one is a value in the file of its family; `products.ts` lists them. What they cost, which values
 // they take and which bundles stand beside them is data: `contract/catalog/operations.ts` joins both.
@@ -96,10 +99,43 @@ export type RecordMaker = (
   more: { readonly percentile_table: PercentileTable | null },
 ) => object | null;
 
-/** A body as it is delivered: its strict schema, and how one record is made into it where one is enough. */
+/** What a body that joins readings is made of: what compile is about to publish, or what a release holds. */
+export interface JoinedSource {
+  readonly lines: readonly Line[];
+  readonly entryById: ReadonlyMap<string, SignalEntry>;
+  readonly namedByLine: ReadonlyMap<string, SignalEntry['named']>;
+  /** The latest reading of an entity, undefined for none. */
+  leg(signalId: string, entity: string): LegReading | undefined;
+  /** Its record without citation; null for none. */
+  record(signalId: string, entity: string): SignalRecord | null;
+  /** Every entity of a signal in order, as a census shows it. */
+  census(signalId: string): readonly CensusEntry[];
+  /** Every subject that has this body, in order. */
+  subjects(): readonly string[];
+  /** The usual form, where another one is made. */
+  readonly usual: object | null;
+}
+
+/** Makes the body of one subject, and what its citation states; null where nothing is stored of it. */
+export type JoinedMaker = (
+  subject: string,
+  source: JoinedSource,
+) => { readonly body: object; readonly statement: Statement } | null;
+
+/** A body as it is delivered: its strict schema, and how it is made again of the bodies that it repeats. */
 export interface Form {
   readonly body: z.ZodType;
+  /** Of one record alone. */
   readonly ofRecord?: RecordMaker;
+  /** Of the latest readings of several. */
+  readonly ofJoined?: JoinedMaker;
+}
+
+/** What a census takes from one entity. */
+export interface CensusEntry {
+  readonly row: CensusRow;
+  readonly part: LineagePart;
+  readonly collected_at: string;
 }
 
 /** What a reading or its signal has to have, so that an add-on can be made of it. */
@@ -114,16 +150,26 @@ export interface SignalTerm {
   readonly holdsLatest?: true;
 }
 
+/** Why a shop cannot leave an operation out. */
+export const TO_VERIFY = 'buyers verify by it';
+export const TO_FIND = 'answers, descriptions and the page lead to it';
+
 /** One product, or one free operation: everything that code says of it. */
 export interface Product extends TableRow, Partial<Form> {
   /** Which question it answers, and what it does not answer. No other path is named: not every catalogue offers it. */
   readonly guide: string;
   /** Its other compiled forms, by the folder that a parameter's `variant` names. */
   readonly forms?: Readonly<Record<string, Form>>;
+  /** Signals whose latest readings of one city it joins, in their order. */
+  readonly signals?: readonly [string, ...string[]] | undefined;
   readonly term?: SignalTerm | undefined;
   /** Value of `dim` under which `/gauge` leads to it. */
   readonly dim?: string | undefined;
   readonly needs?: readonly Need[];
+  /** Why every shop offers it, as the predicate of a sentence; absent where one may leave it out. */
+  readonly needed?: string;
+  /** Path of another operation, without which it is not offered. */
+  readonly beside?: string;
 }
 
 /** A product as its family writes it: without what follows from the kind of its row. */
@@ -140,6 +186,7 @@ type TypedProduct<P extends string, R extends ProductParts, Paid extends boolean
   readonly paid: Paid;
   readonly params: ParamsOf<R>;
   readonly dim: R extends { readonly dim: infer Dim extends string } ? Dim : undefined;
+  readonly signals: R extends { readonly signals: infer Signals } ? Signals : undefined;
   readonly term: R extends { readonly term: infer Term extends SignalTerm } ? Term : undefined;
 };
 

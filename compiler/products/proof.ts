@@ -1,5 +1,5 @@
 import * as bodies from '../contract/free-body-schemas.ts';
-import { free, optional, type Param, text } from './product.ts';
+import { free, optional, type Param, TO_VERIFY, text } from './product.ts';
 
 const hash: Param = {
   ...text('record hash, whole or at least 8 hex digits of it', 'sha256:00000000'),
@@ -9,6 +9,7 @@ const hash: Param = {
 /** What the log says of a hash or a day. */
 export const LOOK_UPS = [
   free('/gauge/verify', {
+    needed: TO_VERIFY,
     params: { hash },
     answer: 'verify',
     summary: 'look up and recompute a record hash',
@@ -17,6 +18,7 @@ export const LOOK_UPS = [
     body: bodies.verificationSchema,
   }),
   free('/gauge/anchor', {
+    needed: TO_VERIFY,
     params: {
       day: optional(text('day of the batches', '2026-11-20')),
       hash: optional(text('record hash', 'sha256:00000000')),
@@ -32,6 +34,7 @@ export const LOOK_UPS = [
 /** How a buyer checks what was sold. */
 export const CHECKS = [
   free('/verify', {
+    needed: TO_VERIFY,
     method: 'POST',
     answer: 'check',
     summary: 'check a record that the caller holds',
@@ -40,6 +43,7 @@ export const CHECKS = [
     body: bodies.checkSchema,
   }),
   free('/proof/:record_hash', {
+    needed: TO_VERIFY,
     params: { record_hash: hash },
     answer: 'proof',
     summary: 'inclusion proof and anchor state of a record hash, and how to recompute it',
@@ -66,6 +70,7 @@ export const RETIRED = [
 
 /** Where the link of a citation leads. */
 export const CITATION_LINK = free('/v/:record_hash', {
+  needed: TO_VERIFY,
   params: { record_hash: hash },
   answer: 'verify',
   summary: 'look up and recompute a record hash, as citations link it',

@@ -1,9 +1,10 @@
 import { historyPreviewSchema, rawSchema, sampleSchema } from '../contract/free-body-schemas.ts';
 import { rawBody } from '../contract/record-views.ts';
-import { free, oneOf, optional, pair, text } from './product.ts';
+import { free, oneOf, optional, pair, TO_FIND, text } from './product.ts';
 
 export const SAMPLES = [
   free('/gauge/sample', {
+    needed: TO_FIND,
     params: { signal_id: { ...optional(text('signal id', 'airquality.aqi')), shows: 'signals' } },
     file: 'free/sample/{signal_id}.json',
     summary: 'one whole record, free',
@@ -12,6 +13,7 @@ export const SAMPLES = [
     body: sampleSchema,
   }),
   free('/gauge/history-preview', {
+    needed: TO_FIND,
     params: pair,
     file: 'free/history-preview/{signal_id}/{entity}.json',
     summary: 'last seven snapshots',

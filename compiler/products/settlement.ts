@@ -22,6 +22,7 @@ const settlement = (cutoffAliases: readonly string[]): TableParams => ({
 
 export const SETTLEMENT = [
   paid('/resolve', {
+    beside: '/resolve/preview',
     params: settlement([]),
     answer: 'resolve',
     summary: 'filing evidence at a cutoff; describes the filing, never adjudicates the event',
@@ -30,6 +31,7 @@ export const SETTLEMENT = [
     body: resolve.resolveBodySchema,
   }),
   paid('/resolve/proposer', {
+    beside: '/resolve/preview',
     params: settlement(['as_of']),
     answer: 'resolve',
     summary: 'filing evidence in the shape of a proposer feed',

@@ -1,6 +1,5 @@
 import type { Signal, SignalEntry } from '../contract/catalog/line.ts';
 import { encodeSegment } from '../contract/path.ts';
-import { CITY_ADD_ONS } from './cities.ts';
 import type { Endpoint, Need, Product, SignalPrices, SignalTerm } from './product.ts';
 import { findProduct, SIGNAL_PRODUCTS } from './products.ts';
 
@@ -19,8 +18,8 @@ function isProduct(row: Endpoint, entry: SignalEntry): boolean {
   if (file.includes('{signal_id}')) return missingBasis(row, entry.signal) === null;
   if (path === '/gauge/lifecycle') return entry.signal.id.endsWith('.lifecycle');
   const { signal, line } = entry;
-  const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
-  if (city !== undefined) return (city[1] as readonly string[]).includes(signal.id);
+  const { signals } = findProduct(path) ?? {};
+  if (signals !== undefined) return signals.includes(signal.id);
   const { bundle } = line;
   return bundle?.path === path && bundle.legs.some((leg) => leg.signals.includes(signal.id));
 }

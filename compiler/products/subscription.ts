@@ -16,6 +16,7 @@ export const SUBSCRIPTION = [
     body: watch.subscriptionSchema,
   }),
   tokenGated('/gauge/watch', {
+    beside: '/gauge/subscribe',
     params: { items, token },
     answer: 'watch',
     summary: 'latest readings of a watchlist',
@@ -24,6 +25,7 @@ export const SUBSCRIPTION = [
     body: watch.watchSchema,
   }),
   tokenGated('/gauge/watch-changes', {
+    beside: '/gauge/subscribe',
     params: {
       items,
       since: optional(
@@ -41,6 +43,7 @@ export const SUBSCRIPTION = [
     body: watch.watchChangesSchema,
   }),
   tokenGated('/gauge/manifest-sweep', {
+    beside: '/gauge/subscribe',
     params: {
       page: {
         type: 'integer',

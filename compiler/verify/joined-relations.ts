@@ -1,151 +1,79 @@
-import {
-  bundleBody,
-  type LegReading,
-  legOf,
-  legReadings,
-  placeLegs,
-  thinBundle,
-} from '../contract/bundle.ts';
-import type { Line, Signal } from '../contract/catalog/line.ts';
+import { legOf } from '../contract/bundle.ts';
 import { defined } from '../contract/defined.ts';
-import {
-  bundleStatement,
-  censusBody,
-  censusEntry,
-  censusStatement,
-  cityBody,
-  cityStatement,
-  lifecycleBody,
-  lifecycleSignals,
-  lifecycleStatement,
-  thinBundleStatement,
-} from '../contract/joined-bodies.ts';
 import { encodeSegment, type FileRow, parseFilePath } from '../contract/path.ts';
-import { knownName } from '../contract/reading-text.ts';
-import type { Bundle } from '../contract/record.ts';
 import { isObject } from '../contract/strict-json.ts';
-import { CITY_ADD_ONS } from '../products/cities.ts';
-import { endpointAt } from '../products/products.ts';
+import { censusEntry } from '../products/census.ts';
+import type { JoinedSource } from '../products/product.ts';
+import { endpointAt, productOf } from '../products/products.ts';
 import type { FileList } from './file-list.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
-import { placeOf } from './release-place.ts';
+import { type FilePlace, placeOf } from './release-place.ts';
 
-const THIN = 'thin/';
-
-interface Joined {
-  readonly joined: Related;
-  readonly subject: string;
-}
-
-/** How a joined body is made of the records it repeats, by the folder of its file; null where one of them is missing. */
-const MADE: Readonly<Record<string, (of: Joined) => object | null>> = {
-  bundle: madeBundle,
-  'thin/bundle': madeThin,
-  census: madeCensus,
-  air: (of) => madeCity('air', of),
-  precip: (of) => madeCity('precip', of),
-  lifecycle: madeLifecycle,
-  'free/sample': madeSample,
-};
-/** What is made in the words of the tables cannot be made with other tables; a sample is its record. */
-const OF_NO_TABLE = 'free/sample';
+/** A sample is its record, made in the words of no table. */
+const SAMPLE = 'free/sample/';
 
 /** Compares a body that joins stored records with what these make. */
 export function checkJoined(joined: Related): void {
-  const { path, ownTables } = joined;
-  const folder = Object.keys(MADE).find((name) => path.startsWith(`${name}/`));
-  const made = folder === undefined ? undefined : MADE[folder];
-  if (folder === undefined || made === undefined) return;
-  if (!ownTables && folder !== OF_NO_TABLE) return;
-  const [subject = ''] = Object.values(placeOf(path, joined.catalog)?.values ?? {});
-  checkMade(joined, () => made({ joined, subject }));
-}
-
-function madeBundle({ joined, subject }: Joined): object | null {
-  const line = lineAt(joined);
-  const placed = placedLegs(joined, line, subject);
-  const folder = joined.path.slice(0, joined.path.lastIndexOf('/') + 1);
-  const file = `${folder}{${line.bundle.param}}.json`;
-  const row = { path: line.bundle.path, file, params: {} };
-  const subjects = listedIn(joined.bodies.list, row, folder);
-  const named = joined.catalog.namedByLine.get(line.id) ?? {};
-  const name = knownName({ named }, subject);
-  const bundle = bundleBody(line, { subject, name, placed, subjects });
-  const legs = legReadings(placed);
-  joined.count('legs', legs.length);
-  return bundle && cited(bundle, joined.body, bundleStatement(line, bundle, legs));
-}
-
-function madeThin({ joined, subject }: Joined): object | null {
-  const line = lineAt(joined);
-  const usual = storedBody(joined.bodies, joined.path.slice(THIN.length));
-  if (usual === null) return null;
-  const bundle = usual as unknown as Bundle;
-  const legs = legReadings(placedLegs(joined, line, subject));
-  joined.count('forms');
-  return cited(thinBundle(bundle), joined.body, thinBundleStatement(line, bundle, legs));
-}
-
-function lineAt({ path, catalog }: Related) {
-  const operation = placeOf(path, catalog)?.endpoint.path;
-  const line = catalog.lines.find(({ bundle }) => bundle?.path === operation);
-  if (line?.bundle === undefined) throw new RangeError(`no line has a bundle at "${path}"`);
-  return { ...line, bundle: line.bundle };
-}
-
-function placedLegs(joined: Related, line: Line, subject: string) {
-  return placeLegs(line, subject, (signalId, entity) => legAt(joined, signalId, entity));
-}
-
-function legAt(joined: Related, signal_id: string, entity: string): LegReading | undefined {
-  const record = storedRecord(joined.bodies, { signal_id, entity });
-  return record === null ? undefined : legOf(record, signalIn(joined, signal_id));
-}
-
-function signalIn({ catalog }: Related, id: string): Signal | undefined {
-  return catalog.entryById.get(id)?.signal;
-}
-
-/** A census has a row for every record of its signal. */
-function madeCensus({ joined, subject: signal_id }: Joined): object | null {
-  const signal = signalIn(joined, signal_id);
-  const folder = `record/${encodeSegment(signal_id)}/`;
-  const entities = listedIn(joined.bodies.list, endpointAt('/gauge'), folder);
-  const entries = entities.flatMap((entity) => {
-    const record = storedRecord(joined.bodies, { signal_id, entity });
-    return record === null ? [] : [censusEntry(record, legOf(record, signal))];
+  const { path, ownTables, catalog, bodies } = joined;
+  if (path.startsWith(SAMPLE)) checkMade(joined, () => madeSample(joined));
+  const place = ownTables ? placeOf(path, catalog) : null;
+  if (place === null) return;
+  const { endpoint, values, form } = place;
+  const { ofJoined, forms = {} } = productOf(endpoint, catalog.lines);
+  const make = form === '' ? ofJoined : forms[form]?.ofJoined;
+  if (make === undefined) return;
+  const [subject = ''] = Object.values(values);
+  checkMade(joined, () => {
+    const usual = form === '' ? null : storedBody(bodies, path.slice(form.length + 1));
+    const made = make(subject, { ...storedSource(joined, place), usual });
+    return made && cited(made.body, joined.body, made.statement);
   });
-  if (signal === undefined || entries.length === 0) return null;
-  joined.count('legs', entries.length);
-  return cited(censusBody(signal, entries), joined.body, censusStatement(signal, entries));
+  if (form !== '') joined.count('forms');
 }
 
-function madeCity(addon: keyof typeof CITY_ADD_ONS, { joined, subject: loc }: Joined) {
-  const readings = CITY_ADD_ONS[addon].flatMap((signal_id) => {
-    const signed = storedRecord(joined.bodies, { signal_id, entity: loc });
-    if (signed === null) return [];
-    const { _citation, ...record } = signed;
-    return [{ record, leg: legOf(signed, signalIn(joined, signal_id)) }];
-  });
-  if (readings.length === 0) return null;
-  joined.count('legs', readings.length);
-  const listed = new Set(listedIn(joined.bodies.list, endpointAt(`/gauge/${addon}`), `${addon}/`));
-  const { entryById } = joined.catalog;
-  const first = CITY_ADD_ONS[addon].find((id) => entryById.has(id)) ?? '';
-  const cities = entryById.get(first)?.line.entities ?? [];
-  const locs = cities.filter((each) => listed.has(each));
-  const body = cityBody(addon, { loc, readings, locs });
-  return cited(body, joined.body, cityStatement(addon, loc, readings));
+/** What a release holds, as what joined bodies are made of. */
+function storedSource(joined: Related, { endpoint, form }: FilePlace): JoinedSource {
+  const { path, catalog, bodies } = joined;
+  const { lines, entryById, namedByLine } = catalog;
+  const recordOf = (signal_id: string, entity: string) =>
+    storedRecord(bodies, { signal_id, entity });
+  const leg: JoinedSource['leg'] = (signalId, entity) => {
+    const record = recordOf(signalId, entity);
+    if (record === null) return undefined;
+    if (form === '') joined.count('legs');
+    return legOf(record, entryById.get(signalId)?.signal);
+  };
+  return {
+    lines,
+    entryById,
+    namedByLine,
+    usual: null,
+    leg,
+    record(signalId, entity) {
+      const signed = recordOf(signalId, entity);
+      if (signed === null) return null;
+      const { _citation, ...record } = signed;
+      return record;
+    },
+    census(signalId) {
+      const folder = `record/${encodeSegment(signalId)}/`;
+      return listedIn(bodies.list, endpointAt('/gauge'), folder).flatMap((entity) => {
+        const [record, read] = [recordOf(signalId, entity), leg(signalId, entity)];
+        return record === null || read === undefined ? [] : [censusEntry(record, read)];
+      });
+    },
+    subjects() {
+      const listed = listedIn(bodies.list, endpoint, path.slice(0, path.lastIndexOf('/') + 1));
+      const { signals = [] } = productOf(endpoint, lines);
+      const cities = signals.flatMap((id) => entryById.get(id)?.line.entities ?? []);
+      return signals.length === 0
+        ? listed
+        : [...new Set(cities)].filter((one) => listed.includes(one));
+    },
+  };
 }
 
-function madeLifecycle({ joined, subject: entity }: Joined): object | null {
-  const legs = lifecycleSignals(joined.catalog).flatMap((id) => legAt(joined, id, entity) ?? []);
-  if (legs.length === 0) return null;
-  joined.count('legs', legs.length);
-  return cited(lifecycleBody(legs), joined.body, lifecycleStatement(entity, legs));
-}
-
-function madeSample({ joined }: Joined): object | null {
+function madeSample(joined: Related): object | null {
   const { sample } = joined.body;
   if (!isObject(sample)) return null;
   const { signal_id, entity } = sample;

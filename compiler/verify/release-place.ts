@@ -6,6 +6,8 @@ import type { Endpoint } from '../products/product.ts';
 export interface FilePlace {
   readonly endpoint: Endpoint;
   readonly values: Values;
+  /** Folder of another compiled form, like `thin`, or ''. */
+  readonly form: string;
 }
 
 interface Folders {
@@ -24,11 +26,12 @@ export function placeOf(path: string, catalog: Catalog): FilePlace | null {
   known.set(catalog, made);
   const { byFolder, variants } = made;
   const [first = ''] = path.split('/', 1);
-  const plain = variants.has(first) ? path.slice(first.length + 1) : path;
+  const form = variants.has(first) ? first : '';
+  const plain = form === '' ? path : path.slice(form.length + 1);
   const [folder = ''] = plain.split('/', 1);
   for (const endpoint of byFolder.get(folder) ?? []) {
     const values = parseFilePath(endpoint, plain);
-    if (values !== null) return { endpoint, values };
+    if (values !== null) return { endpoint, values, form };
   }
   return null;
 }

@@ -1,7 +1,13 @@
 import { bundleOf } from '../../products/bundle.ts';
-import { CITY_ADD_ONS } from '../../products/cities.ts';
-import type { Endpoint, Param, Params, TableParam, TableRow } from '../../products/product.ts';
-import { OTHER_PRODUCTS, SIGNAL_PRODUCTS, type TablePath } from '../../products/products.ts';
+import type {
+  Endpoint,
+  Param,
+  Params,
+  Product,
+  TableParam,
+  TableRow,
+} from '../../products/product.ts';
+import { findProduct, OTHER_PRODUCTS, SIGNAL_PRODUCTS, TABLE } from '../../products/products.ts';
 import { signalPrices } from '../../products/signal-products.ts';
 import { isBasket } from '../basket.ts';
 import type { Line } from './line.ts';
@@ -33,7 +39,7 @@ export function operationsOf(
 ): readonly Endpoint[] {
   const names = namesOf(lines);
   const bySignal = signalPrices(lines.flatMap(({ signals }) => signals));
-  const known = (row: TableRow): Endpoint[] => {
+  const known = (row: Product): Endpoint[] => {
     const own = bySignal.get(row.path);
     const made = hasReadings(row, lines) ? operationOf(row, names, prices) : [];
     return own === undefined ? made : made.map((each) => ({ ...each, signalPrices: own }));
@@ -54,15 +60,14 @@ export function operationsOf(
     return priced.some((path) => path === shown || path.startsWith(`${shown}/`));
   });
   const paths = new Set<string>(chosen.map(({ path }) => path));
-  return chosen.filter(({ path }) => paths.has(NEEDS[path as TablePath] ?? path));
+  return chosen.filter(({ path }) => paths.has(findProduct(path)?.beside ?? path));
 }
 
 /** Whether the cities have a signal that the add-on of a city reads; true for every other operation. */
-function hasReadings({ path }: TableRow, lines: readonly Line[]): boolean {
-  const read = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`)?.[1];
-  if (read === undefined) return true;
+function hasReadings({ signals }: Product, lines: readonly Line[]): boolean {
+  if (signals === undefined) return true;
   const cities = lines.find(({ id }) => id === CITY_LINE);
-  return cities?.signals.some(({ id }) => (read as readonly string[]).includes(id)) === true;
+  return cities?.signals.some(({ id }) => signals.includes(id)) === true;
 }
 
 /** Names of the catalogue that parameters of the table take: the only legal values, and those that examples show. */
@@ -160,48 +165,17 @@ type Names = ReturnType<typeof namesOf>;
 // What a shop need not offer. A paid operation is left out by having no price; a catalogue that takes prices over, or that
 // has no use for a free operation, names it.
 
-const VERIFY = 'buyers verify by it';
-const FIND = 'answers, descriptions and the page lead to it';
-
 const PREVIEW = '/preview';
-
-/** Free operations that every shop offers, and why. */
-const NEEDED: Readonly<Partial<Record<TablePath, string>>> = {
-  '/gauge/verify': VERIFY,
-  '/v/:record_hash': VERIFY,
-  '/verify': VERIFY,
-  '/proof/:record_hash': VERIFY,
-  '/gauge/anchor': VERIFY,
-  '/gauge/coverage': FIND,
-  '/gauge/catalog': FIND,
-  '/gauge/preview': FIND,
-  '/gauge/sample': FIND,
-  '/gauge/history-preview': FIND,
-  '/gauge/channels': FIND,
-  '/manifest': FIND,
-  '/.well-known/x402': FIND,
-  '/.well-known/agent-card.json': FIND,
-  '/.well-known/agent.json': FIND,
-  '/mcp': FIND,
-};
-
-const NEEDS: Readonly<Partial<Record<TablePath, TablePath>>> = {
-  '/resolve': '/resolve/preview',
-  '/resolve/proposer': '/resolve/preview',
-  '/gauge/watch': '/gauge/subscribe',
-  '/gauge/watch-changes': '/gauge/subscribe',
-  '/gauge/manifest-sweep': '/gauge/subscribe',
-};
 
 /** Why an operation cannot be left out, as the predicate of a sentence; null for one that can. */
 export function neededFor(path: string): string | null {
-  return NEEDED[path as TablePath] ?? null;
+  return findProduct(path)?.needed ?? null;
 }
 
 /** An operation that is offered and cannot be without a path; null where none is. */
 export function userOf(path: string, offered: ReadonlySet<string>): string | null {
-  const users = Object.entries(NEEDS).filter(
-    ([user, other]) => other === path && offered.has(user),
+  const user = TABLE.find(
+    (product: Product) => product.beside === path && offered.has(product.path),
   );
-  return users[0]?.[0] ?? null;
+  return user?.path ?? null;
 }

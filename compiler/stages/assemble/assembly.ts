@@ -1,35 +1,18 @@
-import {
-  bundleBody,
-  isLit,
-  type LegReading,
-  legReadings,
-  type PlacedLeg,
-  placeLegs,
-  thinBundle,
-} from '../../contract/bundle.ts';
+import { isLit, type LegReading, legReadings, placeLegs } from '../../contract/bundle.ts';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import type { Line, SignalEntry } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
-import {
-  bundleStatement,
-  type CensusEntry,
-  type CityReading,
-  censusBody,
-  censusEntry,
-  censusStatement,
-  cityBody,
-  cityStatement,
-  lifecycleBody,
-  lifecycleSignals,
-  lifecycleStatement,
-  thinBundleStatement,
-} from '../../contract/joined-bodies.ts';
-import { knownName, named, nameOf, positionOf, valueText } from '../../contract/reading-text.ts';
+import { named, nameOf, positionOf, valueText } from '../../contract/reading-text.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
 import { NATURE } from '../../contract/words.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
-import { CITY_ADD_ONS } from '../../products/cities.ts';
+import { bundleOf } from '../../products/bundle.ts';
+import { censusEntry } from '../../products/census.ts';
+import { CITIES } from '../../products/cities.ts';
+import { lifecycleSignals } from '../../products/lifecycle.ts';
+import type { CensusEntry, JoinedSource, Product } from '../../products/product.ts';
+import { type EndpointPath, endpointAt } from '../../products/products.ts';
 import { bandOf, dataAgeHours } from '../derive/figures.ts';
 import type { Latest } from '../intake/timeline.ts';
 import { catalogOrder, place } from '../publish/catalog-changes.ts';
@@ -145,73 +128,85 @@ export class Assembly {
     return lines.take();
   }
 
-  #writeBundles(press: Press, { table }: Material): void {
+  #writeBundles(press: Press, material: Material): void {
     const before = this.#output.memory?.state.bundles ?? {};
     for (const line of this.#output.catalog.lines) {
       const signals = line.bundle?.legs.flatMap((leg) => leg.signals) ?? [];
       const known = before[line.id];
-      if (signals.some((id) => this.#hasChanged(id))) this.#writeLine(line, press, table);
+      if (signals.some((id) => this.#hasChanged(id))) this.#writeLine(line, press, material);
       else if (known !== undefined) this.bundles[line.id] = known;
     }
   }
 
   /** The bundles of a line that read a changed leg; all of them when there is a new subject, since each names all. */
-  #writeLine(line: Line, { put, sealer }: Press, table: LatestTable): void {
-    const { catalog } = this.#output;
-    if (line.bundle === undefined || !catalog.operationByPath.has(line.bundle.path)) return;
-    const { path, param } = line.bundle;
-    const named = catalog.namedByLine.get(line.id) ?? {};
+  #writeLine(line: Line, press: Press, material: Material): void {
+    const product = bundleOf(line);
+    if (product === null || !this.#output.catalog.operationByPath.has(product.path)) return;
+    const { table } = material;
     const find = (signalId: string, entity: string) => this.#legOf(table, signalId, entity);
     const all = subjectsOf(line, table).map((subject) => {
-      return { subject, placed: placeLegs(line, subject, find) };
+      const legs = legReadings(placeLegs(line, subject, find));
+      return {
+        subject,
+        states: legs.map((leg) => this.#joined.get(leg.signal_id)?.get(leg.entity)),
+      };
     });
-    const read = all.filter(({ placed }) => legReadings(placed).length > 0);
-    const subjects = read.map(({ subject }) => subject);
-    const isNew = read.some(({ placed }) => this.#states(placed).every((state) => state === true));
+    const read = all.filter(({ states }) => states.length > 0);
+    const source = this.#source(
+      material,
+      read.map(({ subject }) => subject),
+    );
+    const isNew = read.some(({ states }) => states.every((state) => state === true));
     this.bundles[line.id] = read.length;
-    for (const { subject, placed } of read) {
-      if (!isNew && this.#states(placed).every((state) => state === undefined)) continue;
-      const name = knownName({ named }, subject);
-      const bundle = bundleBody(line, { subject, name, placed, subjects });
-      if (bundle === null) continue;
-      const values = { [param]: subject };
-      const legs = legReadings(placed);
-      put(path, values, sealer.seal(bundle, bundleStatement(line, bundle, legs)));
-      const says = thinBundleStatement(line, bundle, legs);
-      put(path, { ...values, format: 'thin' }, sealer.seal(thinBundle(bundle), says));
+    for (const { subject, states } of read) {
+      if (!isNew && states.every((state) => state === undefined)) continue;
+      writeJoined(press, product, subject, source);
     }
   }
 
-  /** Of each leg: true where its entity is new, false where it has new lines, undefined where nothing is new. */
-  #states(placed: readonly PlacedLeg[]): (boolean | undefined)[] {
-    return legReadings(placed).map((leg) => this.#joined.get(leg.signal_id)?.get(leg.entity));
-  }
-
-  #writeCities({ put, sealer }: Press, { table, read }: Material): void {
-    for (const addon of ['air', 'precip'] as const) {
-      const signals = CITY_ADD_ONS[addon];
+  #writeCities(press: Press, material: Material): void {
+    for (const product of CITIES) {
+      const { signals } = product;
       if (!signals.some((id) => this.#hasChanged(id))) continue;
-      const cities = this.#cities(signals).map((loc) => {
-        const readings = signals.flatMap((id) => cityReading(this.#legOf(table, id, loc), read));
-        return { loc, readings };
-      });
-      const known = cities.filter(({ readings }) => readings.length > 0);
-      const locs = known.map(({ loc }) => loc);
-      for (const { loc, readings } of known) {
-        const body = cityBody(addon, { loc, readings, locs });
-        put(`/gauge/${addon}`, { loc }, sealer.seal(body, cityStatement(addon, loc, readings)));
-      }
+      const locs = this.#cities(signals).filter((loc) =>
+        signals.some((id) => material.table.get(id, loc) !== null),
+      );
+      const source = this.#source(material, locs);
+      for (const loc of locs) writeJoined(press, product, loc, source);
     }
   }
 
-  #writeLifecycles({ put, sealer }: Press, { table }: Material): void {
+  #writeLifecycles(press: Press, material: Material): void {
     const ids = lifecycleSignals(this.#output.catalog);
     const changed = new Set(ids.flatMap((id) => [...(this.#joined.get(id)?.keys() ?? [])]));
+    const source = this.#source(material, []);
     for (const entity of changed) {
-      const subjects = ids.flatMap((id) => this.#legOf(table, id, entity) ?? []);
-      const statement = lifecycleStatement(entity, subjects);
-      put('/gauge/lifecycle', { entity }, sealer.seal(lifecycleBody(subjects), statement));
+      writeJoined(press, endpointAt('/gauge/lifecycle'), entity, source);
     }
+  }
+
+  /** What joined bodies are made of: the readings of this release, and the records that were written already. */
+  #source({ table, read }: Material, subjects: readonly string[]): JoinedSource {
+    const { lines, entryById, namedByLine } = this.#output.catalog;
+    return {
+      lines,
+      entryById,
+      namedByLine,
+      usual: null,
+      leg: (signalId, entity) => this.#legOf(table, signalId, entity),
+      record(signalId, entity) {
+        const { _citation, ...record } = recordAt(read, signalId, entity);
+        return record;
+      },
+      census: (signalId) => {
+        const entry = this.#entry(signalId);
+        const all = [...table.all(signalId)];
+        return all
+          .sort((a, b) => (a.reading.entity < b.reading.entity ? -1 : 1))
+          .map((latest) => entryOf(entry, latest));
+      },
+      subjects: () => subjects,
+    };
   }
 
   /** One whole record of each signal is free; the one for no signal is the usual default. */
@@ -228,14 +223,16 @@ export class Assembly {
   }
 
   /** Of each signal with new lines, unless it has too many entities. */
-  #writeCensuses(press: Press, { table, entities }: Material): void {
+  #writeCensuses(press: Press, material: Material): void {
+    const { entities } = material;
+    const source = this.#source(material, []);
     for (const id of [...this.#first.keys()].sort()) {
       const before = this.#output.memory?.state.signals[id]?.entities ?? 0;
       const fits = defined(entities.get(id), 'the number of entities') <= CENSUS_ROWS_MAX;
       if (!fits && before > 0 && before <= CENSUS_ROWS_MAX) {
         throw new ForgottenError(`Cannot keep the census of "${id}": it ends here`);
       }
-      if (fits) writeCensus(this.#entry(id), table.all(id), press);
+      if (fits) writeJoined(press, endpointAt('/gauge/census'), id, source);
     }
   }
 
@@ -266,12 +263,6 @@ function subjectsOf(line: Line, table: LatestTable): string[] {
   return [...subjects].sort();
 }
 
-function cityReading(leg: LegReading | undefined, read: Material['read']): CityReading[] {
-  if (leg === undefined) return [];
-  const { _citation, ...record } = recordAt(read, leg.signal_id, leg.entity);
-  return [{ record, leg }];
-}
-
 function recordAt(read: Material['read'], signalId: string, entity: string): SignalRecord {
   return JSON.parse(Buffer.from(read(recordPath(signalId, entity))).toString('utf8'));
 }
@@ -292,14 +283,29 @@ function merkleSpec() {
 /** Most entities of one census, about 14 MB; a signal with more has none, for a part of it would be no census. */
 const CENSUS_ROWS_MAX = 20_000;
 
-/** Writes `/gauge/census` of a signal: all of its entities, at least one. */
-function writeCensus(entry: SignalEntry, all: Iterable<Latest>, { put, sealer }: Press): void {
-  const { signal } = entry;
-  const entries = [...all]
-    .sort((a, b) => (a.reading.entity < b.reading.entity ? -1 : 1))
-    .map((latest) => entryOf(entry, latest));
-  const body = sealer.seal(censusBody(signal, entries), censusStatement(signal, entries));
-  put('/gauge/census', { signal_id: signal.id }, body);
+/** Writes each form of a joined body of one subject, signed; nothing where nothing is stored of it. */
+function writeJoined(
+  { put, sealer }: Press,
+  { path, file = '', params, ofJoined, forms = {} }: Product,
+  subject: string,
+  source: JoinedSource,
+): void {
+  const made = ofJoined?.(subject, source);
+  if (made == null) return;
+  const [, name = ''] = /\{([a-z_]+)\}/.exec(file) ?? [];
+  const values = { [name]: subject };
+  put(path as EndpointPath, values, sealer.seal(made.body, made.statement));
+  for (const [param, { variant = {} }] of Object.entries(params)) {
+    for (const [value, folder] of Object.entries(variant)) {
+      const form = forms[folder]?.ofJoined?.(subject, { ...source, usual: made.body });
+      if (form == null) continue;
+      put(
+        path as EndpointPath,
+        { ...values, [param]: value },
+        sealer.seal(form.body, form.statement),
+      );
+    }
+  }
 }
 
 /** What the record of a reading says of it, before it is written. */

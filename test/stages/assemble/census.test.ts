@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
-import { censusBody, censusEntry } from '../../../compiler/contract/joined-bodies.ts';
 import { censusBodySchema } from '../../../compiler/contract/record.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
+import { censusBody, censusEntry } from '../../../compiler/products/census.ts';
 import { legReading } from '../../../compiler/stages/assemble/assembly.ts';
 import { coreFields } from '../../../compiler/stages/assemble/entity-record.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
