@@ -5,6 +5,9 @@ import { defined } from '../contract/defined.ts';
 import { DAY_MS } from '../contract/iso-time.ts';
 import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import { FILES_NAME, type FileEntry, RELEASE_NAME, RELEASES_FOLDER } from '../contract/release.ts';
+import { BUNDLE } from '../products/bundle.ts';
+import type { Product } from '../products/product.ts';
+import { TABLE } from '../products/products.ts';
 import {
   currentName,
   readRelease,
@@ -160,15 +163,12 @@ export interface Measured {
 
 /** Kinds of files by the folder that they stand in, below that of all stored files or below the data folder. */
 const KINDS = new Map<string, string>([
-  ['record', 'records'],
-  ...['history', 'ruler', 'calibrated', 'strata'].map((name) => [name, 'add-ons'] as const),
-  ...['series', 'segment'].map((name) => [name, 'series and segments'] as const),
-  ['bundle', 'bundles'],
-  ...['air', 'precip', 'lifecycle'].map((name) => [name, 'cities and lifecycles'] as const),
-  ['census', 'censuses'],
-  ...['roster', 'subject', 'filing', 'document'].map(
-    (name) => [name, 'rosters and filings'] as const,
+  ...TABLE.flatMap(({ kind, file = '' }: Product) =>
+    kind === undefined ? [] : [[file.split('/')[0] ?? '', kind] as const],
   ),
+  ['segment', 'series and segments'],
+  ['bundle', BUNDLE.kind],
+  ['filing', 'rosters and filings'],
   ['free', 'samples and previews'],
   ['verify', 'look-ups'],
   ['log', 'log'],

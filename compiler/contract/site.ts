@@ -18,6 +18,8 @@ export interface SitePrice {
   readonly price_usd: string;
   /** Signals that cost something else, as words after the price; absent where all cost the same. */
   readonly other_prices?: string;
+  /** Names of the parameters that it needs. */
+  readonly asks: readonly string[];
   readonly summary: string;
 }
 

@@ -21,6 +21,7 @@ function addOn<const Dim extends string>(
 ) {
   return {
     dim,
+    kind: 'add-ons',
     file: `${dim}/{signal_id}/{entity}.json`,
     term: { word: dim, isPart: true },
     body: z.strictObject({ ...addOnHeadSchema, [dim]: member, ...addOnTailSchema }),

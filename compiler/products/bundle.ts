@@ -21,6 +21,7 @@ export const BUNDLE = {
   paid: true,
   token: false,
   tag: '[3-LEG]',
+  kind: 'bundles',
   answer: 'file',
   body: bundleSchema,
   forms: { thin: { body: thinBundleSchema } },

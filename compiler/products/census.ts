@@ -15,6 +15,7 @@ export const CENSUS = paid('/gauge/census', {
   tag: '[BATCH+PROOF]',
   params: { signal_id: signalId },
   file: 'census/{signal_id}.json',
+  kind: 'censuses',
   term: { word: 'census', holdsLatest: true },
   summary: 'all entities of one signal at their latest reading',
   guide:

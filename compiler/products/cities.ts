@@ -47,14 +47,15 @@ function city(addon: keyof typeof CITY_ADD_ONS, signals: readonly [string, ...st
   const file = `${addon}/{loc}.json`;
   const ofJoined: JoinedMaker = (loc, { leg: legOf, record: recordOf, subjects }) => {
     const readings = signals.flatMap((signalId): CityReading[] => {
-      const [leg, record] = [legOf(signalId, loc), recordOf(signalId, loc)];
+      const leg = legOf(signalId, loc);
+      const record = leg === undefined ? null : recordOf(signalId, loc);
       return leg === undefined || record === null ? [] : [{ leg, record }];
     });
     if (readings.length === 0) return null;
     const body = cityBody(addon, { loc, readings, locs: subjects() });
     return { body, statement: cityStatement(addon, loc, readings) };
   };
-  return { file, signals, ofJoined };
+  return { file, kind: 'cities and lifecycles', signals, ofJoined };
 }
 
 /** `/gauge/air` or `/gauge/precip` of one city, among all cities that have readings, from whole records; needs at least one. */

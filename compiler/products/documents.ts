@@ -5,9 +5,16 @@ import { cityLoc, type Product, paid, pair, type TableRow, text } from './produc
 const FOLDER = 'document/';
 
 /** Legs in causal order. */
-const legs = { tag: '[3-LEG]', body: legsDocumentSchema } as const satisfies Partial<Product>;
+const legs = {
+  kind: 'rosters and filings',
+  tag: '[3-LEG]',
+  body: legsDocumentSchema,
+} as const satisfies Partial<Product>;
 /** A text with rows. */
-const article = { body: articleSchema } as const satisfies Partial<Product>;
+const article = {
+  kind: 'rosters and filings',
+  body: articleSchema,
+} as const satisfies Partial<Product>;
 const topic = text('topic id', 'energy');
 
 export const MACRO = paid('/gauge/macro-reconcile-full', {

@@ -11,6 +11,7 @@ export const LIFECYCLE = paid('/gauge/lifecycle', {
   summary: 'official life-cycle state of one subject',
   guide:
     'Answers which official life-cycle state a subject is in and since when. Not why, and not for places that are measured.',
+  kind: 'cities and lifecycles',
   body: lifecycleBodySchema,
   ofJoined: (entity, { lines, leg }) => {
     const subjects = lifecycleSignals({ lines }).flatMap((id) => leg(id, entity) ?? []);

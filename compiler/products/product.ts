@@ -162,6 +162,8 @@ export interface Product extends TableRow, Partial<Form> {
   readonly forms?: Readonly<Record<string, Form>>;
   /** Signals whose latest readings of one city it joins, in their order. */
   readonly signals?: readonly [string, ...string[]] | undefined;
+  /** How `stats` calls its files; absent where their folder is shared with other kinds. */
+  readonly kind?: string;
   readonly term?: SignalTerm | undefined;
   /** Value of `dim` under which `/gauge` leads to it. */
   readonly dim?: string | undefined;

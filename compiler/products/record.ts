@@ -20,6 +20,7 @@ export const RECORD = paid('/gauge', {
   summary: 'one signal record',
   guide:
     'Answers what one signal reads at one entity now, with change, official class, seasonal place and signature. Not past values, and not several signals or entities at once.',
+  kind: 'records',
   term: { word: 'latest' },
   body: recordSchema,
   ofRecord: (record) => record,

@@ -6,6 +6,7 @@ import { free, optional, type Product, paid, text, verifiable } from './product.
 const batch = (path: string, summary: string) =>
   ({
     tag: '[BATCH+PROOF]',
+    kind: 'rosters and filings',
     params: { verifiable },
     file: `roster${path}.json`,
     summary,
@@ -56,6 +57,7 @@ export const ROSTERS = [
 export const SUBJECTS = [
   paid('/trust/precheck', {
     params: { service: text('x402 service id', 'weather-sample-example') },
+    kind: 'rosters and filings',
     file: 'subject/trust/{service}.json',
     summary: 'demand record of one x402 service',
     guide:
@@ -64,6 +66,7 @@ export const SUBJECTS = [
   }),
   paid('/mcp/server', {
     params: { name: text('MCP server id', 'sample-weather-mcp') },
+    kind: 'rosters and filings',
     file: 'subject/mcp/{name}.json',
     summary: 'one MCP server',
     guide:
@@ -72,6 +75,7 @@ export const SUBJECTS = [
   }),
   paid('/stable/coin', {
     params: { symbol: { ...text('stablecoin symbol', 'SAMPLEUSD'), upperCase: true } },
+    kind: 'rosters and filings',
     file: 'subject/stable/{symbol}.json',
     summary: 'one stablecoin',
     guide:

@@ -31,6 +31,7 @@ export const SERIES = paid('/gauge/history-series', {
   },
   answer: 'series',
   file: SERIES_FILE,
+  kind: 'series and segments',
   term: { word: 'series', holdsLatest: true },
   summary: 'full retained series, oldest first',
   guide:

@@ -67,13 +67,15 @@ export function tableOf(headings: readonly string[], rows: readonly HTMLElement[
   return el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows));
 }
 
-/** Operations of signal and entity; others take another parameter, and only their path is known here. */
-const PAIRED = /^\/gauge(\/(ruler|calibrated|strata|history|history-series))?$/;
-
-function buyLink({ path }: SitePrice, signal_id: string, entity: string): HTMLElement {
-  if (PAIRED.test(path)) return el('a', { href: addressOf(path, { signal_id, entity }) }, path);
-  if (path === '/gauge/census') return el('a', { href: addressOf(path, { signal_id }) }, path);
-  return el('code', {}, path);
+/** The address that asks its price; of an operation that takes something else only its path is known here. */
+function buyLink({ path, asks }: SitePrice, signal_id: string, entity: string): HTMLElement {
+  const known = new Map([
+    ['signal_id', signal_id],
+    ['entity', entity],
+  ]);
+  if (!asks.every((name) => known.has(name))) return el('code', {}, path);
+  const values = Object.fromEntries(asks.map((name) => [name, known.get(name) ?? '']));
+  return el('a', { href: addressOf(path, values) }, path);
 }
 
 export function freeLinks({ signal_id, raw }: PageSignal, entity: string): HTMLElement {

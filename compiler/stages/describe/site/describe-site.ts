@@ -161,7 +161,9 @@ function siteSignals(material: ShopMaterial): SiteSignals {
 function priceRow(row: Endpoint): SitePrice {
   const other = otherPrices(priceBySignal(row));
   const prices = { price_usd: priceOf(row), ...(other === '' ? {} : { other_prices: other }) };
-  return { path: row.path, ...prices, summary: row.summary };
+  const needed = Object.entries(row.params).filter(([, { required }]) => required);
+  const asks = needed.map(([name]) => name);
+  return { path: row.path, ...prices, asks, summary: row.summary };
 }
 
 function signalOfSite(
