@@ -1,4 +1,5 @@
-import { metricUnit, roundDecimal, subtractDecimal } from './units.ts';
+import { roundDecimal, subtractDecimal } from './decimal.ts';
+import { metricUnit } from './units.ts';
 
 /** One official class: it begins at `at`, in the ruler's unit. */
 export interface RulerStep {

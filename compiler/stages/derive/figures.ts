@@ -1,4 +1,5 @@
 import type { Signal } from '../../contract/catalog/line.ts';
+import { roundDecimal } from '../../contract/decimal.ts';
 import { ageHours } from '../../contract/freshness.ts';
 import type { RecordSource, StandardRuler } from '../../contract/record.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Ruler,
   standingOn,
 } from '../../contract/rulers.ts';
-import { roundDecimal } from '../../contract/units.ts';
 import { GRADE, SCOPE } from '../../contract/words.ts';
 import type { Reading } from '../intake/reading.ts';
 
