@@ -4,7 +4,6 @@ import { catalogSchemaText } from '../contract/catalog/catalog-file.ts';
 import type { SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
-import { metricUnit } from '../contract/units.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
@@ -15,10 +14,28 @@ export function defineLines(command: Command, { print }: CommandSettings): void 
     .argument('[id]', 'a line, a signal or a collection')
     .option('--snapshots <folder>', 'folder of batches, with the catalogue', 'snapshots')
     .option('--schema', 'print the JSON Schema of catalogue files, by which editors complete them')
-    .action((id: string | undefined, { snapshots, schema }: { snapshots: string; schema?: true }) =>
+    .option('--units', 'list the units that a metric may end in')
+    .action((id: string | undefined, { snapshots, schema, units }: LinesFlags) => {
       // What is printed ends its line itself.
-      print(schema ? catalogSchemaText().trimEnd() : linesText(loadCatalog(snapshots).catalog, id)),
-    );
+      if (schema) return print(catalogSchemaText().trimEnd());
+      const { catalog } = loadCatalog(snapshots);
+      print(units ? unitsText(catalog) : linesText(catalog, id));
+    });
+}
+
+interface LinesFlags {
+  readonly snapshots: string;
+  readonly schema?: true;
+  readonly units?: true;
+}
+
+/** The units of a catalogue, one a line: how names of metrics end in it, its name, and what people read after a number. */
+function unitsText({ units }: Catalog): string {
+  const rows = [...units.values()].map(({ symbol, name, quantity, label, range }) => {
+    const read = [label, range === undefined ? '' : `from ${range.from}`].filter(Boolean);
+    return `  _${symbol.padEnd(12)} ${name} (${[quantity, ...read].join(', ')})`;
+  });
+  return ['Units, by the end of a metric:', ...rows].join('\n');
 }
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';
@@ -59,10 +76,10 @@ function hintFor({ signals, lines }: Catalog, id: string): string {
 
 function signalText(entry: SignalEntry): string {
   const { signal, line } = entry;
-  const { id, measures, cadence, metrics, bands, range, ownThresholds } = signal;
+  const { id, measures, cadence, metrics, unitOf, bands, range, ownThresholds } = signal;
   const [main, ...others] = metrics.map((name) => {
-    const { unit, label } = metricUnit(name);
-    return unit === ''
+    const label = unitOf[name]?.label;
+    return label === undefined
       ? `${name} (text)`
       : `${name} (number${label === '' ? '' : `, ${label}`}, or null)`;
   });
@@ -119,17 +136,17 @@ const CAPTURED = { capture_date: COLLECTED_AT.slice(0, 10), ...ORIGIN };
 
 /** A line of a signal's file that intake accepts; nothing of it was observed. */
 export function exampleReading({ signal, line }: SignalEntry): object {
-  const { metrics, bands, range } = signal;
+  const { metrics, unitOf, bands, range } = signal;
   const [state = 'text'] = line.states ?? [];
   const [band] = bands ?? [];
   const [main, ...others] = metrics;
   // The main metric comes first, and then the band.
   const entries: [string, string | number][] = [
-    [main, metricUnit(main).unit === '' ? state : (range?.from ?? 1)],
+    [main, unitOf[main] === undefined ? state : (range?.from ?? 1)],
     ...(band === undefined ? [] : [['band', band] as [string, string]]),
     ...others.map((name): [string, string | number] => [
       name,
-      metricUnit(name).unit === '' ? 'text' : 1,
+      unitOf[name] === undefined ? 'text' : 1,
     ]),
   ];
   const ends = { birth_at: null, end_at: null, death_type: null, context: null };

@@ -57,7 +57,8 @@ function ownRuler(signal: Signal, reading: Reading): Ruler | null {
     const at = given[band];
     return at === undefined ? [] : [{ band, at }];
   });
-  const own = ownScale(signal.metrics[0], steps);
+  const [metric] = signal.metrics;
+  const own = ownScale({ metric, unit: signal.unitOf[metric]?.label ?? '' }, steps);
   if (own === null) return null;
   return {
     ...own,
