@@ -4,6 +4,7 @@ import { catalogSchemaText } from '../contract/catalog/catalog-file.ts';
 import type { SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
+import type { UnitRange } from '../contract/units.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
@@ -30,10 +31,10 @@ interface LinesFlags {
 }
 
 /** The units of a catalogue, one a line: how names of metrics end in it, its name, and what people read after a number. */
-function unitsText({ units }: Catalog): string {
+export function unitsText({ units }: Catalog): string {
   const rows = [...units.values()].map(({ symbol, name, quantity, label, range }) => {
-    const read = [label, range === undefined ? '' : `from ${range.from}`].filter(Boolean);
-    return `  _${symbol.padEnd(12)} ${name} (${[quantity, ...read].join(', ')})`;
+    const said = [quantity, label, range === undefined ? '' : rangeText(range)].filter(Boolean);
+    return `  _${symbol.padEnd(12)} ${name} (${said.join(', ')})`;
   });
   return ['Units, by the end of a metric:', ...rows].join('\n');
 }
@@ -68,6 +69,10 @@ export function linesText(catalog: Catalog, id?: string): string {
   );
 }
 
+function rangeText({ from, to }: UnitRange): string {
+  return to === undefined ? `from ${from}` : `from ${from} to ${to}`;
+}
+
 function hintFor({ signals, lines }: Catalog, id: string): string {
   const ids = [...signals, ...COLLECTIONS, ...lines].map((row) => row.id);
   const suggestion = nearest(id, ids);
@@ -87,7 +92,7 @@ function signalText(entry: SignalEntry): string {
     `${id}: ${measures}`,
     `  file        <batch>/${id}.ndjson`,
     `  cadence     ${cadence}`,
-    `  main metric ${main}${range === undefined ? '' : `, from ${range.from}${range.to === undefined ? '' : ` to ${range.to}`}`}`,
+    `  main metric ${main}${range === undefined ? '' : `, ${rangeText(range)}`}`,
     ...(others.length === 0 ? [] : [`  and         ${others.join(', ')}`]),
     ...(bands === undefined ? [] : [`  band        ${bands.join(', ')}`]),
     ...(ownThresholds === undefined ? [] : [`  thresholds  ${ownThresholds.join(', ')}`]),
