@@ -15,6 +15,7 @@ const FERRIES = {
   entities: ['ferry-a'],
   signals: [{ id: 'ferries.delay', measures: 'delay', cadence: 'hourly', metrics: ['delay_min'] }],
 };
+const KNOT = { name: 'knot', quantity: 'speed', label: 'kn' };
 const WIND = { id: 'tides.wind', measures: 'wind', cadence: 'hourly', metrics: ['wind_kt'] };
 
 /** What one file alone shows. */
@@ -50,6 +51,21 @@ export const FORMAT_FAULTS: readonly BrokenRow[] = [
     [['notes.txt', '', '']],
     [
       'catalog/notes.txt not a file of a catalogue; name a plain file with lower-case letters, such as tides.json',
+    ],
+  ],
+  [
+    'a unit without a name and of an unknown member, and one that no metric can end in',
+    [
+      [
+        'harbour.json',
+        '/units',
+        { kn: { quantity: 'speed', label: 'kn', plural: 'knots' }, Kn: KNOT },
+      ],
+    ],
+    [
+      'catalog/harbour.json /units/kn/name: missing; add it',
+      'catalog/harbour.json /units/kn: unknown member "plural"; remove it',
+      'catalog/harbour.json /units/Kn: write the symbol of a unit in lower snake case, such as ms',
     ],
   ],
   [
@@ -466,14 +482,39 @@ export const MISFITS: readonly BrokenRow[] = [
     'a metric without a unit',
     [['tides.json', '/lines/0/signals/1/metrics/0', 'height']],
     [
-      'catalog/tides.json /lines/0/signals/1/metrics/0: "height" ends in no known unit; write it as in level_m or wait_min',
+      'catalog/tides.json /lines/0/signals/1/metrics/0: "height" ends in no known unit; write it as in level_m or wait_min, or add the unit to "units" of this file; the known ones stand in compiler/contract/catalog/builtin/units.json ("signalpress lines --units")',
+    ],
+  ],
+  [
+    'limits of a unit upside down',
+    [['harbour.json', '/units', { kn: { ...KNOT, range: { from: 5, to: 5 } } }]],
+    ['catalog/harbour.json /units/kn/range/to: 5 is not above 5; correct it'],
+  ],
+  [
+    'a unit in two files',
+    [
+      ['harbour.json', '/units', { kn: KNOT }],
+      ['tides.json', '/units', { kn: KNOT }],
+    ],
+    ['catalog/tides.json /units/kn: a second unit "kn"; rename one, or remove it'],
+  ],
+  [
+    'a built-in unit in other words',
+    [['harbour.json', '/units', { m: { ...KNOT, name: 'mile' } }]],
+    ['catalog/harbour.json /units/m: "m" is the built-in unit "metre"; write another symbol'],
+  ],
+  [
+    'a unit that takes a metric of the built-in catalogue from its own',
+    [['harbour.json', '/units', { '30d_mm': KNOT }]],
+    [
+      'catalog/harbour.json /units/30d_mm: changes the unit of "precip_30d_mm", which is "mm"; write another symbol',
     ],
   ],
   [
     'a life-cycle leg without a unit',
     [['tides.json', '/lines/1/lifecycle/legs/1/metrics/0', 'delay']],
     [
-      'catalog/tides.json /lines/1/lifecycle/legs/1/metrics/0: "delay" ends in no known unit; write it as in level_m or wait_min',
+      'catalog/tides.json /lines/1/lifecycle/legs/1/metrics/0: "delay" ends in no known unit; write it as in level_m or wait_min, or add the unit to "units" of this file; the known ones stand in compiler/contract/catalog/builtin/units.json ("signalpress lines --units")',
     ],
   ],
   [

@@ -4,7 +4,7 @@ import { catalogSchemaText } from '../contract/catalog/catalog-file.ts';
 import type { SignalEntry } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
-import { metricUnit } from '../contract/units.ts';
+import type { UnitRange } from '../contract/units.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
@@ -15,10 +15,28 @@ export function defineLines(command: Command, { print }: CommandSettings): void 
     .argument('[id]', 'a line, a signal or a collection')
     .option('--snapshots <folder>', 'folder of batches, with the catalogue', 'snapshots')
     .option('--schema', 'print the JSON Schema of catalogue files, by which editors complete them')
-    .action((id: string | undefined, { snapshots, schema }: { snapshots: string; schema?: true }) =>
+    .option('--units', 'list the units that a metric may end in')
+    .action((id: string | undefined, { snapshots, schema, units }: LinesFlags) => {
       // What is printed ends its line itself.
-      print(schema ? catalogSchemaText().trimEnd() : linesText(loadCatalog(snapshots).catalog, id)),
-    );
+      if (schema) return print(catalogSchemaText().trimEnd());
+      const { catalog } = loadCatalog(snapshots);
+      print(units ? unitsText(catalog) : linesText(catalog, id));
+    });
+}
+
+interface LinesFlags {
+  readonly snapshots: string;
+  readonly schema?: true;
+  readonly units?: true;
+}
+
+/** The units of a catalogue, one a line: how names of metrics end in it, its name, and what people read after a number. */
+export function unitsText({ units }: Catalog): string {
+  const rows = [...units.values()].map(({ symbol, name, quantity, label, range }) => {
+    const said = [quantity, label, range === undefined ? '' : rangeText(range)].filter(Boolean);
+    return `  _${symbol.padEnd(12)} ${name} (${said.join(', ')})`;
+  });
+  return ['Units, by the end of a metric:', ...rows].join('\n');
 }
 
 const OBSERVED_AT = '2026-11-20T10:45:00Z';
@@ -51,6 +69,10 @@ export function linesText(catalog: Catalog, id?: string): string {
   );
 }
 
+function rangeText({ from, to }: UnitRange): string {
+  return to === undefined ? `from ${from}` : `from ${from} to ${to}`;
+}
+
 function hintFor({ signals, lines }: Catalog, id: string): string {
   const ids = [...signals, ...COLLECTIONS, ...lines].map((row) => row.id);
   const suggestion = nearest(id, ids);
@@ -59,10 +81,10 @@ function hintFor({ signals, lines }: Catalog, id: string): string {
 
 function signalText(entry: SignalEntry): string {
   const { signal, line } = entry;
-  const { id, measures, cadence, metrics, bands, range, ownThresholds } = signal;
+  const { id, measures, cadence, metrics, unitOf, bands, range, ownThresholds } = signal;
   const [main, ...others] = metrics.map((name) => {
-    const { unit, label } = metricUnit(name);
-    return unit === ''
+    const label = unitOf[name]?.label;
+    return label === undefined
       ? `${name} (text)`
       : `${name} (number${label === '' ? '' : `, ${label}`}, or null)`;
   });
@@ -70,7 +92,7 @@ function signalText(entry: SignalEntry): string {
     `${id}: ${measures}`,
     `  file        <batch>/${id}.ndjson`,
     `  cadence     ${cadence}`,
-    `  main metric ${main}${range === undefined ? '' : `, from ${range.from}${range.to === undefined ? '' : ` to ${range.to}`}`}`,
+    `  main metric ${main}${range === undefined ? '' : `, ${rangeText(range)}`}`,
     ...(others.length === 0 ? [] : [`  and         ${others.join(', ')}`]),
     ...(bands === undefined ? [] : [`  band        ${bands.join(', ')}`]),
     ...(ownThresholds === undefined ? [] : [`  thresholds  ${ownThresholds.join(', ')}`]),
@@ -119,17 +141,17 @@ const CAPTURED = { capture_date: COLLECTED_AT.slice(0, 10), ...ORIGIN };
 
 /** A line of a signal's file that intake accepts; nothing of it was observed. */
 export function exampleReading({ signal, line }: SignalEntry): object {
-  const { metrics, bands, range } = signal;
+  const { metrics, unitOf, bands, range } = signal;
   const [state = 'text'] = line.states ?? [];
   const [band] = bands ?? [];
   const [main, ...others] = metrics;
   // The main metric comes first, and then the band.
   const entries: [string, string | number][] = [
-    [main, metricUnit(main).unit === '' ? state : (range?.from ?? 1)],
+    [main, unitOf[main] === undefined ? state : (range?.from ?? 1)],
     ...(band === undefined ? [] : [['band', band] as [string, string]]),
     ...others.map((name): [string, string | number] => [
       name,
-      metricUnit(name).unit === '' ? 'text' : 1,
+      unitOf[name] === undefined ? 'text' : 1,
     ]),
   ];
   const ends = { birth_at: null, end_at: null, death_type: null, context: null };

@@ -1,6 +1,5 @@
 import type { NamedEntity, Signal, SignalEntry } from './catalog/line.ts';
 import type { Statement } from './citation.ts';
-import { metricUnit } from './units.ts';
 
 /** What is said of a reading in words. */
 export interface Worded {
@@ -15,7 +14,7 @@ export interface Worded {
 export function valueText(signal: Signal, { current }: Pick<Worded, 'current'>): string {
   const [metric] = signal.metrics;
   const value = current[metric];
-  const { label } = metricUnit(metric);
+  const label = signal.unitOf[metric]?.label ?? '';
   if (value === null || value === undefined) return 'no value';
   return label === '' ? String(value) : `${String(value)} ${label}`;
 }

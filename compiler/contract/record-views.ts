@@ -1,12 +1,12 @@
 import { bandOfRecord, byTime } from './bundle.ts';
 import type { Signal } from './catalog/line.ts';
+import { subtractDecimal } from './decimal.ts';
 import { HOUR_MS } from './iso-time.ts';
 import { positionIn } from './reading-text.ts';
 import type { MetricChange, Provenance, SignalRecord } from './record.ts';
 import type { CatalogRow } from './release.ts';
 import { atRequest } from './request-time.ts';
 import type { SeriesRow } from './series.ts';
-import { subtractDecimal } from './units.ts';
 import { NATURE_SHORT } from './words.ts';
 
 // Bodies that repeat one record, each as a pure function of it. The compiler publishes what they return, and `verify` makes

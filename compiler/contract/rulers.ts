@@ -1,4 +1,4 @@
-import { metricUnit, roundDecimal, subtractDecimal } from './units.ts';
+import { roundDecimal, subtractDecimal } from './decimal.ts';
 
 /** One official class: it begins at `at`, in the ruler's unit. */
 export interface RulerStep {
@@ -105,12 +105,11 @@ function normalizedIndex(ruler: Ruler, value: number): number {
 
 /** The scale of an entity's own thresholds, lowest first; null without any. Who set them is for the reading to say. */
 export function ownScale(
-  metric: string,
+  { metric, unit }: Pick<Ruler, 'metric' | 'unit'>,
   steps: readonly RulerStep[],
 ): Omit<Ruler, 'scale' | 'provenance'> | null {
   const actionBand = steps[0]?.band;
   if (actionBand === undefined) return null;
   const mildest = { band: `below-${actionBand}`, at: Number.NEGATIVE_INFINITY };
-  const { label: unit } = metricUnit(metric);
   return { metric, unit, direction: 'up', edge: 'worse', actionBand, steps: [mildest, ...steps] };
 }

@@ -1,108 +1,74 @@
-/** Values that a metric can have. */
+import { BUILTIN_FILES } from './catalog/builtin-files.ts';
+
+/** Values that something can have, in its own unit. */
 export interface UnitRange {
   readonly from: number;
   readonly to?: number;
 }
-const FROM_ZERO: UnitRange = { from: 0 };
 
-/**
- * Unit suffixes a metric name may end in, a longer one before a shorter one that it ends in, with the text people read. A
- * unit that measures or counts what cannot be negative has limits; a price, a stage or a change can be below zero.
- */
-export const UNITS: readonly (readonly [suffix: string, label: string, limits?: UnitRange])[] = [
-  ['degree_days', 'degree days', FROM_ZERO],
-  ['usd_therm', 'USD per therm'],
-  ['usd_tco2e', 'USD per t CO₂e'],
-  ['usd_gal', 'USD per gallon'],
-  ['usd_kwh', 'USD per kWh'],
-  ['celsius', '°C'],
-  ['notches', 'notches'],
-  ['index', ''],
-  ['count', '', FROM_ZERO],
-  ['ratio', 'times'],
-  ['ugm3', 'µg/m³', FROM_ZERO],
-  ['feet', 'ft'],
-  ['days', 'days'],
-  ['usd', 'USD'],
-  ['hpa', 'hPa', FROM_ZERO],
-  ['kpa', 'kPa', FROM_ZERO],
-  ['cfs', 'ft³/s'],
-  ['cms', 'm³/s'],
-  ['aqi', 'AQI', FROM_ZERO],
-  ['mag', 'magnitude'],
-  ['mmi', 'MMI'],
-  ['min', 'min'],
-  ['pct', '%'],
-  ['kt', 'kt', FROM_ZERO],
-  ['mph', 'mph', FROM_ZERO],
-  ['kmh', 'km/h', FROM_ZERO],
-  ['mm', 'mm'],
-  ['cm', 'cm'],
-  ['in', 'in'],
-  ['km', 'km'],
-  ['mw', 'MW'],
-  ['mi', 'mi'],
-  ['ft', 'ft'],
-  ['c', '°C'],
-  ['f', '°F'],
-  ['k', 'K'],
-  ['m', 'm'],
-];
-
-/** Splits `stage_ft` into stem and unit; a name without a known unit has unit ''. */
-export function metricUnit(metric: string): { stem: string; unit: string; label: string } {
-  for (const [unit, label] of UNITS) {
-    if (metric.endsWith(`_${unit}`)) {
-      return { stem: metric.slice(0, -unit.length - 1), unit, label };
-    }
-  }
-  return { stem: metric, unit: '', label: '' };
+/** A unit with its symbol, which names of metrics end in: that of `wind_speed_ms` is `ms`. */
+export interface Unit {
+  readonly symbol: string;
+  /** In the singular: `metre per second`. */
+  readonly name: string;
+  /** What is measured in it: `speed`. */
+  readonly quantity: string;
+  /** What people read after a number, '' for nothing. */
+  readonly label: string;
+  readonly range?: UnitRange;
 }
 
-/** Values that the unit of a metric allows, or undefined where it allows any. */
-export function unitLimits(metric: string): UnitRange | undefined {
-  const { unit } = metricUnit(metric);
-  return UNITS.find(([suffix]) => suffix === unit)?.[2];
+/** As much of a catalogue's file as units are read from. */
+interface UnitFile {
+  readonly units?: Readonly<Record<string, Omit<Unit, 'symbol'> & { readonly note?: string }>>;
+}
+
+/** Units by their symbols. */
+export type Units = ReadonlyMap<string, Unit>;
+
+/** The units of checked files, beside those that every catalogue has; the last of a symbol holds. */
+export function unitsOf(files: readonly UnitFile[]): Units {
+  const rows = [...(BUILTIN_FILES as readonly UnitFile[]), ...files].flatMap(({ units = {} }) =>
+    Object.entries(units),
+  );
+  return new Map(rows.map(([symbol, { note: _, ...row }]) => [symbol, { symbol, ...row }]));
+}
+
+/** The units that every catalogue has. */
+export const BUILTIN_UNITS: Units = unitsOf([]);
+
+/** The unit that a metric ends in, of two the one with the longer symbol; null for a name without any. */
+export function metricUnit(metric: string, units: Units): Unit | null {
+  for (let at = metric.indexOf('_'); at !== -1; at = metric.indexOf('_', at + 1)) {
+    const unit = units.get(metric.slice(at + 1));
+    if (unit !== undefined) return unit;
+  }
+  return null;
+}
+
+/** The units of metrics, by metric; a name without any is missing. */
+export function metricUnits(metrics: readonly string[], units: Units): Record<string, Unit> {
+  const known = metrics.flatMap((metric) => {
+    const unit = metricUnit(metric, units);
+    return unit === null ? [] : [[metric, unit] as const];
+  });
+  return Object.fromEntries(known);
 }
 
 /** The declared metric that `metric` spells in another unit, or null. */
-export function foreignUnit(metric: string, declared: readonly string[]): string | null {
+export function foreignUnit(
+  metric: string,
+  declared: readonly string[],
+  units: Units,
+): string | null {
   if (declared.includes(metric)) return null;
-  const { stem, unit } = metricUnit(metric);
-  if (unit === '') return null;
-  return declared.find((name) => metricUnit(name).stem === stem) ?? null;
+  const stem = stemOf(metric, units);
+  if (stem === null) return null;
+  return declared.find((name) => (stemOf(name, units) ?? name) === stem) ?? null;
 }
 
-/** A decimal as an integer and the number of its decimal places. */
-interface Scaled {
-  readonly digits: bigint;
-  readonly places: number;
-}
-
-/** The shortest decimal text of a finite number, taken apart exactly. */
-function scaled(value: number): Scaled {
-  const [mantissa = '0', exponent = '0'] = String(value).split('e');
-  const [whole = '0', fraction = ''] = mantissa.split('.');
-  const places = fraction.length - Number(exponent);
-  const digits = BigInt(whole + fraction);
-  return places >= 0 ? { digits, places } : { digits: digits * 10n ** BigInt(-places), places: 0 };
-}
-
-/** `a - b` as people do it on paper: 13.6 - 13.1 is 0.5. Both must be finite. */
-export function subtractDecimal(a: number, b: number): number {
-  const left = scaled(a);
-  const right = scaled(b);
-  const places = Math.max(left.places, right.places);
-  const grow = (part: Scaled): bigint => part.digits * 10n ** BigInt(places - part.places);
-  return Number(`${grow(left) - grow(right)}e-${places}`);
-}
-
-/** Rounds to `places` decimals, halves away from zero, on the decimal text of the number. */
-export function roundDecimal(value: number, places: number): number {
-  const { digits, places: have } = scaled(value);
-  if (have <= places) return value;
-  const unit = 10n ** BigInt(have - places);
-  const half = digits < 0n ? -unit / 2n : unit / 2n;
-  const rounded = Number(`${(digits + half) / unit}e-${places}`);
-  return rounded === 0 ? 0 : rounded;
+/** A metric without its unit; null for a name without any. */
+function stemOf(metric: string, units: Units): string | null {
+  const unit = metricUnit(metric, units);
+  return unit === null ? null : metric.slice(0, -unit.symbol.length - 1);
 }

@@ -1,9 +1,9 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { placesOf } from '../contract/catalog/catalog.ts';
 import type { Place } from '../contract/catalog/line.ts';
+import { roundDecimal } from '../contract/decimal.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import type { RecordSource as Body } from '../contract/record.ts';
-import { roundDecimal } from '../contract/units.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import {
   ImportError,

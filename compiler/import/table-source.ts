@@ -9,7 +9,7 @@ import { hasIsoYear, isoTime } from '../contract/iso-time.ts';
 import { nearest } from '../contract/nearest.ts';
 import { sourceSchema } from '../contract/record.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import { metricUnit } from '../contract/units.ts';
+import { metricUnit, type Units } from '../contract/units.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
 import { address, type Reading } from '../stages/intake/reading.ts';
 import { isZone, zoneInstants } from './local-time.ts';
@@ -161,22 +161,20 @@ function timeFault({
   return null;
 }
 
-const metric = z
-  .strictObject({
-    name: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case'),
-    column: name,
-    type: z.enum(['number', 'text']).default('number'),
-    unit: z.string().optional(),
-    unit_column: name.optional(),
-  })
-  .superRefine((written, context) => {
-    const message = unitFault(written);
-    if (message !== null) context.addIssue({ code: 'custom', path: ['unit'], message });
-  });
+const metric = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case'),
+  column: name,
+  type: z.enum(['number', 'text']).default('number'),
+  unit: z.string().optional(),
+  unit_column: name.optional(),
+});
 
 /** Nothing is converted, so the unit of a column is the one in the name of its metric. */
-function unitFault({ name, type, unit, unit_column }: z.infer<typeof metric>): string | null {
-  const own = type === 'text' ? '' : metricUnit(name).unit;
+function unitFault(
+  { name, type, unit, unit_column }: z.infer<typeof metric>,
+  units: Units,
+): string | null {
+  const own = type === 'text' ? '' : (metricUnit(name, units)?.symbol ?? '');
   if (type === 'text' && (unit ?? unit_column) !== undefined) return 'text has none; remove it';
   if (own !== '' && unit === undefined)
     return `missing; say which unit the column is in, as in "unit": "${own}"`;
@@ -252,6 +250,20 @@ function oneOf<Id extends string>(ids: readonly Id[]) {
   });
 }
 
+/** The format of a map of readings, for the signals and units of a catalogue. */
+function readingsOf({ signals, units }: Catalog) {
+  const metrics = z.array(
+    metric.superRefine((written, context) => {
+      const message = unitFault(written, units);
+      if (message !== null) context.addIssue({ code: 'custom', path: ['unit'], message });
+    }),
+  );
+  return readingsSchema.safeExtend({
+    signal: oneOf(signals.map(({ id }) => id)),
+    metrics: metrics.min(1),
+  });
+}
+
 /** A map file as an operator gives it; `file` is what messages call it. */
 interface MapFile {
   readonly bytes: Uint8Array;
@@ -270,9 +282,7 @@ function parseTableMap({ bytes, file, catalog = BUILTIN }: MapFile): TableMap {
     throw new ImportError({ subject: file, state }, { cause });
   }
   const isRows = typeof value === 'object' && value !== null && 'collection' in value;
-  const known = oneOf(catalog.signals.map(({ id }) => id));
-  const ofReadings = readingsSchema.safeExtend({ signal: known });
-  const parsed = (isRows ? rowsSchema : ofReadings).safeParse(value, { error: words });
+  const parsed = (isRows ? rowsSchema : readingsOf(catalog)).safeParse(value, { error: words });
   if (parsed.success) return parsed.data as TableMap;
   const faults = parsed.error.issues.map(({ path, message }) => {
     return `${path.join('.') || 'map'}: ${message}`;

@@ -170,6 +170,7 @@ Everything here is an example, invented. ${beside}
    editor that knows JSON Schema completes and explains every member by \`snapshots/${SCHEMA_NAME}\`.
 2. \`snapshots/${batch}/\`: your readings, one file a signal, in a folder named after the day of their collection.
    \`npx signalpress lines --snapshots ${quoted(join(shop.folder, 'snapshots'))} ${line}\` shows what a reading may hold.
+   \`npx signalpress lines --units\` lists the units that the name of a metric may end in; \`units\` of the catalogue adds others.
 3. \`shop.env\`: your name, the address, and who is paid. Payments are simulated until you name a payee and a facilitator.
 
 After each edit, run \`check\` and \`compile\` again. A running gatekeeper takes the new release by itself.

@@ -19,6 +19,7 @@ import {
   sampleIn,
   withoutProof,
 } from '../contract/citation.ts';
+import { roundDecimal } from '../contract/decimal.ts';
 import { messageOf } from '../contract/errors.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
@@ -26,7 +27,6 @@ import { atomicAmount, usdAmount } from '../contract/price.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { seriesHead } from '../contract/series.ts';
 import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
-import { roundDecimal } from '../contract/units.ts';
 import { answerFault, questionOf } from './answer-fault.ts';
 import {
   agreement,

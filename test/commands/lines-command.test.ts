@@ -1,13 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { EXAMPLE_ROWS, exampleReading, linesText } from '../../compiler/commands/lines-command.ts';
+import {
+  EXAMPLE_ROWS,
+  exampleReading,
+  linesText,
+  unitsText,
+} from '../../compiler/commands/lines-command.ts';
 import { BUILTIN, LINES } from '../../compiler/contract/catalog/builtin.ts';
+import { catalogOf } from '../../compiler/contract/catalog/catalog.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { ROW_SCHEMAS } from '../../compiler/stages/intake/collection-rows.ts';
 import { batchTimes } from '../../compiler/stages/intake/list-snapshots.ts';
 import { parseReading } from '../../compiler/stages/intake/reading.ts';
 import { builtinEntry } from '../builtin-rows.ts';
+import { TIDE_FILE } from '../tide-catalog.ts';
 
 const lastLine = (text: string): unknown => JSON.parse(text.split('\n').at(-1) ?? '');
+
+describe('unitsText()', () => {
+  it('lists each unit of a catalogue by the end of a metric, with what people read', () => {
+    const label = 'FNU';
+    const fnu = { name: 'formazin unit', quantity: 'turbidity', label, range: { from: 0, to: 4 } };
+    const lines = unitsText(catalogOf([{ ...TIDE_FILE, units: { fnu } }])).split('\n');
+    expect(lines).toHaveLength(1 + BUILTIN.units.size + 1);
+    expect(lines).toContain('  _fnu          formazin unit (turbidity, FNU, from 0 to 4)');
+    expect(lines).toContain('  _ms           metre per second (speed, m/s)');
+    expect(lines).toContain('  _count        number of things (count, from 0)');
+    expect(unitsText(BUILTIN)).not.toContain('fnu');
+  });
+});
 
 describe('linesText(BUILTIN)', () => {
   it('names every signal and every collection, and how to ask for one', () => {

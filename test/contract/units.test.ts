@@ -1,127 +1,152 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import {
+  BUILTIN_UNITS,
   foreignUnit,
   metricUnit,
-  roundDecimal,
-  subtractDecimal,
-  UNITS,
-  unitLimits,
+  metricUnits,
+  unitsOf,
 } from '../../compiler/contract/units.ts';
+
+const unitIn = (metric: string) => metricUnit(metric, BUILTIN_UNITS);
 
 describe('metricUnit()', () => {
   it.each([
-    ['stage_ft', 'stage', 'ft', 'ft'],
-    ['cdd_degree_days', 'cdd', 'degree_days', 'degree days'],
-    ['gas_usd_therm', 'gas', 'usd_therm', 'USD per therm'],
-    ['pm25_ugm3', 'pm25', 'ugm3', 'µg/m³'],
-    ['price_usd_tco2e', 'price', 'usd_tco2e', 'USD per t CO₂e'],
-    ['rating_drift_notches', 'rating_drift', 'notches', 'notches'],
-    ['aqi_index', 'aqi', 'index', ''],
-    ['precip_30d_mm', 'precip_30d', 'mm', 'mm'],
-    ['state', 'state', '', ''],
-    ['_ft', '', 'ft', 'ft'],
-    ['lift', 'lift', '', ''],
-  ])('splits %s', (metric, ...parts) => {
-    expect(Object.values(metricUnit(metric))).toEqual(parts);
+    ['stage_ft', 'ft', 'ft'],
+    ['cdd_degree_days', 'degree_days', 'degree days'],
+    ['gas_usd_therm', 'usd_therm', 'USD per therm'],
+    ['pm25_ugm3', 'ugm3', 'µg/m³'],
+    ['price_usd_tco2e', 'usd_tco2e', 'USD per t CO₂e'],
+    ['rating_drift_notches', 'notches', 'notches'],
+    ['aqi_index', 'index', ''],
+    ['precip_30d_mm', 'mm', 'mm'],
+    ['_ft', 'ft', 'ft'],
+    ['wind_speed_ms', 'ms', 'm/s'],
+    ['co2_ppm', 'ppm', 'ppm'],
+    ['price_eur', 'eur', 'EUR'],
+    ['price_eur_mwh', 'eur_mwh', 'EUR per MWh'],
+    ['energy_mwh', 'mwh', 'MWh'],
+    ['dose_usvh', 'usvh', 'µSv/h'],
+    ['leq_dba', 'dba', 'dB(A)'],
+    ['size_bytes', 'bytes', 'bytes'],
+  ])('reads the unit of %s', (metric, symbol, label) => {
+    expect(unitIn(metric)).toMatchObject({ symbol, label });
   });
 
-  it('can reach every unit: none is hidden behind a shorter one before it', () => {
-    for (const [unit] of UNITS) expect(metricUnit(`x_${unit}`).unit).toBe(unit);
-    expect(new Set(UNITS.map(([unit]) => unit)).size).toBe(UNITS.length);
+  it.each(['state', 'lift', 'ft', 'stage_', 'stage_ft_', 'wind_furlongs', 'constructor', ''])(
+    'finds none in "%s"',
+    (metric) => {
+      expect(unitIn(metric)).toBeNull();
+    },
+  );
+
+  it('takes the longer of two symbols', () => {
+    const speed = { name: 'x', quantity: 'speed', label: 'x' };
+    const units = unitsOf([{ units: { per_s: speed } }]);
+    expect(metricUnit('drift_per_s', units)?.symbol).toBe('per_s');
+    expect(metricUnit('drift_per_s', BUILTIN_UNITS)?.symbol).toBe('s');
   });
 });
 
-describe('unitLimits()', () => {
-  it.each(['felt_reports_count', 'pm25_ugm3', 'wind_kt', 'cdd_degree_days', 'min_pressure_hpa'])(
-    'lets %s not go below 0',
-    (metric) => {
-      expect(unitLimits(metric)).toEqual({ from: 0 });
+/** The units of the time when they stood in code, with what people read, and those that cannot be negative. */
+const FIRST_UNITS: Readonly<Record<string, string>> = {
+  degree_days: 'degree days',
+  usd_therm: 'USD per therm',
+  usd_tco2e: 'USD per t CO₂e',
+  usd_gal: 'USD per gallon',
+  usd_kwh: 'USD per kWh',
+  celsius: '°C',
+  notches: 'notches',
+  index: '',
+  count: '',
+  ratio: 'times',
+  ugm3: 'µg/m³',
+  feet: 'ft',
+  days: 'days',
+  usd: 'USD',
+  hpa: 'hPa',
+  kpa: 'kPa',
+  cfs: 'ft³/s',
+  cms: 'm³/s',
+  aqi: 'AQI',
+  mag: 'magnitude',
+  mmi: 'MMI',
+  min: 'min',
+  pct: '%',
+  kt: 'kt',
+  mph: 'mph',
+  kmh: 'km/h',
+  mm: 'mm',
+  cm: 'cm',
+  in: 'in',
+  km: 'km',
+  mw: 'MW',
+  mi: 'mi',
+  ft: 'ft',
+  c: '°C',
+  f: '°F',
+  k: 'K',
+  m: 'm',
+};
+const FROM_ZERO = 'degree_days count ugm3 hpa kpa aqi kt mph kmh'.split(' ');
+
+describe('BUILTIN_UNITS', () => {
+  it('keeps the label and the limits of what bodies were signed with', () => {
+    const symbols = Object.keys(FIRST_UNITS);
+    expect(symbols).toHaveLength(37);
+    const kept = symbols.map((symbol) => {
+      const { label, range } = BUILTIN_UNITS.get(symbol) ?? {};
+      return [symbol, label, range];
+    });
+    expect(kept).toEqual(
+      Object.entries(FIRST_UNITS).map(([symbol, label]) => {
+        return [symbol, label, FROM_ZERO.includes(symbol) ? { from: 0 } : undefined];
+      }),
+    );
+  });
+
+  it('leaves every metric of the built-in lines in the unit that it had', () => {
+    const first = new Map([...BUILTIN_UNITS].filter(([symbol]) => symbol in FIRST_UNITS));
+    for (const { metrics } of BUILTIN.signals) {
+      expect(metricUnits(metrics, BUILTIN_UNITS)).toEqual(metricUnits(metrics, first));
+    }
+  });
+
+  it('gives no two units of one quantity the same name and another label', () => {
+    const named = new Map<string, string>();
+    for (const { name, quantity, label } of BUILTIN_UNITS.values()) {
+      const key = `${quantity}: ${name}`;
+      if (/^(second|hour|foot)$/.test(name)) continue;
+      expect([key, named.get(key) ?? label]).toEqual([key, label]);
+      named.set(key, label);
+    }
+  });
+
+  it.each('eur gbp jpy chf cad aud inr cny brl mxn kg g t l kwh mwh mgl ppb'.split(' '))(
+    'can say %s',
+    (symbol) => {
+      expect(unitIn(`x_${symbol}`)?.symbol).toBe(symbol);
     },
   );
 
-  it.each(['stage_ft', 'discharge_cfs', 'tmax_c', 'price_usd', 'max_mag', 'yoy_pct', 'state'])(
-    'lets %s be negative',
-    (metric) => {
-      expect(unitLimits(metric)).toBeUndefined();
-    },
-  );
+  it('lets no count, concentration or dose rate be negative, and money, heat and change be', () => {
+    const least = (metric: string) => unitIn(metric)?.range?.from;
+    expect(['co2_ppm', 'dose_usvh', 'tds_mgl', 'reports_count'].map(least)).toEqual([0, 0, 0, 0]);
+    expect(['price_eur', 'tmax_c', 'stage_ft', 'yoy_pct', 'wind_ms'].map(least)).toEqual(
+      Array(5).fill(undefined),
+    );
+  });
 });
 
 describe('foreignUnit()', () => {
   it('names the declared metric that is spelled in another unit', () => {
-    expect(foreignUnit('stage_m', ['stage_ft'])).toBe('stage_ft');
-    expect(foreignUnit('tmax_f', ['tmax_c'])).toBe('tmax_c');
+    expect(foreignUnit('stage_m', ['stage_ft'], BUILTIN_UNITS)).toBe('stage_ft');
+    expect(foreignUnit('tmax_f', ['tmax_c'], BUILTIN_UNITS)).toBe('tmax_c');
   });
 
   it('lets the declared metric, other metrics and names without unit pass', () => {
     for (const metric of ['stage_ft', 'discharge_m', 'stage', 'band', 'stage_note']) {
-      expect(foreignUnit(metric, ['stage_ft'])).toBeNull();
+      expect(foreignUnit(metric, ['stage_ft'], BUILTIN_UNITS)).toBeNull();
     }
-  });
-});
-
-/** A decimal with up to 9 digits behind the point, as text and as an integer of 10^-9. */
-const decimal = fc
-  .tuple(fc.integer({ min: -999_999, max: 999_999 }), fc.integer({ min: 0, max: 9 }))
-  .map(([digits, places]) => ({
-    value: Number(`${digits}e-${places}`),
-    nanos: BigInt(digits) * 10n ** BigInt(9 - places),
-  }));
-
-describe('subtractDecimal()', () => {
-  it.each([
-    [13.6, 13.1, 0.5],
-    [0.3, 0.1, 0.2],
-    [1.1, 1.1, 0],
-    [-0.1, 0.2, -0.3],
-    [1e21, 1, 1e21 - 1],
-    [5e-324, 5e-324, 0],
-    [1e-7, 2e-7, -1e-7],
-    [9_007_199_254_740_991, -9_007_199_254_740_991, 18_014_398_509_481_982],
-  ])('%d minus %d is %d', (a, b, want) => {
-    expect(subtractDecimal(a, b)).toBe(want);
-  });
-
-  it('equals the reference in whole billionths', () => {
-    fc.assert(
-      fc.property(decimal, decimal, (a, b) => {
-        expect(subtractDecimal(a.value, b.value)).toBe(Number(`${a.nanos - b.nanos}e-9`));
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  it('refuses what has no digits', () => {
-    for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect(() => subtractDecimal(value, 1)).toThrow(SyntaxError);
-    }
-  });
-});
-
-describe('roundDecimal()', () => {
-  it.each([
-    [1.005, 2, 1.01],
-    [2.5, 0, 3],
-    [-2.5, 0, -3],
-    [0.45, 1, 0.5],
-    [-0.04, 1, 0],
-    [99.95, 1, 100],
-    [1.23, 5, 1.23],
-    [1e300, 2, 1e300],
-  ])('rounds %d to %i places: %d', (value, places, want) => {
-    expect(roundDecimal(value, places)).toBe(want);
-  });
-
-  it('is the nearest decimal, halves away from zero', () => {
-    fc.assert(
-      fc.property(decimal, fc.integer({ min: 0, max: 9 }), ({ value, nanos }, places) => {
-        const unit = 10n ** BigInt(9 - places);
-        const [sign, size] = nanos < 0n ? [-1n, -nanos] : [1n, nanos];
-        const whole = sign * ((size * 2n + unit) / (unit * 2n));
-        expect(roundDecimal(value, places)).toBe(Number(`${whole}e-${places}`) + 0);
-      }),
-      { numRuns: 2000 },
-    );
   });
 });

@@ -125,9 +125,9 @@ describe('batchText()', () => {
       'source_ref',
       'source_tier',
     ]);
-    const header = parseHeader(JSON.parse(first).header);
-    const shared = header !== null && 'ok' in header ? header.ok : {};
     const gauge = builtinEntry('hydrology.river-level');
+    const header = parseHeader(JSON.parse(first).header, gauge);
+    const shared = header !== null && 'ok' in header ? header.ok : {};
     const back = lines.map((line) => parseReading(JSON.parse(line), shared, gauge));
     expect(back).toEqual(all.map((ok) => ({ ok })));
   });

@@ -36,10 +36,11 @@ function readFile(path: string, text: string): Stored[] {
   const [first = '', ...lines] = text.trimEnd().split('\n');
   const read = headerIn(parseJson(first), true);
   if (read === null || 'fault' in read) throw new Error(`${path}: no header`);
-  const header = parseHeader(read.members);
+  const entry = builtinEntry(signal);
+  const header = parseHeader(read.members, entry);
   if ('faults' in header) throw new Error(`${path}: header`);
   return lines.map((line) => {
-    const outcome = parseReading(parseJson(line), header.ok, builtinEntry(signal));
+    const outcome = parseReading(parseJson(line), header.ok, entry);
     if ('faults' in outcome) throw new Error(`${path}: ${JSON.stringify(outcome.faults)}`);
     return { batch, signal, reading: outcome.ok };
   });

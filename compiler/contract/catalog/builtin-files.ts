@@ -18,6 +18,7 @@ import prices from './builtin/prices.json' with { type: 'json' };
 import rulers from './builtin/rulers.json' with { type: 'json' };
 import severeConvection from './builtin/severe-convection.json' with { type: 'json' };
 import shipping from './builtin/shipping.json' with { type: 'json' };
+import units from './builtin/units.json' with { type: 'json' };
 import wildfire from './builtin/wildfire.json' with { type: 'json' };
 
 // Nothing but imports and one list may stand here: scripts/inline-catalog.ts writes the files into the module that is built,
@@ -42,6 +43,7 @@ export const BUILTIN_FILES: readonly unknown[] = [
   gridReliability,
   lifeCycles,
   markets,
+  units,
   rulers,
   prices,
   aliases,

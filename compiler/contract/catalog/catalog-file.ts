@@ -16,10 +16,12 @@ const DISCOUNT_PHASES = ['free', 'half_price'] as const;
 const TEXT_CHARS_MAX = 2000;
 const WORD = /^[a-z0-9]+([_-][a-z0-9]+)*$/;
 
+const plain = (written: z.ZodString) =>
+  written.refine((value) => hiddenSign(value) === null, {
+    error: ({ input }) => hiddenFault(String(input)) ?? undefined,
+  });
 const lines = z.string().min(1).max(TEXT_CHARS_MAX);
-const text = lines.refine((value) => hiddenSign(value) === null, {
-  error: ({ input }) => hiddenFault(String(input)) ?? undefined,
-});
+const text = plain(lines);
 const word = (what: string) =>
   z
     .string()
@@ -46,22 +48,42 @@ const bundlePath = z
   .string()
   .max(120)
   .regex(BUNDLE_PATH, 'write the path of a bundle as in /gauge/tide-region');
+const symbol = z
+  .string()
+  .max(32)
+  .regex(/^[a-z0-9]+(_[a-z0-9]+)*$/, 'write the symbol of a unit in lower snake case, such as ms');
 const alias = z.string().min(1).max(80);
 const abbreviation = z.string().regex(/^\S{1,16}$/, 'write one word');
 const bands = z.array(band).min(2).max(32);
 const metrics = z.tuple([metric], metric);
 
 const note = lines.describe('For those who read the file. Nothing else reads it.');
-const limits = z
-  .strictObject({
-    from: z.number().describe('The least value, in the unit of the main metric.'),
+const span = (unitName: string) =>
+  z.strictObject({
+    from: z.number().describe(`The least value, in ${unitName}.`),
     to: z
       .number()
       .describe('The greatest value, in the same unit. Leave it out where there is none.')
       .exactOptional(),
-  })
-  .describe('Values that the main metric can have. A reading outside of them is refused.');
+  });
+const limits = span('the unit of the main metric').describe(
+  'Values that the main metric can have. A reading outside of them is refused.',
+);
 const edge = z.enum(['worse', 'milder']);
+
+const unit = z
+  .strictObject({
+    note: note.exactOptional(),
+    name: text.describe('What the unit is called, in the singular: "metre per second".'),
+    quantity: text.describe('What is measured in it: "speed".'),
+    label: plain(z.string().max(32)).describe(
+      'What people read after a number: "m/s", "days". Empty where they read nothing.',
+    ),
+    range: span('the unit')
+      .describe('Values that a reading in it can have: from 0 for what cannot be negative.')
+      .exactOptional(),
+  })
+  .describe('A unit that names of metrics end in.');
 
 /** USDC has six decimals; a number of JSON would be a float. */
 const price = z
@@ -302,6 +324,12 @@ const catalogFileSchema = z.strictObject({
     .nullable()
     .describe('"builtin" adds to the built-in catalogue; null begins with nothing.'),
   note: note.exactOptional(),
+  units: z
+    .record(symbol, unit)
+    .describe(
+      'Units beside the built-in ones by their symbols: with "ms", "wind_speed_ms" is in metres per second.',
+    )
+    .exactOptional(),
   rulers: z
     .record(word('a ruler id'), ruler)
     .describe('Official scales by their ids, which signals name.')
@@ -339,6 +367,7 @@ const catalogFileSchema = z.strictObject({
 export type CatalogFile = z.infer<typeof catalogFileSchema>;
 export type LineRow = z.infer<typeof line>;
 export type SignalRow = z.infer<typeof signal>;
+export type UnitRow = Readonly<z.infer<typeof unit>>;
 export type RulerRow = z.infer<typeof ruler>;
 export type PlaceRow = z.infer<typeof place>;
 

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../products/product.ts';
 import type { Ruler } from '../rulers.ts';
+import { metricUnits, type Units, unitsOf } from '../units.ts';
 import type { CatalogFile, LineRow, PlaceRow, RulerRow, SignalRow } from './catalog-file.ts';
 import {
   type BundlePath,
@@ -21,6 +22,8 @@ export interface Catalog {
   readonly signals: readonly Signal[];
   readonly lineById: ReadonlyMap<string, Line>;
   readonly entryById: ReadonlyMap<string, SignalEntry>;
+  /** Units that metrics end in, by their symbols. */
+  readonly units: Units;
   readonly rulerById: ReadonlyMap<string, Ruler>;
   /** Names and places, by line and entity. */
   readonly namedByLine: ReadonlyMap<string, SignalEntry['named']>;
@@ -39,9 +42,10 @@ export interface Catalog {
 export function catalogOf(files: readonly CatalogFile[]): Catalog {
   const scales: Record<string, RulerRow> = Object.assign({}, ...files.map(({ rulers }) => rulers));
   const rulerById = new Map(Object.keys(scales).map((id) => [id, rulerOf(id, scales)]));
+  const units = unitsOf(files);
   const rows = files.flatMap(({ lines }) => lines ?? []);
   const all = rows.map((row) => ({
-    line: lineOf(row, rulerById),
+    line: lineOf(row, { units, rulers: rulerById }),
     // Names of 100,000 entities take a third of the time of a catalogue, and most starts ask for none.
     named: once(() => {
       const rows = [...row.entities, ...(row.places ?? [])].filter(
@@ -56,6 +60,7 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
       return {
         signal,
         line,
+        units,
         get named() {
           return named();
         },
@@ -73,6 +78,7 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
     signals: entries.map(({ signal }) => signal),
     lineById: new Map(lines.map((line) => [line.id, line])),
     entryById: new Map(entries.map((entry) => [entry.signal.id, entry])),
+    units,
     rulerById,
     get namedByLine() {
       return namedByLine();
@@ -123,7 +129,12 @@ function rulerOf(id: string, rows: Readonly<Record<string, RulerRow>>): Ruler {
   return beside === undefined ? ruler : { ...ruler, beside: rulerOf(beside, rows) };
 }
 
-function lineOf(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Line {
+interface Known {
+  readonly units: Units;
+  readonly rulers: ReadonlyMap<string, Ruler>;
+}
+
+function lineOf(row: LineRow, known: Known): Line {
   const { id, industry, title, upperCase, emptyUntilKeyed, entityAliases } = row;
   return {
     id,
@@ -134,15 +145,15 @@ function lineOf(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Line {
     ...(emptyUntilKeyed === true ? { emptyUntilKeyed } : {}),
     ...(entityAliases === undefined ? {} : { entityAliases }),
     ...(row.lifecycle === undefined
-      ? measuredParts(row, rulers)
-      : lifecycleParts(row, row.lifecycle)),
+      ? measuredParts(row, known)
+      : lifecycleParts(row, row.lifecycle, known)),
   };
 }
 
 type Parts = Pick<Line, 'signals' | 'open' | 'bundle' | 'entityOf' | 'states'>;
 
-function measuredParts(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Parts {
-  const signals = (row.signals ?? []).map((signal) => signalOf(signal, rulers));
+function measuredParts(row: LineRow, known: Known): Parts {
+  const signals = (row.signals ?? []).map((signal) => signalOf(signal, known));
   const { bundle, entityOf } = row;
   const maps = (entityOf ?? []).flatMap((map) =>
     map.signals.map((id) => [id, map.entities] as const),
@@ -164,11 +175,12 @@ function measuredParts(row: LineRow, rulers: ReadonlyMap<string, Ruler>): Parts 
 }
 
 /** The bands of a signal with official rulers are those of the rulers, unless it has more of its own. */
-function signalOf(row: SignalRow, known: ReadonlyMap<string, Ruler>): Signal {
-  const { note: _, rulers: ids, ...signal } = row;
+function signalOf(row: SignalRow, known: Known): Signal {
+  const { note: _, rulers: ids, ...own } = row;
+  const signal = withUnits(own, known);
   if (ids === undefined) return signal;
   const rulers = ids.map((id) => {
-    const ruler = known.get(id);
+    const ruler = known.rulers.get(id);
     if (ruler === undefined) throw new RangeError(`Cannot find ruler "${id}" of "${row.id}"`);
     return ruler;
   });
@@ -176,29 +188,34 @@ function signalOf(row: SignalRow, known: ReadonlyMap<string, Ruler>): Signal {
   return { ...signal, rulers, ...(bands === undefined ? {} : { bands }) };
 }
 
+function withUnits(row: Omit<Signal, 'unitOf'>, { units }: Known): Signal {
+  return { ...row, unitOf: metricUnits(row.metrics, units) };
+}
+
 /** The shape all life-cycle lines share: life cycle first, then the two legs of the line, and a timeline. */
 function lifecycleParts(
   { id, title }: LineRow,
   { path, terms, legs }: NonNullable<LineRow['lifecycle']>,
+  known: Known,
 ): Parts {
-  const lifecycle: Signal = {
+  const lifecycle: SignalRow = {
     id: `${id}.lifecycle`,
     measures: `official life-cycle state of ${title}`,
     cadence: 'as-events',
     metrics: ['state', 'age_days'],
   };
-  const timeline: Signal = {
+  const timeline: SignalRow = {
     id: `${id}.industry-timeline`,
     measures: `ends and births among all ${title} in a year`,
     cadence: 'as-events',
     metrics: ['ends_365d_count', 'births_365d_count'],
   };
   const measured = legs.map(
-    ({ name, ...leg }): Signal => ({ id: `${id}.${name}`, cadence: 'as-events', ...leg }),
+    ({ name, ...leg }): SignalRow => ({ id: `${id}.${name}`, cadence: 'as-events', ...leg }),
   );
   const chain = [lifecycle, ...measured].map((signal) => signal.id);
   return {
-    signals: [lifecycle, ...measured, timeline],
+    signals: [lifecycle, ...measured, timeline].map((row) => signalOf(row, known)),
     open: true,
     states: [...LIFECYCLE_STATES, ...terms],
     bundle: { path: path as BundlePath, param: 'entity', legs: legsOf(chain) },

@@ -1,8 +1,10 @@
 import { TABLE } from '../../products/products.ts';
 import { missingBasis, SIGNAL_TERMS } from '../../products/signal-products.ts';
+import { canonicalJson } from '../canonical.ts';
 import { defined } from '../defined.ts';
 import { CLASS } from '../rulers.ts';
-import { metricUnit } from '../units.ts';
+import { BUILTIN_UNITS, metricUnit, type Units, unitsOf } from '../units.ts';
+import { BUILTIN } from './builtin.ts';
 import {
   type CatalogFault,
   type CatalogFile,
@@ -13,6 +15,7 @@ import {
   pointerOf,
   type RulerRow,
   type SignalRow,
+  type UnitRow,
 } from './catalog-file.ts';
 import { BUNDLE_PRICE, neededFor, userOf } from './operations.ts';
 
@@ -41,8 +44,10 @@ export function catalogFaults(files: readonly NamedFile<CatalogFile>[]): Catalog
     faults.push({ file, pointer: '/extends', reason });
   }
   const rulers = new Map(rows.rulers.map(({ name, row }) => [name, row]));
+  const units = unitsOf(files.map(({ value }) => value));
+  for (const placed of rows.units) checkUnit(placed, units);
   for (const placed of rows.rulers) checkRuler(placed, rulers);
-  for (const placed of rows.lines) checkLine(placed, rulers);
+  for (const placed of rows.lines) checkLine(placed, { rulers, units });
   checkTwice(rows);
   checkPrices(rows);
   checkTerms(rows);
@@ -65,6 +70,7 @@ function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]
   const listed = <Row>(file: string, member: string, rows: readonly Row[] = []) =>
     rows.map((row, at) => placed(file, [member, at], row));
   return {
+    units: files.flatMap(({ file, value }) => named(file, 'units', value.units)),
     rulers: files.flatMap(({ file, value }) => named(file, 'rulers', value.rulers)),
     lines: files.flatMap(({ file, value }) => listed(file, 'lines', value.lines)),
     prices: files.flatMap(({ file, value }) => named(file, 'prices', value.prices)),
@@ -76,8 +82,9 @@ function rowsOf(files: readonly NamedFile<CatalogFile>[], faults: CatalogFault[]
   };
 }
 
-function checkTwice({ rulers, lines }: Rows): void {
-  const once = { ruler: names(), line: names(), signal: names(), path: names() };
+function checkTwice({ units, rulers, lines }: Rows): void {
+  const once = { unit: names(), ruler: names(), line: names(), signal: names(), path: names() };
+  for (const { name, report } of units) once.unit(name, () => report([], twice('unit', name)));
   for (const { name, report } of rulers) once.ruler(name, () => report([], twice('ruler', name)));
   for (const { row, report } of lines) {
     once.line(row.id, () => report(['id'], twice('line', row.id)));
@@ -264,7 +271,31 @@ function signalPlaces({ id: line, signals = [], lifecycle }: LineRow) {
   return [...own, ...legs];
 }
 
+/** A unit of a publisher adds to the built-in ones: what a metric of the built-in catalogue is in stays as it is. */
+function checkUnit({ name, row, report }: Placed<UnitRow> & { name: string }, units: Units): void {
+  const { range } = row;
+  if (range?.to !== undefined && range.to <= range.from) {
+    report(['range', 'to'], `${range.to} is not above ${range.from}; correct it`);
+  }
+  const builtin = BUILTIN_UNITS.get(name);
+  if (builtin !== undefined) {
+    if (canonicalJson({ symbol: name, ...row }) === canonicalJson(builtin)) return;
+    report([], `"${name}" is the built-in unit "${builtin.name}"; write another symbol`);
+    return;
+  }
+  const metrics = BUILTIN.signals.flatMap((signal) => signal.metrics);
+  const taken = metrics.find((metric) => metricUnit(metric, units)?.symbol === name);
+  if (taken === undefined) return;
+  const before = metricUnit(taken, BUILTIN_UNITS)?.symbol;
+  report([], `changes the unit of "${taken}", which is "${before}"; write another symbol`);
+}
+
 type Rulers = ReadonlyMap<string, RulerRow>;
+
+interface Known {
+  readonly rulers: Rulers;
+  readonly units: Units;
+}
 
 function checkRuler({ row, report }: Placed<RulerRow>, rulers: Rulers): void {
   const { steps, direction, actionBand, beside } = row;
@@ -299,7 +330,7 @@ function besideFault(id: string, bands: readonly string[], rulers: Rulers): stri
     : `"${id}" has other classes; give both the same ones in the same order`;
 }
 
-function checkLine(placed: Placed<LineRow>, rulers: Rulers): void {
+function checkLine(placed: Placed<LineRow>, known: Known): void {
   const { row, report } = placed;
   const { signals, lifecycle } = row;
   const below = (...at: Path): Report => {
@@ -314,19 +345,19 @@ function checkLine(placed: Placed<LineRow>, rulers: Rulers): void {
       report([name], 'a line with "lifecycle" has one already; remove it');
     }
     for (const [at, { metrics }] of lifecycle.legs.entries()) {
-      checkMetrics(metrics, below('lifecycle', 'legs', at));
+      checkMetrics({ row: metrics, report: below('lifecycle', 'legs', at) }, known);
     }
   }
   for (const [at, signal] of (signals ?? []).entries()) {
-    checkSignal({ row: signal, report: below('signals', at) }, rulers);
+    checkSignal({ row: signal, report: below('signals', at) }, known);
   }
   checkPlaces(placed);
   checkLegs(placed);
 }
 
-function checkSignal({ row, report }: Placed<SignalRow>, rulers: Rulers): void {
+function checkSignal({ row, report }: Placed<SignalRow>, { rulers, units }: Known): void {
   const { metrics, range, ownThresholds, bands } = row;
-  checkMetrics(metrics, report);
+  checkMetrics({ row: metrics, report }, { units });
   if (range?.to !== undefined && range.to <= range.from) {
     report(['range', 'to'], `${range.to} is not above ${range.from}; correct it`);
   }
@@ -351,12 +382,19 @@ function checkSignal({ row, report }: Placed<SignalRow>, rulers: Rulers): void {
   }
 }
 
+const UNITS_ADVICE =
+  'write it as in level_m or wait_min, or add the unit to "units" of this file; the known ones stand in ' +
+  'compiler/contract/catalog/builtin/units.json ("signalpress lines --units")';
+
 /** Whoever reads a number must know its unit; a state is no number. */
-function checkMetrics(metrics: readonly string[], report: Report): void {
+function checkMetrics(
+  { row: metrics, report }: Placed<readonly string[]>,
+  { units }: Pick<Known, 'units'>,
+): void {
   for (const [at, name] of metrics.entries()) {
     if (metrics.indexOf(name) !== at) report(['metrics', at], twice('metric', name));
-    if (name === 'state' || metricUnit(name).unit !== '') continue;
-    report(['metrics', at], `"${name}" ends in no known unit; write it as in level_m or wait_min`);
+    if (name === 'state' || metricUnit(name, units) !== null) continue;
+    report(['metrics', at], `"${name}" ends in no known unit; ${UNITS_ADVICE}`);
   }
 }
 

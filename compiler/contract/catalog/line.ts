@@ -1,6 +1,6 @@
 import type { Cadence } from '../freshness.ts';
 import type { Ruler } from '../rulers.ts';
-import type { UnitRange } from '../units.ts';
+import type { Unit, UnitRange, Units } from '../units.ts';
 
 /** What a signal says of its own prices, where they are not those of every other signal. */
 interface SignalTerms {
@@ -19,7 +19,9 @@ export interface Signal extends SignalTerms {
   readonly cadence: Cadence;
   /** Metric names with their unit as suffix; the main one first. Others may follow in a snapshot. */
   readonly metrics: readonly [string, ...string[]];
-  /** Values that the main metric can have; absent where neither its publisher nor its unit names limits. */
+  /** The unit of each metric; none of a state. */
+  readonly unitOf: Readonly<Record<string, Unit>>;
+  /** Values that the main metric can have, where its publisher names limits in place of those of its unit. */
   readonly range?: UnitRange;
   /** Mildest first. */
   readonly bands?: readonly string[];
@@ -84,6 +86,8 @@ export type NamedEntity = Pick<Place, 'name'> & Partial<Place>;
 export interface SignalEntry {
   readonly signal: Signal;
   readonly line: Line;
+  /** All units of the catalogue: a reading may hold metrics beside those of its signal. */
+  readonly units: Units;
   readonly named: Readonly<Record<string, NamedEntity>>;
 }
 

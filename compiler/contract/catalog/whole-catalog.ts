@@ -1,6 +1,7 @@
 import { canonicalJson } from '../canonical.ts';
 import type { Release } from '../release.ts';
 import { decodeUtf8, parseJson } from '../strict-json.ts';
+import { BUILTIN_UNITS } from '../units.ts';
 import { BUILTIN } from './builtin.ts';
 import { BUILTIN_FILES } from './builtin-files.ts';
 import { type Catalog, catalogOf } from './catalog.ts';
@@ -89,10 +90,14 @@ function joinedFiles(files: readonly CatalogFile[]): CatalogFile {
   const lines = files.flatMap((file) => file.lines ?? []);
   const humanTrack = files.findLast((file) => file.humanTrack)?.humanTrack;
   const leftOut = files.flatMap((file) => file.leftOut ?? []);
+  const units = files.flatMap((file) => Object.entries(file.units ?? {}));
+  // Every catalogue has the built-in ones, so they are not said again.
+  const own = units.filter(([symbol]) => !BUILTIN_UNITS.has(symbol));
   return {
     format: CATALOG_FORMAT,
     extends: null,
     lines: [...new Map(lines.map((line) => [line.id, line])).values()],
+    ...(own.length === 0 ? {} : { units: Object.fromEntries(own) }),
     rulers: Object.assign({}, ...files.map(({ rulers }) => rulers)),
     prices: Object.assign({}, ...files.map(({ prices }) => prices)),
     ...(humanTrack === undefined ? {} : { humanTrack }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { builtinLine } from '../../contract/catalog/builtin.ts';
+import { roundDecimal, subtractDecimal } from '../../contract/decimal.ts';
 import { defined } from '../../contract/defined.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
-import { roundDecimal, subtractDecimal } from '../../contract/units.ts';
 import { dayTime } from '../local-time.ts';
 import {
   fetchAgain,

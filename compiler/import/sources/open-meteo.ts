@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { roundDecimal } from '../../contract/decimal.ts';
 import { defined } from '../../contract/defined.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
-import { roundDecimal } from '../../contract/units.ts';
 import { percentileOf, sameDayInYear } from '../../stages/derive/season.ts';
 import { dayTime } from '../local-time.ts';
 import { fetchAgain, type Imported, jsonOf, type Payload } from '../payload.ts';

@@ -1,4 +1,5 @@
 import type { Signal } from '../../contract/catalog/line.ts';
+import { roundDecimal } from '../../contract/decimal.ts';
 import { ageHours } from '../../contract/freshness.ts';
 import type { RecordSource, StandardRuler } from '../../contract/record.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Ruler,
   standingOn,
 } from '../../contract/rulers.ts';
-import { roundDecimal } from '../../contract/units.ts';
 import { GRADE, SCOPE } from '../../contract/words.ts';
 import type { Reading } from '../intake/reading.ts';
 
@@ -57,7 +57,8 @@ function ownRuler(signal: Signal, reading: Reading): Ruler | null {
     const at = given[band];
     return at === undefined ? [] : [{ band, at }];
   });
-  const own = ownScale(signal.metrics[0], steps);
+  const [metric] = signal.metrics;
+  const own = ownScale({ metric, unit: signal.unitOf[metric]?.label ?? '' }, steps);
   if (own === null) return null;
   return {
     ...own,

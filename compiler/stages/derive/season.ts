@@ -1,9 +1,9 @@
 import type { Signal } from '../../contract/catalog/line.ts';
+import { roundDecimal } from '../../contract/decimal.ts';
 import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
 import { WINDOW_DAYS } from '../../contract/record-views.ts';
 import { classify } from '../../contract/rulers.ts';
 import { textHash } from '../../contract/text-hash.ts';
-import { roundDecimal } from '../../contract/units.ts';
 import type { Reading } from '../intake/reading.ts';
 import { officialRuler, rulerFor } from './figures.ts';
 

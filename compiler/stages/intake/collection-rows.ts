@@ -12,7 +12,7 @@ import { day, FAULT_WORDS, utcTime, wordFaults } from './field-rules.ts';
 import { batchTimes, type JudgeTime, type SnapshotFile } from './list-snapshots.ts';
 import { LineReader, type LineRules, readLines } from './read-lines.ts';
 import { Quarantine } from './read-signal.ts';
-import { address, fieldsSchema, isAfter, zodFaults } from './reading.ts';
+import { address, fieldsSchema, isAfter, unfitFigures, zodFaults } from './reading.ts';
 import {
   checkTimes,
   facts,
@@ -122,13 +122,17 @@ function checkFile(endpoint: Endpoint, { params }: DocumentRow, refuse: Refuse):
 /** A leg is a reading of its own: its hash must not be that of a signal that is compiled beside it. */
 function checkLegs(
   { legs, collected_at }: LegsDocument,
-  { entryById }: Catalog,
+  { entryById, units }: Catalog,
   refuse: Refuse,
 ): void {
   const names = new Set(legs.map(({ signal_id }) => signal_id));
   if (names.size < legs.length)
     refuse('legs', 'two legs have the same signal; give each leg its own');
-  for (const { signal_id, observed_at } of legs) {
+  for (const [at, leg] of legs.entries()) {
+    const { signal_id, observed_at } = leg;
+    for (const { path, message } of unfitFigures(leg, units, ['legs', String(at)])) {
+      refuse(path.join('.'), message);
+    }
     if (entryById.has(signal_id)) {
       refuse(
         'legs',

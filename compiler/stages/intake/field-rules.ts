@@ -4,7 +4,7 @@ import { hiddenFault } from '../../contract/hidden-signs.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { neutralFault } from '../../contract/neutral-text.ts';
 import type { JsonError } from '../../contract/strict-json.ts';
-import { metricUnit } from '../../contract/units.ts';
+import { metricUnit, type Units } from '../../contract/units.ts';
 
 const NUMBER_TEXT = /^\s*[+-]?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;
 
@@ -26,15 +26,18 @@ export function isNumberText(text: string): boolean {
 }
 
 /** Whether a value may stand under a name: one that ends in a unit names a figure, so it holds a number or null. */
-export function fitsName(name: string, value: unknown): boolean {
-  return typeof value === 'number' || value === null || metricUnit(name).unit === '';
+export function fitsName(name: string, value: unknown, units: Units): boolean {
+  return typeof value === 'number' || value === null || metricUnit(name, units) === null;
 }
 
-export function checkFigures(values: Readonly<Record<string, unknown>>, context: z.RefinementCtx) {
-  for (const [name, value] of Object.entries(values)) {
-    if (fitsName(name, value)) continue;
-    context.addIssue({ code: 'custom', path: [name], message: figureFault(value) });
-  }
+/** The values, by name, that do not fit their names. */
+export function figureFaults(
+  values: Readonly<Record<string, unknown>>,
+  units: Units,
+): MemberFault[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    fitsName(name, value, units) ? [] : [{ path: [name], message: figureFault(value) }],
+  );
 }
 
 const NO_TIME = 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z';
@@ -116,7 +119,8 @@ const ADDRESS = /^https?:\/\/\S+$/i;
 const LINES = 'text';
 const LINE_ENDS = /[\t\n\r]/g;
 
-interface WordFault {
+/** What is wrong with a member, and where it is. */
+export interface MemberFault {
   readonly path: readonly string[];
   readonly message: string;
 }
@@ -126,8 +130,8 @@ interface WordFault {
  * well as what a source says. Finds the texts that forecast, advise or recommend, and those, ids too, that hold signs
  * which nobody sees or which turn the text around them.
  */
-export function wordFaults(stored: object): WordFault[] {
-  const faults: WordFault[] = [];
+export function wordFaults(stored: object): MemberFault[] {
+  const faults: MemberFault[] = [];
   gather(stored, { path: [], isFree: false, isId: false }, faults);
   return faults;
 }
@@ -139,7 +143,7 @@ interface MemberPlace {
   readonly isId: boolean;
 }
 
-function gather(value: unknown, place: MemberPlace, faults: WordFault[]): void {
+function gather(value: unknown, place: MemberPlace, faults: MemberFault[]): void {
   const { path, isFree, isId } = place;
   if (typeof value === 'string') {
     const message = textFault(value, place);

@@ -112,7 +112,7 @@ function readingRules(
   const judgeTime = batchTimes(asOf, batch);
   return {
     stored: 'reading',
-    header: parseHeader,
+    header: (value) => parseHeader(value, entry),
     line(value, header) {
       const named = isObject(value) && 'entity' in value ? value.entity : header.entity;
       const entity = typeof named === 'string' ? named : null;

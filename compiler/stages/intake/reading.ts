@@ -4,15 +4,16 @@ import type { Line, Signal, SignalEntry } from '../../contract/catalog/line.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { fitsSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
-import { foreignUnit, unitLimits } from '../../contract/units.ts';
+import { foreignUnit, type Units } from '../../contract/units.ts';
 import type { InputFault } from './compile-error.ts';
 import {
-  checkFigures,
   dayOrTime,
   FAULT_WORDS,
   figureFault,
+  figureFaults,
   fitsName,
   isNumberText,
+  type MemberFault,
   MISSING,
   utcTime,
   wordFaults,
@@ -64,7 +65,7 @@ export const fieldsSchema = z.strictObject({
   entity_name: label.nullable(),
   observed_at: utcTime,
   collected_at: utcTime,
-  current: z.record(metricName, metricValue).superRefine(checkFigures),
+  current: z.record(metricName, metricValue),
   sources: z.array(source).min(1).max(16),
   source_ref: address.nullable(),
   source_tier: z
@@ -81,7 +82,7 @@ export const fieldsSchema = z.strictObject({
     birth_at: dayOrTime.nullable(),
     end_at: dayOrTime.nullable(),
     death_type: z.string().nullable(),
-    context: z.record(z.string(), scalar).superRefine(checkFigures).nullable(),
+    context: z.record(z.string(), scalar).nullable(),
   }),
   grade: label.nullable(),
   scope: label.nullable(),
@@ -116,10 +117,11 @@ export type LineFault = Omit<InputFault, 'file'>;
 export type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
 
 /** Reads the members of the optional first line `{"header": {…}}`. */
-export function parseHeader(header: unknown): Outcome<PartFields> {
+export function parseHeader(header: unknown, { units }: SignalEntry): Outcome<PartFields> {
   const parsed = headerSchema.safeParse({ header }, FAULT_WORDS);
   if (!parsed.success) return { faults: zodFaults(parsed.error.issues) };
-  const faults = zodFaults(wordFaults(parsed.data));
+  const figures = unfitFigures(parsed.data.header, units, ['header']);
+  const faults = zodFaults(figures.length > 0 ? figures : wordFaults(parsed.data));
   return faults.length > 0 ? { faults } : { ok: parsed.data.header };
 }
 
@@ -131,6 +133,8 @@ export function parseReading(
 ): Outcome<Reading> {
   const parsed = partSchema.safeParse(value, FAULT_WORDS);
   if (!parsed.success) return { faults: zodFaults(parsed.error.issues) };
+  const figures = unfitFigures(parsed.data, entry.units);
+  if (figures.length > 0) return { faults: zodFaults(figures) };
   // A spread of two objects of varying shape costs microseconds a line, this does not.
   const merged: PartFields = Object.assign({}, header, parsed.data);
   const missing = REQUIRED.filter((name) => merged[name] === undefined);
@@ -142,6 +146,19 @@ export function parseReading(
   // The header was looked through when it was read.
   const faults = [...zodFaults(wordFaults(parsed.data)), ...checkAgainstEntry(reading, entry)];
   return faults.length > 0 ? { faults } : { ok: reading };
+}
+
+/** What stands under a name that ends in a unit, and is no figure; `place` leads to the reading. */
+export function unfitFigures(
+  { current = {}, lifecycle }: Pick<PartFields, 'current' | 'lifecycle'>,
+  units: Units,
+  place: readonly string[] = [],
+): MemberFault[] {
+  const below = (member: string, values: Readonly<Record<string, unknown>>) =>
+    figureFaults(values, units).map(({ path, message }) => {
+      return { path: [...place, member, ...path], message };
+    });
+  return [...below('current', current), ...below('lifecycle.context', lifecycle?.context ?? {})];
 }
 
 /** What a schema, or a look at the words, found wrong with a line. */
@@ -159,9 +176,9 @@ function checkAgainstEntry(reading: Reading, entry: SignalEntry): LineFault[] {
   const { signal } = entry;
   return [
     ...entityFaults(reading, entry),
-    ...metricFaults(reading, signal),
+    ...metricFaults(reading, entry),
     ...valueFaults(reading, signal),
-    ...sourceFaults(reading, signal),
+    ...sourceFaults(reading, entry),
     ...bandFaults(reading, signal),
     ...thresholdFaults(reading, signal),
     ...stateFaults(reading, entry),
@@ -198,11 +215,11 @@ function unknownEntity(entity: string, legal: readonly string[], signalId: strin
     : `not one of ${named}; correct it, or add it to "entities" of the line`;
 }
 
-function metricFaults(reading: Reading, signal: Signal): LineFault[] {
+function metricFaults(reading: Reading, { signal, units }: SignalEntry): LineFault[] {
   const names = Object.keys(reading.current);
   const faults: LineFault[] = [];
   for (const name of names) {
-    const declared = foreignUnit(name, signal.metrics);
+    const declared = foreignUnit(name, signal.metrics, units);
     const field = `current.${name}`;
     if (declared !== null) {
       const message = `wrong unit; this signal stores "${declared}"; convert the value before you store it`;
@@ -224,14 +241,15 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
 }
 
 /** Values that cannot be real: a code for missing data, or a number outside the limits of its scale. */
-function valueFaults({ current }: Reading, { metrics, range }: Signal): LineFault[] {
+function valueFaults({ current }: Reading, { metrics, unitOf, range }: Signal): LineFault[] {
   return metrics.flatMap((name) => {
     const value = current[name];
     if (typeof value !== 'number') return [];
     if (NO_DATA_CODES.includes(value)) {
       return [valueFault(name, `${value} is a no-data code; store null`)];
     }
-    const limits = name === metrics[0] ? (range ?? unitLimits(name)) : unitLimits(name);
+    const own = name === metrics[0] ? range : undefined;
+    const limits = own ?? unitOf[name]?.range;
     if (limits === undefined) return [];
     const { from, to } = limits;
     if (value >= from && value <= (to ?? Number.POSITIVE_INFINITY)) return [];
@@ -242,9 +260,10 @@ function valueFaults({ current }: Reading, { metrics, range }: Signal): LineFaul
 }
 
 /** What a source says is a value of the main metric. */
-function sourceFaults({ sources }: Reading, { metrics: [main] }: Signal): LineFault[] {
+function sourceFaults({ sources }: Reading, { signal, units }: SignalEntry): LineFault[] {
+  const [main] = signal.metrics;
   return sources.flatMap(({ value = null }, at) => {
-    if (fitsName(main, value)) return [];
+    if (fitsName(main, value, units)) return [];
     return [{ code: 'bad_field', field: `sources.${at}.value`, message: figureFault(value) }];
   });
 }

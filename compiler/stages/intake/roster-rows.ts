@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { DEMAND_FIELDS, DEMAND_MODEL_SINCE, trustModel } from '../../contract/collections.ts';
 import { fitsSegment } from '../../contract/path.ts';
 import { DEMAND_CLASSES, DEMAND_DEPTHS } from '../../contract/roster-bodies.ts';
-import { checkFigures, day, figureFault, isNumberText, utcTime } from './field-rules.ts';
+import { BUILTIN_UNITS } from '../../contract/units.ts';
+import { day, figureFault, figureFaults, isNumberText, utcTime } from './field-rules.ts';
 import { address, fieldsSchema, isAfter, label, scalar } from './reading.ts';
 
 /** Where and when a stored row was read: the same members as of a reading, spelled the same. */
@@ -39,10 +40,14 @@ const factName = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name is lower snake case')
   .refine((name) => !RESERVED.includes(name), 'reserved name; choose another one');
 
-/** Figures and words by name, as their source gives them; a name that ends in a unit holds a figure. */
+/** Figures and words by name, as their source gives them; a name that ends in a built-in unit holds a figure. */
 export const facts = z
   .record(factName, scalar)
-  .superRefine(checkFigures)
+  .superRefine((values, context) => {
+    for (const { path, message } of figureFaults(values, BUILTIN_UNITS)) {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    }
+  })
   .refine((value) => Object.keys(value).length <= FACTS_MAX, `more than ${FACTS_MAX} members`);
 
 /** What every row of a roster has beside its subject. */

@@ -1,7 +1,7 @@
 import { isBasket } from '../../contract/basket.ts';
 import { type Catalog, entitiesOf } from '../../contract/catalog/catalog.ts';
 import { type CatalogFault, pointerOf } from '../../contract/catalog/catalog-file.ts';
-import { type Line, legEntity } from '../../contract/catalog/line.ts';
+import { type Line, legEntity, type Signal } from '../../contract/catalog/line.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../../contract/catalog/whole-catalog.ts';
 import { defined } from '../../contract/defined.ts';
 import { messageOf } from '../../contract/errors.ts';
@@ -144,7 +144,8 @@ function soldLine(
   const line = catalog.lineById.get(before.id);
   if (line === undefined) return undefined;
   const { industry, bundle, open, upperCase, entityAliases = [], states = [] } = line;
-  const ids = before.signals.map(({ id }) => id).filter((id) => recorded.has(id));
+  const sold = before.signals.filter(({ id }) => recorded.has(id));
+  const ids = sold.map(({ id }) => id);
   const entities = [...new Set(ids.flatMap((id) => recorded.get(id) ?? []))];
   const lost = new Set(ids.flatMap((id) => illegal(recorded.get(id) ?? [], id, catalog)));
   const named = new Map(Object.entries(catalog.namedByLine.get(line.id) ?? {}));
@@ -161,7 +162,7 @@ function soldLine(
     industry,
     upperCase: open && upperCase === true ? true : undefined,
     entityAliases: open ? byName(entityAliases) : undefined,
-    signals: Object.fromEntries(ids.map((id) => [id, soldSignal(id, catalog)])),
+    signals: Object.fromEntries(sold.map((row) => [row.id, soldSignal(row, catalog)])),
     bundle: bundle && {
       path: bundle.path,
       param: bundle.param,
@@ -185,15 +186,24 @@ function illegal(entities: readonly string[], id: string, catalog: Catalog): rea
   return entities.filter((entity) => !known.has(entity));
 }
 
-function soldSignal(id: string, { entryById, rulerById }: Catalog): object | undefined {
-  const signal = entryById.get(id)?.signal;
+function soldSignal(before: Signal, { entryById, rulerById }: Catalog): object | undefined {
+  const signal = entryById.get(before.id)?.signal;
   if (signal === undefined) return undefined;
-  const { measures, metrics, bands, ownThresholds, rulers } = signal;
+  const { measures, metrics, unitOf, bands, ownThresholds, rulers } = signal;
+  // A metric that is gone is named as such, and not for its unit.
+  const units = Object.entries({ ...before.unitOf, ...unitOf });
   const ids = rulers?.map((ruler) => defined(idsOf(rulerById).get(ruler), 'the id of a ruler'));
   const endless = ids?.filter((ruler) => rulerById.get(ruler)?.since === undefined);
   // The last ruler that holds on a day decides: one more of these would class the days of before anew.
   const scales = ids && { order: ids, 'without since': endless?.join(', ') };
-  return { measures, metrics, bands, ownThresholds, rulers: scales };
+  return {
+    measures,
+    metrics,
+    units: Object.fromEntries(units.map(([metric, { label }]) => [metric, label])),
+    bands,
+    ownThresholds,
+    rulers: scales,
+  };
 }
 
 const idsOf = (rulers: Catalog['rulerById']): Map<Ruler, string> =>

@@ -7,7 +7,6 @@ import {
 } from '../../../compiler/contract/catalog/builtin.ts';
 import { LIFECYCLE_STATES, type Line, legEntity } from '../../../compiler/contract/catalog/line.ts';
 import { CLASS } from '../../../compiler/contract/rulers.ts';
-import { metricUnit } from '../../../compiler/contract/units.ts';
 import { entitiesOf, lineOf } from '../../builtin-rows.ts';
 
 const ROWS: readonly Line[] = LINES;
@@ -253,7 +252,7 @@ describe('LINES', () => {
   it('ends every metric in a known unit; only a life-cycle state has none', () => {
     for (const signal of BUILTIN.signals) {
       for (const metric of signal.metrics.filter((name) => name !== 'state')) {
-        expect(metricUnit(metric).unit, `${signal.id} ${metric}`).not.toBe('');
+        expect(signal.unitOf[metric], `${signal.id} ${metric}`).toBeDefined();
       }
     }
   });

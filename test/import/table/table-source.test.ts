@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
 import { tableSource } from '../../../compiler/import/table-source.ts';
+import { LEVEL_SIGNAL, type SignalRow, TIDE_FILE } from '../../tide-catalog.ts';
 
 const note = {
   url: 'https://rivers.example.org/gauges',
@@ -119,6 +121,34 @@ describe('tableSource() of CSV', () => {
     expect(() => read(CSV, map)).toThrow('band "low" is not one of');
     const other = { ...MAP, metrics: [{ name: 'depth_ft', column: 'stage', unit: 'ft' }] };
     expect(() => read(CSV, other)).toThrow('main metric missing');
+  });
+});
+
+describe('tableSource() of a catalogue with units of its own', () => {
+  const FNU = { name: 'formazin unit', quantity: 'turbidity', label: 'FNU' };
+  const signals: SignalRow[] = [{ ...LEVEL_SIGNAL, metrics: ['turbidity_fnu'] }];
+  const lines = [
+    { id: 'tides', industry: 'ports', title: 'gauges', entities: ['a', 'b'], signals },
+  ];
+  const catalog = catalogOf([{ ...TIDE_FILE, lines, units: { fnu: FNU } }]);
+  const { entity_name: _, band: __, ...rest } = MAP;
+  const readIn = (unit?: string) => {
+    const metric = { name: 'turbidity_fnu', column: 'stage', unit };
+    const map = { ...rest, signal: 'tides.level', metrics: [metric] };
+    const entity = { column: 'gauge', values: { 'A 12': 'a', 'B 7': 'b' } };
+    const bytes = Buffer.from(JSON.stringify({ ...map, entity }));
+    const source = tableSource('csv', { bytes, file: 'map.json', catalog });
+    const payload = { bytes: Buffer.from(CSV), note, subject: 'table' };
+    return readPayload(source, payload, catalog).readings.get('tides.level');
+  };
+
+  it('reads a column in one of them, and asks which unit it is in', () => {
+    expect(readIn('fnu')?.map(({ current }) => current)).toEqual([
+      { turbidity_fnu: 13.6 },
+      { turbidity_fnu: -0.25 },
+    ]);
+    expect(() => readIn()).toThrow('metrics.0.unit: missing; say which unit the column is in');
+    expect(() => readIn('ntu')).toThrow('so the column must be in "fnu"');
   });
 });
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { isLit } from '../../../compiler/contract/bundle.ts';
 import { BUILTIN, builtinRuler, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
 import type { Signal } from '../../../compiler/contract/catalog/line.ts';
+import { roundDecimal, subtractDecimal } from '../../../compiler/contract/decimal.ts';
 import { neutralFault } from '../../../compiler/contract/neutral-text.ts';
 import type { RecordSource } from '../../../compiler/contract/record.ts';
 import { classify, type Ruler, type RulerStep } from '../../../compiler/contract/rulers.ts';
-import { roundDecimal, subtractDecimal } from '../../../compiler/contract/units.ts';
 import { summaryEn, summaryZh } from '../../../compiler/stages/assemble/entity-record.ts';
 import {
   bandOf,

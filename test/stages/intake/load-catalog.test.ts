@@ -157,7 +157,7 @@ describe('loadCatalog()', () => {
         ],
       },
     });
-    const { rulers: _, ...same } = { ...signal, ...known };
+    const { rulers: _, unitOf: _units, ...same } = { ...signal, ...known };
     expect(faultsOf(fileWith(same))).toEqual([]);
     expect(faultsOf(fileWith({ ...signal, id: known?.id }))).toMatchObject([
       { code: 'bad_catalog', file: 'catalog/a.json', field: '/lines/0' },

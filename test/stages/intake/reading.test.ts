@@ -322,7 +322,7 @@ describe('parseReading()', () => {
     ['current.notes.1', { current: { stage_ft: 1, notes: ['high water', ADVICE] } }],
   ])('refuses advice in %s, of a line and of a header', (field, change) => {
     expect(faultsOf(change)).toEqual([`bad_field ${field}`]);
-    expect(parseHeader(change)).toMatchObject({
+    expect(parseHeader(change, builtinEntry(SIGNAL))).toMatchObject({
       faults: [{ field: `header.${field}` }],
     });
     const plain = JSON.parse(
@@ -332,7 +332,7 @@ describe('parseReading()', () => {
       ),
     );
     expect(faultsOf(plain)).toEqual([]);
-    expect(parseHeader(plain)).toHaveProperty('ok');
+    expect(parseHeader(plain, builtinEntry(SIGNAL))).toHaveProperty('ok');
   });
 
   it('looks for advice in no id and in no address', () => {
@@ -374,11 +374,19 @@ describe('parseReading()', () => {
 });
 
 describe('parseHeader()', () => {
+  const RIVER = builtinEntry(SIGNAL);
+
   it('reads the members of a header', () => {
-    expect(parseHeader({ source_tier: 'T1' })).toEqual({ ok: { source_tier: 'T1' } });
+    expect(parseHeader({ source_tier: 'T1' }, RIVER)).toEqual({ ok: { source_tier: 'T1' } });
+  });
+
+  it('takes no text for a figure of all lines', () => {
+    const faults = (stage_ft: unknown) => parseHeader({ current: { stage_ft } }, RIVER);
+    expect(faults('13.6')).toMatchObject({ faults: [{ field: 'header.current.stage_ft' }] });
+    expect(faults(13.6)).toHaveProperty('ok');
   });
 
   it.each([{ unit: 'ft' }, null, { source_tier: 'T9' }])('refuses %j', (value) => {
-    expect(parseHeader(value)).toHaveProperty('faults');
+    expect(parseHeader(value, RIVER)).toHaveProperty('faults');
   });
 });

@@ -20,7 +20,6 @@ import {
   type SiteSignal,
   type SiteSignals,
 } from '../../../contract/site.ts';
-import { metricUnit } from '../../../contract/units.ts';
 import type { Endpoint } from '../../../products/product.ts';
 import { needsTokens, productsOf, stockStart } from '../../../products/signal-products.ts';
 import type { CatalogChange, CatalogNews } from '../../publish/catalog-changes.ts';
@@ -172,7 +171,7 @@ function signalOfSite(
   { catalog, shelf, counts, sampleOf }: ShopMaterial,
 ): SiteSignal {
   const { signal, line } = entry;
-  const { id, measures, cadence, metrics, rulers = [], bands = [] } = signal;
+  const { id, measures, cadence, metrics, unitOf, rulers = [], bands = [] } = signal;
   const raw = catalog.operationByPath.get('/gauge/raw')?.params.signal_id?.enum ?? [];
   const map = mapPath(id);
   const sells = productsOf(entry, catalog.operations).filter((row) =>
@@ -189,7 +188,7 @@ function signalOfSite(
     line_title: line.title,
     measures,
     cadence,
-    metrics: metrics.map((name) => ({ name, label: metricUnit(name).label })),
+    metrics: metrics.map((name) => ({ name, label: unitOf[name]?.label ?? '' })),
     scales: rulers,
     bands,
     entities: defined(counts.get(id), 'the number of entities'),
