@@ -7,6 +7,7 @@ with --write it writes expected/*.json. products.test.ts compares the two, and t
 Some by hand: the stage of 8.2 ft stands in "action" (7 to 9), class 1 of 5, and (8.2-7)/(9-7) = 0.6 inside it, so the index is
 (1+0.6)/5 = 32 and the share of the threshold 8.2/7 = 117.1 %. Of the 11 readings of its season 7 are below 8.2 and one is 8.2:
 (7+0.5)/11 = 0.682. From 07:00 on 18 November to 15:20 on the 20th are 56.3 hours.
+2.01 ft are 50.25 % of a threshold of 4 ft, so 50.3 %, and 10.05 % of the way through five classes, so 10.1.
 """
 import json
 import os
@@ -51,11 +52,11 @@ def record(signal, entity, top=True):
     }
     return dict(made, **identity(signal, latest), **taken(latest))
 
-def add_on(dim, target, member):
-    signal, (readings, _) = RIVER[0], timeline(*RIVER)
-    return dict(identity(signal, readings[-1]), **{
-        "dim": dim, "observed_at": readings[-1]["observed_at"], dim: member, "_citation": said(signal, readings[-1], target),
-        "provenance": provenance([link_of(signal, readings[-1])])})
+def add_on(dim, target, member, latest):
+    signal, observed = RIVER[0], latest["observed_at"]
+    return dict(identity(signal, latest), **{
+        "dim": dim, "observed_at": observed, dim: member, "_citation": said(signal, latest, target),
+        "provenance": provenance([link_of(signal, latest)])})
 
 def row_of(signal, reading):
     _, latitude, longitude = place_of(reading)
@@ -358,9 +359,12 @@ def golden():
                "window_years": stat["window_years"], "n": stat["n"], "source": measurers(latest)}
     for dim, member in (("ruler", ruler), ("calibrated", calibrated), ("strata", whole["strata"]), ("history", history)):
         target = "/gauge/%s?%s" % (dim, pair % "")
-        yield dim, target, add_on(dim, target, member)
+        yield dim, target, add_on(dim, target, member, latest)
     target = "/gauge/calibrated?" + pair % "format=thin&"
     yield "calibrated-thin", target, dict(thin, dim="calibrated", band=ruler["band"], calibrated=calibrated, _citation=said(RIVER[0], latest, target))
+    other = timeline(RIVER[0], "07010000")[0][-1]
+    target = "/gauge/ruler?entity=07010000&signal_id=hydrology.river-level"
+    yield "ruler-half", target, add_on("ruler", target, standing(RIVER[0], other), other)
     drought = timeline("agriculture.drought", "us-iowa")[0][-1]
     target = "/gauge?entity=us-iowa&signal_id=agriculture.drought"
     yield "record-down", target, dict(record("agriculture.drought", "us-iowa"), _citation=said("agriculture.drought", drought, target))
