@@ -1,4 +1,4 @@
-import { roundDecimal, subtractDecimal } from './decimal.ts';
+import { percentDecimal, subtractDecimal } from './decimal.ts';
 
 /** One official class: it begins at `at`, in the ruler's unit. */
 export interface RulerStep {
@@ -81,7 +81,7 @@ export function standingOn(ruler: Ruler, value: number) {
     pct_to_action:
       from === null || to === null || to <= 0 || ruler.metric === CLASS
         ? null
-        : roundDecimal((from / to) * 100, 1),
+        : percentDecimal(from, to),
     normalized_index: normalizedIndex(ruler, value),
     unit: ruler.unit,
     provenance: `${ruler.scale}; ${ruler.provenance}`,
@@ -98,9 +98,12 @@ function normalizedIndex(ruler: Ruler, value: number): number {
   const edge = (at: number): number => sign * (ruler.steps[at]?.at ?? Number.NaN);
   const last = index === ruler.steps.length - 1;
   const low = Number.isFinite(edge(index)) ? edge(index) : Math.min(0, sign * value);
-  const width = last ? edge(index) - edge(index - 1) : edge(index + 1) - low;
-  const inside = width > 0 ? Math.min(1, Math.max(0, (sign * value - low) / width)) : 0;
-  return roundDecimal(((index + inside) / ruler.steps.length) * 100, 1);
+  const [from, to] = last ? [edge(index - 1), edge(index)] : [low, edge(index + 1)];
+  const step = { index, count: ruler.steps.length };
+  if (!Number.isFinite(from) || to <= from) return percentDecimal(0, 1, step);
+  const width = subtractDecimal(to, from);
+  const passed = subtractDecimal(sign * value, low);
+  return percentDecimal(Math.min(width, Math.max(0, passed)), width, step);
 }
 
 /** The scale of an entity's own thresholds, lowest first; null without any. Who set them is for the reading to say. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { roundDecimal, subtractDecimal } from '../../compiler/contract/decimal.ts';
+import { percentDecimal, roundDecimal, subtractDecimal } from '../../compiler/contract/decimal.ts';
 
 /** A decimal with up to 9 digits behind the point, as text and as an integer of 10^-9. */
 const decimal = fc
@@ -9,6 +9,26 @@ const decimal = fc
     value: Number(`${digits}e-${places}`),
     nanos: BigInt(digits) * 10n ** BigInt(9 - places),
   }));
+
+describe('percentDecimal()', () => {
+  it.each([
+    { part: 0.29, whole: 4, want: 7.3 },
+    { part: 2.01, whole: 4, want: 50.3 },
+    { part: -0.29, whole: 4, want: -7.3 },
+    { part: 1, whole: 3, want: 33.3 },
+    { part: 8.2, whole: 7, want: 117.1 },
+    { part: 0, whole: 5, want: 0 },
+    { part: 1e-7, whole: 3, want: 0 },
+  ])('$part is $want % of $whole, where doubles may say less', ({ part, whole, want }) => {
+    expect(percentDecimal(part, whole)).toBe(want);
+  });
+
+  it('counts the steps that lie behind', () => {
+    expect(percentDecimal(0.35, 28, { index: 0, count: 5 })).toBe(0.3);
+    expect(percentDecimal(1.2, 2, { index: 1, count: 5 })).toBe(32);
+    expect(percentDecimal(0, 1, { index: 4, count: 5 })).toBe(80);
+  });
+});
 
 describe('subtractDecimal()', () => {
   it.each([
