@@ -7,7 +7,6 @@ import {
   thinBundle,
 } from '../contract/bundle.ts';
 import type { Line, Signal } from '../contract/catalog/line.ts';
-import { defined } from '../contract/defined.ts';
 import { endpointAt } from '../contract/endpoints.ts';
 import {
   bundleStatement,
@@ -21,12 +20,11 @@ import {
   lifecycleStatement,
   thinBundleStatement,
 } from '../contract/joined-bodies.ts';
-import { encodeSegment, type FileRow, parseFilePath } from '../contract/path.ts';
+import { encodeSegment } from '../contract/path.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import { knownName } from '../contract/reading-text.ts';
 import type { Bundle } from '../contract/record.ts';
 import { isObject } from '../contract/strict-json.ts';
-import type { FileList } from './file-list.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { placeOf } from './release-place.ts';
 
@@ -67,7 +65,7 @@ function madeBundle({ joined, subject }: Joined): object | null {
   const folder = joined.path.slice(0, joined.path.lastIndexOf('/') + 1);
   const file = `${folder}{${line.bundle.param}}.json`;
   const row = { path: line.bundle.path, file, params: {} };
-  const subjects = listedIn(joined.bodies.list, row, folder);
+  const subjects = joined.bodies.list.values(row, folder);
   const named = joined.catalog.namedByLine.get(line.id) ?? {};
   const name = knownName({ named }, subject);
   const bundle = bundleBody(line, { subject, name, placed, subjects });
@@ -110,7 +108,7 @@ function signalIn({ catalog }: Related, id: string): Signal | undefined {
 function madeCensus({ joined, subject: signal_id }: Joined): object | null {
   const signal = signalIn(joined, signal_id);
   const folder = `record/${encodeSegment(signal_id)}/`;
-  const entities = listedIn(joined.bodies.list, endpointAt('/gauge'), folder);
+  const entities = joined.bodies.list.values(endpointAt('/gauge'), folder);
   const entries = entities.flatMap((entity) => {
     const record = storedRecord(joined.bodies, { signal_id, entity });
     return record === null ? [] : [censusEntry(record, legOf(record, signal))];
@@ -129,7 +127,7 @@ function madeCity(addon: keyof typeof CITY_ADD_ONS, { joined, subject: loc }: Jo
   });
   if (readings.length === 0) return null;
   joined.count('legs', readings.length);
-  const listed = new Set(listedIn(joined.bodies.list, endpointAt(`/gauge/${addon}`), `${addon}/`));
+  const listed = new Set(joined.bodies.list.values(endpointAt(`/gauge/${addon}`), `${addon}/`));
   const { entryById } = joined.catalog;
   const first = CITY_ADD_ONS[addon].find((id) => entryById.has(id)) ?? '';
   const cities = entryById.get(first)?.line.entities ?? [];
@@ -154,21 +152,3 @@ function madeSample({ joined }: Joined): object | null {
   const stored = storedRecord(joined.bodies, record);
   return stored && { sample: stored };
 }
-
-/** Parameters of the files of a list, by the folder that was asked for. */
-const held = new WeakMap<FileList, Map<string, readonly string[]>>();
-
-function listedIn(list: FileList, row: FileRow, folder: string): readonly string[] {
-  const known = held.get(list) ?? new Map<string, readonly string[]>();
-  held.set(list, known);
-  const found = known.get(folder) ?? [...list.paths(folder)].map(valueIn(row)).sort();
-  known.set(folder, found);
-  return found;
-}
-
-const valueIn =
-  (row: FileRow) =>
-  (path: string): string => {
-    const values = defined(parseFilePath(row, path), 'the values of the path');
-    return defined(Object.values(values).at(-1), 'the last value of the path');
-  };
