@@ -22,7 +22,6 @@ import {
 } from '../money/payment.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { oncePer } from '../system/once-per.ts';
 import {
   candidatesOf,
   checkPayment,
@@ -38,6 +37,7 @@ import type { SignaturePool } from './signature-pool.ts';
 import {
   type BuyerProof,
   formerEndpoint,
+  readOnce,
   soldEndpoint,
   type Tender,
   type TenderReader,
@@ -70,6 +70,7 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const { challenger, journal, clock, signatures, accounts } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
+  const paymentIn = readOnce(({ text, version }: X402Header) => decodePayment(text, version));
   const offered = (
     { endpoint, target }: { endpoint: Endpoint; target: string },
     version: X402Version,
@@ -128,8 +129,6 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
     },
   };
 }
-
-const paymentIn = oncePer(({ text, version }: X402Header) => decodePayment(text, version));
 
 /** What a payment must meet, and what v2 says beside it. */
 interface ListedTerms extends Terms {
