@@ -15,23 +15,21 @@ const NAMES_MAX = 5000;
 /** Steps that looking for one text inside of another costs. */
 const PIECE_STEPS = 4;
 
-interface Name {
+/** An option as others are compared with it. */
+export interface Name {
   readonly option: string;
   readonly letters: string;
   /** Which letters occur: two texts that differ in many of them cannot be near each other. */
   readonly mask: number;
 }
 
-/** By list: one that is asked again and again is prepared once, and forgotten with its owner. */
-const prepared = new WeakMap<readonly string[], readonly Name[]>();
-
 /** The option that a misspelt or shortened text most likely means, or null. */
 export function nearest(text: string, options: readonly string[]): string | null {
-  return nearestIn(text, options).option;
+  return nearestIn(text, namesOf(options)).option;
 }
 
-/** The same with the steps that it took. */
-export function nearestIn(text: string, options: readonly string[]) {
+/** The same of a list that is asked again and again (`namesOf`), with the steps that it took. */
+export function nearestIn(text: string, names: readonly Name[]) {
   const wanted = nameOf(text);
   let steps = 0;
   /** What is found so far; only what is nearer than the bound takes its place. */
@@ -44,7 +42,7 @@ export function nearestIn(text: string, options: readonly string[]) {
   };
   // Whoever differs in few letters comes first, so that the steps are not used up by those that cannot win.
   const ranked: Name[][] = Array.from({ length: EDITS_MAX + 1 }, () => []);
-  for (const name of namesOf(options)) {
+  for (const name of names) {
     const [extra, absent] = [wanted.mask & ~name.mask, name.mask & ~wanted.mask];
     if ((extra === 0 || absent === 0) && steps <= NEAREST_STEPS_MAX) {
       steps += PIECE_STEPS;
@@ -55,8 +53,8 @@ export function nearestIn(text: string, options: readonly string[]) {
     const least = Math.max(bitCount(extra), bitCount(absent));
     if (least < bound) ranked[least]?.push(name);
   }
-  for (const [least, names] of ranked.entries()) {
-    for (const name of names) {
+  for (const [least, near] of ranked.entries()) {
+    for (const name of near) {
       if (least >= bound || steps > NEAREST_STEPS_MAX) break;
       const compared = editDistance(wanted.letters, name.letters, bound);
       steps += compared.steps;
@@ -66,10 +64,9 @@ export function nearestIn(text: string, options: readonly string[]) {
   return { option: option as string | null, steps };
 }
 
-function namesOf(options: readonly string[]): readonly Name[] {
-  const known = prepared.get(options) ?? options.slice(0, NAMES_MAX).map(nameOf);
-  prepared.set(options, known);
-  return known;
+/** The options of a list as they are compared, the first NAMES_MAX of them. */
+export function namesOf(options: readonly string[]): readonly Name[] {
+  return options.slice(0, NAMES_MAX).map(nameOf);
 }
 
 function nameOf(option: string): Name {

@@ -71,7 +71,7 @@ export function route(request: CanonicalRequest, catalog: Catalog): Route | unde
     const value = segment[name];
     return value === undefined ? givenValue(name, param, request.values) : { name, param, value };
   });
-  const legal = given.filter((one) => one.value !== '' && isLegal(one));
+  const legal = given.filter((one) => one.value !== '' && isLegal(one, catalog));
   const [redirected] = legal.flatMap(({ param, value }) => param.redirect?.[value] ?? []);
   const row = catalog.operationByPath.get(redirected ?? asked.path) ?? asked;
   // The operation that answers for `dim` may lack a parameter of the one that was asked.
@@ -85,8 +85,16 @@ export function route(request: CanonicalRequest, catalog: Catalog): Route | unde
   const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${segment[name]}`);
   const inQuery = Object.entries(values).filter(([name]) => !(name in segment));
   const target = canonicalTarget(path, Object.fromEntries(inQuery));
-  return { endpoint, values, target, bare: request.values.size === 0, fault: faultOf(given) };
+  return {
+    endpoint,
+    values,
+    target,
+    bare: request.values.size === 0,
+    fault: faultOf(given, catalog),
+  };
 }
+
+type ValueSets = Pick<Catalog, 'valueSets'>;
 
 interface Given {
   readonly name: string;
@@ -97,12 +105,12 @@ interface Given {
   readonly rival?: string;
 }
 
-function faultOf(given: readonly Given[]): RouteFault | null {
+function faultOf(given: readonly Given[], catalog: ValueSets): RouteFault | null {
   const absent = given.filter(({ param, value }) => value === '' && param.required);
   const missing = absent.map(({ name }) => name);
   const [first] = missing;
   if (first !== undefined) return { miss: 'missing_parameter', name: first, missing, value: '' };
-  const illegal = given.find((one) => one.value !== '' && !isLegal(one));
+  const illegal = given.find((one) => one.value !== '' && !isLegal(one, catalog));
   if (illegal === undefined) return null;
   const { name, value, rival } = illegal;
   const legal = `its other name ${rival} has a different value; send only one of them`;
@@ -129,24 +137,14 @@ function isDefault({ param, value }: Given): boolean {
   return value === param.default;
 }
 
-function isLegal({ param, value, rival }: Given): boolean {
+function isLegal({ param, value, rival }: Given, { valueSets }: ValueSets): boolean {
   if (rival !== undefined) return false;
-  if (param.enum !== undefined) return isListed(value, param.enum);
+  const { enum: legal } = param;
+  if (legal !== undefined) return valueSets.get(legal)?.has(value) ?? legal.includes(value);
   if (param.type !== 'integer') return true;
   if (!/^[0-9]{1,9}$/.test(value)) return false;
   const number = Number(value);
   return number >= (param.min ?? 0) && number <= (param.max ?? Number.MAX_SAFE_INTEGER);
-}
-
-/** Values of lists that are too long to be looked through for a request; forgotten with their catalogue. */
-const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>();
-const LOOKED_THROUGH_MAX = 200;
-
-function isListed(value: string, list: readonly string[]): boolean {
-  if (list.length <= LOOKED_THROUGH_MAX) return list.includes(value);
-  const known = valueSets.get(list) ?? new Set(list);
-  valueSets.set(list, known);
-  return known.has(value);
 }
 
 /** The row at the price of the signal that is asked for; the row itself where that is the price of all. */

@@ -245,7 +245,6 @@ const proof: Param = {
   ...optional(oneOf('0 leaves out the proof that the answer is in the log', ['1', '0'])),
   default: '1',
 };
-const withProof = new WeakMap<Params, Params>();
 
 /**
  * Whether the answers of an operation bring a proof, at whatever price it is sold: a token is signed by nobody, and a basket
@@ -258,10 +257,7 @@ export function bringsProof({ tag, answer }: Pick<Endpoint, 'tag' | 'answer'>): 
 /** Every parameter that an operation takes: its own, and that of all that is sold. */
 export function takenParams(endpoint: Pick<Endpoint, 'params' | 'tag' | 'answer'>): Params {
   const { params } = endpoint;
-  if (!bringsProof(endpoint)) return params;
-  const taken = withProof.get(params) ?? { ...params, proof };
-  withProof.set(params, taken);
-  return taken;
+  return bringsProof(endpoint) ? { ...params, proof } : params;
 }
 
 export const signalId: TableParam = {

@@ -1,5 +1,6 @@
+import { defined } from '../contract/defined.ts';
 import { firstWhere } from '../contract/lists.ts';
-import { storedPath } from '../contract/path.ts';
+import { type FileRow, parseFilePath, storedPath } from '../contract/path.ts';
 import {
   FILE_LINE_BYTES_MAX,
   FILES_NAME,
@@ -23,6 +24,7 @@ const SIZE_AT = 65;
 export class FileList {
   readonly shared: SharedArrayBuffer;
   readonly #bytes: Buffer;
+  readonly #values = new Map<string, readonly string[]>();
 
   /** `shared` must be the list as `openFileList` has read it. */
   constructor(shared: SharedArrayBuffer) {
@@ -64,6 +66,18 @@ export class FileList {
     let lines = 0;
     for (const _ of this.paths(prefix)) lines += 1;
     return lines;
+  }
+
+  /** What the last parameter of a row is in each file of its folder, sorted. */
+  values(row: FileRow, folder: string): readonly string[] {
+    const known = this.#values.get(folder);
+    if (known !== undefined) return known;
+    const values = Array.from(this.paths(folder), (path) => {
+      const all = defined(parseFilePath(row, path), 'the values of the path');
+      return defined(Object.values(all).at(-1), 'the last value of the path');
+    }).sort();
+    this.#values.set(folder, values);
+    return values;
   }
 
   *paths(prefix: string): Generator<string> {

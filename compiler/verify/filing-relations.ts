@@ -26,7 +26,7 @@ const LATER = new RegExp(`^${FILINGS_FOLDER}[^/]+/resolve/${LATER_FILE.replace('
 export function checkFiler(related: Related): void {
   const { path, body, bodies, fault, count } = related;
   if (!LATER.test(path)) return;
-  const filers = filersIn(bodies);
+  const { filers } = bodies;
   const filer = filers.find(({ cik }) => path === laterPath(cik));
   if (filer === undefined) {
     fault('entity', `is of a filer that "${FILERS_PATH}" does not list`);
@@ -66,18 +66,6 @@ export function checkFiler(related: Related): void {
 
 function laterPath(cik: string): string {
   return settlementPath(cik, '/resolve', LATER_FILE);
-}
-
-/** Of a release; each of its files asks for all of them. */
-const filersOf = new WeakMap<StoredBodies, readonly FilerLine[]>();
-
-function filersIn(bodies: StoredBodies): readonly FilerLine[] {
-  const known = filersOf.get(bodies);
-  if (known !== undefined) return known;
-  const lines = (bodies.text(FILERS_PATH) ?? '').split('\n').slice(0, -1);
-  const filers = lines.map(parseFilerLine);
-  filersOf.set(bodies, filers);
-  return filers;
 }
 
 /** The records of a filer, newest first, and how many files they lie in; null where one of those is damaged. */

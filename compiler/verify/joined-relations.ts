@@ -1,11 +1,9 @@
 import { legOf } from '../contract/bundle.ts';
-import { defined } from '../contract/defined.ts';
-import { encodeSegment, type FileRow, parseFilePath } from '../contract/path.ts';
+import { encodeSegment } from '../contract/path.ts';
 import { isObject } from '../contract/strict-json.ts';
 import { censusEntry } from '../products/census.ts';
 import type { JoinedSource } from '../products/product.ts';
 import { endpointAt, productOf } from '../products/products.ts';
-import type { FileList } from './file-list.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { type FilePlace, placeOf } from './release-place.ts';
 
@@ -57,13 +55,13 @@ function storedSource(joined: Related, { endpoint, form }: FilePlace): JoinedSou
     },
     census(signalId) {
       const folder = `record/${encodeSegment(signalId)}/`;
-      return listedIn(bodies.list, endpointAt('/gauge'), folder).flatMap((entity) => {
+      return bodies.list.values(endpointAt('/gauge'), folder).flatMap((entity) => {
         const [record, read] = [recordOf(signalId, entity), leg(signalId, entity)];
         return record === null || read === undefined ? [] : [censusEntry(record, read)];
       });
     },
     subjects() {
-      const listed = listedIn(bodies.list, endpoint, path.slice(0, path.lastIndexOf('/') + 1));
+      const listed = bodies.list.values(endpoint, path.slice(0, path.lastIndexOf('/') + 1));
       const { signals = [] } = productOf(endpoint, lines);
       const cities = signals.flatMap((id) => entryById.get(id)?.line.entities ?? []);
       return signals.length === 0
@@ -82,21 +80,3 @@ function madeSample(joined: Related): object | null {
   const stored = storedRecord(joined.bodies, record);
   return stored && { sample: stored };
 }
-
-/** Parameters of the files of a list, by the folder that was asked for. */
-const held = new WeakMap<FileList, Map<string, readonly string[]>>();
-
-function listedIn(list: FileList, row: FileRow, folder: string): readonly string[] {
-  const known = held.get(list) ?? new Map<string, readonly string[]>();
-  held.set(list, known);
-  const found = known.get(folder) ?? [...list.paths(folder)].map(valueIn(row)).sort();
-  known.set(folder, found);
-  return found;
-}
-
-const valueIn =
-  (row: FileRow) =>
-  (path: string): string => {
-    const values = defined(parseFilePath(row, path), 'the values of the path');
-    return defined(Object.values(values).at(-1), 'the last value of the path');
-  };

@@ -41,6 +41,11 @@ interface IndexCheck {
   readonly faults: Faults;
 }
 
+interface ShardCheck extends IndexCheck {
+  /** Row hashes by file; a roster holds thousands, and shards are in the order of hashes. */
+  readonly rows: Map<string, ReadonlySet<string> | null>;
+}
+
 export interface WorkShare {
   readonly number: number;
   readonly of: number;
@@ -77,7 +82,7 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): IndexFaul
 }
 
 /** Compares the lines of one look-up shard with their files; returns how many there are. */
-function checkShard(index: IndexCheck, path: string) {
+function checkShard(index: ShardCheck, path: string) {
   let last = '';
   let lastHash = '';
   const listed = { reading: 0, row: 0, subject: 0, citation: 0 };
@@ -97,7 +102,7 @@ function checkShard(index: IndexCheck, path: string) {
   return { ...listed, lines };
 }
 
-function currentFault(index: IndexCheck, entry: CurrentEntry, where: string): IndexFault {
+function currentFault(index: ShardCheck, entry: CurrentEntry, where: string): IndexFault {
   const { kind, file, record_hash } = entry;
   if (kind === 'row') return rowEntryFault(index, entry, where);
   const body = bodyOf(index, file);
@@ -118,19 +123,15 @@ function currentFault(index: IndexCheck, entry: CurrentEntry, where: string): In
 }
 
 /** A row stands anywhere in its file; that its hash recomputes is checked with the file. */
-function rowEntryFault(index: IndexCheck, entry: CurrentEntry, where: string): IndexFault {
+function rowEntryFault(index: ShardCheck, entry: CurrentEntry, where: string): IndexFault {
   const { file, record_hash } = entry;
   const held = rowHashes(index, file);
   if (held === null) return [where, 'listed, but there is no such file'];
   return held.has(record_hash) ? null : [where, `listed, but "${file}" carries another hash`];
 }
 
-/** Row hashes by file; a roster holds thousands, and shards are in the order of hashes. */
-const heldRows = new WeakMap<IndexCheck, Map<string, ReadonlySet<string> | null>>();
-
-function rowHashes(index: IndexCheck, file: string): ReadonlySet<string> | null {
-  const files = heldRows.get(index) ?? new Map<string, ReadonlySet<string> | null>();
-  heldRows.set(index, files);
+function rowHashes(index: ShardCheck, file: string): ReadonlySet<string> | null {
+  const { rows: files } = index;
   const known = files.get(file);
   if (known !== undefined) return known;
   const body = bodyOf(index, file);
@@ -226,7 +227,7 @@ export function checkIndexes(
   part: WorkShare,
 ) {
   const faults = new Faults();
-  const index: IndexCheck = { ...context, faults };
+  const index: ShardCheck = { ...context, faults, rows: new Map() };
   const sums = { lines: 0, reading: 0, citation: 0, subject: 0 };
   for (const [at, path] of shardsOf(context.list).entries()) {
     if (at % part.of !== part.number) continue;

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { FILERS_PATH, type FilerLine, parseFilerLine } from '../contract/filing-index.ts';
 import { verifyShardPath } from '../contract/path.ts';
 import { type FileEntry, parseVerifyEntry } from '../contract/release.ts';
 import {
@@ -24,6 +25,7 @@ export class StoredBodies {
   readonly #disk: Disk;
   readonly #root: string;
   readonly #held = new Map<string, StoredBody>();
+  #filers: readonly FilerLine[] | null = null;
 
   constructor(disk: Disk, root: string, list: FileList) {
     this.list = list;
@@ -45,6 +47,15 @@ export class StoredBodies {
   text(path: string): string | null {
     const bytes = this.bytes(path);
     return bytes === null ? null : decodeUtf8(bytes);
+  }
+
+  /** Of the release, parsed once: each file of a filer asks for all of them. */
+  get filers(): readonly FilerLine[] {
+    if (this.#filers === null) {
+      const lines = (this.text(FILERS_PATH) ?? '').split('\n').slice(0, -1);
+      this.#filers = lines.map(parseFilerLine);
+    }
+    return this.#filers;
   }
 
   /** The bytes of any file; null for one that is missing or not as listed. */

@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
+import { perRelease } from '../release/per-release.ts';
 import { requestFile } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { onceForEach } from '../system/once-per.ts';
 import {
   type Answered,
   IS_THERE,
@@ -17,8 +18,8 @@ const KEPT_BYTES_MAX = 6 * 1024 * 1024;
 const KEPT_TARGET_CHARS_MAX = 256;
 
 /** Answers by canonical target, computed once for a release: each spelling of a request would pay for them again. */
-const keptAnswers = onceForEach(
-  (_: Service) => new BoundedMap<string, Answered>({ bytes: KEPT_BYTES_MAX, isByUse: true }),
+const keptAnswers = perRelease(
+  () => new BoundedMap<string, Answered>({ bytes: KEPT_BYTES_MAX, isByUse: true }),
 );
 
 /** The answer to a routed request: a stored file, or what the room of its word computes; if it throws, nobody is charged. */
@@ -31,14 +32,16 @@ export async function answer(question: Question, service: Service): Promise<Answ
   if (room.isKept !== true || target.length > KEPT_TARGET_CHARS_MAX) {
     return room.answer(question, service);
   }
-  const kept = keptAnswers(service);
+  const kept = keptAnswers(service.release);
   const known = kept.get(target);
   if (known !== undefined) return known;
   const answered = await room.answer(question, service);
-  if (answered.kind === 'content' && answered.content.keepMs === KEEP_FOR_RELEASE) {
-    kept.set(target, answered, answered.content.body.length);
-  }
-  return answered;
+  if (answered.kind !== 'content' || answered.content.keepMs !== KEEP_FOR_RELEASE) return answered;
+  const { content } = answered;
+  const hashed = { ...content, sha256: content.sha256 ?? hash('sha256', content.body) };
+  const ready = { kind: 'content', content: hashed } as const;
+  kept.set(target, ready, content.body.length);
+  return ready;
 }
 
 /** Milliseconds that a body with members of request time may be given again. */

@@ -18,7 +18,7 @@ import { meteredPurchases, purchaseService } from '../purchase/purchase-service.
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { secretKey } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import { type Rooms, type Service, soldTargets } from './service.ts';
+import { basketMemory, type Rooms, type Service, soldTargets } from './service.ts';
 
 const OFFER_RECEIPT_KEY = 'SIGNALPRESS_OFFER_RECEIPT_KEY';
 
@@ -98,8 +98,8 @@ export function openService(
     report: (error, id) => log({ event: 'payment_failed', id, error: messageOf(error) }),
   });
   const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
-  const targets = soldTargets();
-  const shared = { targets, rooms, sold: payments.journal, clock, log };
+  const memory = { targets: soldTargets(), baskets: basketMemory() };
+  const shared = { ...memory, rooms, sold: payments.journal, clock, log };
   return { release, baseUrl, operator, challenger: challenges, purchases, signer, show, ...shared };
 }
 

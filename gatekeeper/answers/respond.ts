@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   type CanonicalRequest,
@@ -199,17 +199,10 @@ function unanswered(
     : answered.reply;
 }
 
-/** Tags of bodies that are kept: the same buffer is given many times and never written to. */
-const etags = new WeakMap<Buffer, string>();
-
-/** Over the bytes that are sent, so that a changed freshness word is a changed tag. */
+/** Over the bytes that are sent, so that a changed freshness word is a changed tag. What is kept brings its hash. */
 function etagOf({ sha256, body }: Content): string {
-  const known = etags.get(body);
-  if (known !== undefined) return known;
-  const hex = sha256 ?? createHash('sha256').update(body).digest('hex');
-  const etag = `"${hex.slice(0, 32)}"`;
-  etags.set(body, etag);
-  return etag;
+  const hex = sha256 ?? hash('sha256', body);
+  return `"${hex.slice(0, 32)}"`;
 }
 
 async function paid(call: RoutedCall): Promise<HttpResponse> {

@@ -40,6 +40,8 @@ export interface Service {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   /** What targets mean in this release: the next one may have another catalogue. */
   readonly targets: SoldTargets;
+  /** Over all releases. */
+  readonly baskets: BasketMemory;
   readonly rooms: Rooms;
 }
 
@@ -152,4 +154,19 @@ export function soldTargets() {
   return new BoundedMap<string, { readonly request: CanonicalRequest; readonly routed: Route }>(
     SOLD_TARGETS_MAX,
   );
+}
+
+/** Quotes that are remembered; of a forgotten one only the sum is known, by what was signed. */
+const QUOTES_MAX = 10_000;
+
+/** What a service remembers of baskets. */
+export type BasketMemory = ReturnType<typeof basketMemory>;
+
+export function basketMemory() {
+  return {
+    /** Paid ones whose answers are being gathered. */
+    gathering: 0,
+    /** Which requests of a basket were for sale when it was quoted last, by target: an equal sum may be of others. */
+    sales: new BoundedMap<string, string>(QUOTES_MAX),
+  };
 }

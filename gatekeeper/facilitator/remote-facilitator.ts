@@ -76,12 +76,10 @@ export function remoteFacilitator(
 ): Facilitator & { close(): Promise<void> } {
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const call = caller(options);
-  const requestBody = bodyWriter();
-  const verifiedBodies = new WeakMap<FacilitatorRequest, Buffer>();
   const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
     call({
       name,
-      body: verifiedBodies.get(request) ?? requestBody(request),
+      body: bodyOf(request),
       timeoutMs,
       id: request.trace?.sentId,
       // A check moves no money.
@@ -89,7 +87,6 @@ export function remoteFacilitator(
     });
   return {
     async verify(request) {
-      verifiedBodies.set(request, requestBody(request));
       const answer = await post('verify', request, verifyTimeoutMs);
       return 'detail' in answer ? noVerdict(answer) : verifyOutcome(answer, request);
     },
@@ -105,36 +102,9 @@ export function remoteFacilitator(
   };
 }
 
-/** Writes the body of both calls; what payments share is made once for all of them. */
-function bodyWriter(): (request: FacilitatorRequest) => Buffer {
-  const sharedParts = new WeakMap<object, Buffer>();
-  const bytesOf = (part: string | object): Buffer => {
-    if (typeof part === 'string') return Buffer.from(part, 'utf8');
-    const known = sharedParts.get(part);
-    if (known !== undefined) return known;
-    const bytes = Buffer.from(JSON.stringify(part), 'utf8');
-    sharedParts.set(part, bytes);
-    return bytes;
-  };
-  return (request) => Buffer.concat(bodyParts(request).map(bytesOf));
-}
-
-/** Texts, and between them the objects that other payments carry too. */
-function bodyParts(request: FacilitatorRequest): readonly (string | object)[] {
-  const { x402Version, paymentPayload, paymentRequirements } = request;
-  const head = `{"x402Version":${x402Version},"paymentPayload":`;
-  const tail = [',"paymentRequirements":', paymentRequirements, '}'];
-  if (paymentPayload.x402Version === 1) return [head + JSON.stringify(paymentPayload), ...tail];
-  const { accepted, payload, resource, extensions } = paymentPayload;
-  return [
-    `${head}{"x402Version":2,"accepted":`,
-    accepted,
-    `,"payload":${JSON.stringify(payload)}`,
-    ...(resource === undefined ? [] : [',"resource":', resource]),
-    ...(extensions === undefined ? [] : [',"extensions":', extensions]),
-    '}',
-    ...tail,
-  ];
+/** The body of both calls, without what is not sent. */
+function bodyOf({ x402Version, paymentPayload, paymentRequirements }: FacilitatorRequest): Buffer {
+  return Buffer.from(JSON.stringify({ x402Version, paymentPayload, paymentRequirements }), 'utf8');
 }
 
 interface RemoteCall {

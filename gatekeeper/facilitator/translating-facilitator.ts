@@ -24,7 +24,6 @@ export function translatingFacilitator(options: {
   clock: () => number;
 }): ListingFacilitator {
   const { facilitator, networks, clock } = options;
-  const translations = new WeakMap<FacilitatorRequest, FacilitatorRequest>();
   let kinds: readonly PaymentKind[] | null = null;
   let askedMs = Number.NEGATIVE_INFINITY;
 
@@ -41,13 +40,7 @@ export function translatingFacilitator(options: {
     if (kinds === null || network === undefined) return request;
     const versions = listedVersions(kinds, network);
     const isOther = versions.length === 1 && !versions.includes(request.x402Version);
-    return isOther ? translated(request) : request;
-  };
-  /** Made once, so that both calls of a payment share one body. */
-  const translated = (request: FacilitatorRequest): FacilitatorRequest => {
-    const made = translations.get(request) ?? translateRequest(request);
-    translations.set(request, made);
-    return made;
+    return isOther ? translateRequest(request) : request;
   };
   const isListed = (network: Network): boolean =>
     kinds !== null && listedVersions(kinds, network).length > 0;

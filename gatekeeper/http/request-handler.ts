@@ -5,7 +5,6 @@ import { defined } from '../../compiler/contract/defined.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import { wholeSecond } from '../../compiler/contract/request-time.ts';
 import { Counts } from '../system/counts.ts';
-import { onceForEach } from '../system/once-per.ts';
 import { headerFacts, pays, wantsPage } from './header-facts.ts';
 import {
   matches,
@@ -54,11 +53,8 @@ export interface RequestHandlerOptions {
 export class RequestHandler {
   draining = false;
   readonly #options: RequestHandlerOptions;
-  /** By responder; refusals are apart from the others, so that made-up requests push no answer out. */
-  readonly #kept = onceForEach((_: Responder) => ({
-    answers: new ReadyAnswers(),
-    refusals: new ReadyAnswers(READY_REFUSALS_MAX),
-  }));
+  /** Of the responder of this moment. */
+  #kept: ReturnType<typeof keptFor> | null = null;
   /** Connections that were refused for being too many; what arrives on them is not read. */
   readonly #refused = new WeakSet<object>();
   /** Connections that end with the answer that they were given. */
@@ -172,7 +168,7 @@ export class RequestHandler {
 
   #readyFor({ method, target, facts }: Exchange, responder: Responder): ReadyAnswer | null {
     if (method !== 'GET') return null;
-    const { answers, refusals } = this.#kept(responder);
+    const { answers, refusals } = this.#keptBy(responder);
     const ready =
       answers.get(target) ??
       refusals.get(target) ??
@@ -180,6 +176,11 @@ export class RequestHandler {
     if (ready === undefined || responder.clock() >= ready.expires) return null;
     // A browser is told the price in words, so what is kept for programs is not for it.
     return ready.unpaid && (pays(facts) || wantsPage(facts.accept)) ? null : ready;
+  }
+
+  #keptBy(responder: Responder): ReturnType<typeof keptFor> {
+    if (this.#kept?.responder !== responder) this.#kept = keptFor(responder);
+    return this.#kept;
   }
 
   async #answer(exchange: Exchange, responder: Responder): Promise<void> {
@@ -207,9 +208,11 @@ export class RequestHandler {
     this.#busy.add(socket, -1);
     const ready = readyAnswer(made, responder.clock() + made.keepMs);
     const key = made.isCoded === true ? variantKey(target, responder.variant(facts)) : target;
-    const { answers, refusals } = this.#kept(responder);
-    if (method === 'GET' && made.keepMs > 0)
+    // Another responder may have taken its place meanwhile.
+    if (method === 'GET' && made.keepMs > 0 && responder === this.#options.responder()) {
+      const { answers, refusals } = this.#keptBy(responder);
       (ready.status === 422 ? refusals : answers).keep(key, ready);
+    }
     this.#write(exchange, ready, 'made');
     // The answers that wait on it get time to be written.
     const isOver = this.#broken.has(socket) && !this.isBusy(socket);
@@ -261,6 +264,12 @@ export class RequestHandler {
     const ms = now - exchange.started;
     answered?.({ id, method, path, status, bytes, ms, from, address, forwardedFor, payer });
   }
+}
+
+/** Refusals are apart from the others, so that made-up requests push no answer out. */
+function keptFor(responder: Responder) {
+  const refusals = new ReadyAnswers(READY_REFUSALS_MAX);
+  return { responder, answers: new ReadyAnswers(), refusals };
 }
 
 interface Exchange extends Arrival {
@@ -317,12 +326,16 @@ const PROBE_PAUSES_MS = [50, 50, 200, 700];
  * fails, which destroys the socket.
  */
 class HalfClosed {
-  readonly #paying = new WeakMap<Socket, ServerResponse>();
+  readonly #paying = new Map<Socket, ServerResponse>();
 
   /** The answer on this connection is paid for while its client waits. */
   watch(socket: Socket, response: ServerResponse): void {
     // HTTP/1.0 knows no interim answers.
-    if (response.req.httpVersion !== '1.0') this.#paying.set(socket, response);
+    if (response.req.httpVersion === '1.0') return;
+    this.#paying.set(socket, response);
+    response.once('close', () => {
+      if (this.#paying.get(socket) === response) this.#paying.delete(socket);
+    });
   }
 
   async probe(socket: Socket): Promise<void> {

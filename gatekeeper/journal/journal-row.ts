@@ -197,26 +197,16 @@ function citedBy(body: Buffer): [hash: string | null, citation: string | null] {
   return [hash.slice('sha256:'.length), JSON.stringify(citation)];
 }
 
-function bodyHash(body: Uint8Array): Buffer {
+/** SHA-256 of a body that is sold as it stands. */
+export function soldHash(body: Uint8Array): Buffer {
   return createHash('sha256').update(body).digest();
-}
-
-const soldHashes = new WeakMap<Buffer, Buffer>();
-
-/** SHA-256 of a body that is sold as it stands: the same buffer is sold many times and never written to. */
-export function soldHash(body: Buffer): Buffer {
-  const known = soldHashes.get(body);
-  if (known !== undefined) return known;
-  const hash = bodyHash(body);
-  soldHashes.set(body, hash);
-  return hash;
 }
 
 /** The bytes as they were sold; throws when the disk returns others. */
 export function soldBytes(stored: Uint8Array, encoding: string, sha256: Uint8Array): Buffer {
   const bytes = Buffer.from(stored);
   const body = encoding === 'gzip' ? gunzipSync(bytes) : bytes;
-  if (bodyHash(body).equals(sha256)) return body;
+  if (soldHash(body).equals(sha256)) return body;
   throw new Error(
     'Cannot read a sold body from the journal: its hash does not match; check the disk',
   );

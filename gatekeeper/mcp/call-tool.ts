@@ -22,7 +22,6 @@ import type { Reply } from '../http/reply.ts';
 import { shown } from '../offer/no-charge.ts';
 import type { Offers } from '../release/release-source.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { oncePer } from '../system/once-per.ts';
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
 export async function callTool(tool: Tool, given: JsonObject, shop: Shop): Promise<ToolResult> {
@@ -171,7 +170,8 @@ export function nothingFound(
   { industry, signal_id, entity, page }: JsonObject,
   catalog: Catalog,
 ): string {
-  const industries = industriesOf(catalog);
+  // Of signals none is guessed: a near id is another signal.
+  const industries = [...new Set(catalog.lines.map(({ industry }) => industry))].sort();
   if (typeof industry === 'string' && !industries.includes(industry)) {
     const best = nearest(industry, industries);
     const meant = best === null ? '' : ` (did you mean "${best}"?)`;
@@ -189,11 +189,6 @@ export function nothingFound(
   }
   return 'This signal belongs to another industry; leave industry out';
 }
-
-/** Made once, so that what they are compared by is made once too. Of signals none is guessed: a near id is another signal. */
-const industriesOf = oncePer(({ lines }: Catalog) =>
-  [...new Set(lines.map(({ industry }) => industry))].sort(),
-);
 
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
 type ToolResult = ReturnType<typeof result>;

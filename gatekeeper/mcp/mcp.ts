@@ -4,7 +4,7 @@ import { toolsOf } from '../../compiler/contract/tools.ts';
 import type { Answered, Question, Service } from '../answers/service.ts';
 import type { RpcHeaders } from '../http/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
-import { oncePerRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import { FREE_BYTES_MAX } from '../rooms/json-content.ts';
 import { callTool, type Shop, shopOf, tooLong } from './call-tool.ts';
 import {
@@ -176,7 +176,7 @@ const SHARED_METHODS = ['tools/list', 'tools/call'];
 
 const KEPT = { ttlMs: DESCRIPTION_TTL_MS, cacheScope: 'public' };
 /** The tools of a release, and the member of a result that lists them, printed once. */
-const toolList = oncePerRelease(({ catalog }) => {
+const toolList = perRelease(({ catalog }) => {
   const tools = toolsOf(catalog);
   return { tools, member: `"tools":${JSON.stringify(tools)}` };
 });

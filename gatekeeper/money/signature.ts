@@ -45,13 +45,28 @@ export function signedBy(
   authorization: Authorization,
   signature: string,
 ): SignedTransfer {
-  for (let known = judged.get(authorization); known !== undefined; known = known.earlier) {
-    if (known.network === network && known.signature === signature) return known;
-  }
+  const known = judgement(network, authorization, signature);
+  if (known !== undefined) return known;
   const digest = transferDigest(network, authorization);
   const signed = { network, signature, digest, payer: recoverPayer(digest, signature) };
   noteSigner(authorization, signed);
   return signed;
+}
+
+/** Whether signedBy() knows without recovering anything. */
+export function isJudged(
+  network: Network,
+  authorization: Authorization,
+  signature: string,
+): boolean {
+  return judgement(network, authorization, signature) !== undefined;
+}
+
+function judgement(network: Network, authorization: Authorization, signature: string) {
+  for (let known = judged.get(authorization); known !== undefined; known = known.earlier) {
+    if (known.network === network && known.signature === signature) return known;
+  }
+  return undefined;
 }
 
 /** Notes what another thread recovered, so that signedBy() need not. */
@@ -61,8 +76,6 @@ export function noteSigner(
 ): void {
   judged.set(authorization, { ...signed, earlier: judged.get(authorization) });
 }
-
-const separators = new WeakMap<Network, Uint8Array>();
 
 /** The 32 bytes that a payer signs for a transfer on a network (EIP-712); fields must be well-formed already. */
 export function transferDigest(network: Network, authorization: Authorization): Uint8Array {
@@ -107,17 +120,13 @@ export function recoverSigner(digest: Uint8Array, bytes: Buffer, curve = CURVE):
 }
 
 function domainSeparator(network: Network): Uint8Array {
-  const known = separators.get(network);
-  if (known !== undefined) return known;
   const domain = Buffer.alloc(5 * UINT256_BYTES);
   domain.set(DOMAIN_TYPE, 0);
   domain.set(hashText(network.extra.name), UINT256_BYTES);
   domain.set(hashText(network.extra.version), 2 * UINT256_BYTES);
   writeUint(domain, 3, String(network.chainId));
   writeHex(domain, 4, network.asset);
-  const separator = keccak256(domain);
-  separators.set(network, separator);
-  return separator;
+  return keccak256(domain);
 }
 
 /** Writes `0x…` right-aligned into a word. */

@@ -25,12 +25,12 @@ import type {
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../money/sign-in.ts';
 import type { Offers } from '../release/release-source.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { anyRequest, bazaar, clientHint, mediaTypeOf, type Shown, shownOf } from './shown.ts';
+import { bazaar, callExample, clientHint, mediaTypeOf, type Shown, shownOf } from './shown.ts';
 
 const MAX_TIMEOUT_SECONDS = 300;
 /** Ready challenges kept, each a few KB. */
 const CHALLENGE_CACHE_MAX = 1000;
-const TEMPLATES_MAX = 1000;
+const SALES_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
 /**
@@ -83,6 +83,8 @@ export interface Challenger {
     target: string,
     version: X402Version,
   ): readonly [Requirements, ...Requirements[]];
+  /** What v2 says beside its terms, and not in them: a facilitator compares these with what the payer accepted. */
+  listing(endpoint: Endpoint, target: string): Listing;
   /** Of the release that is shown; an empty one before. */
   readonly catalog: () => Catalog;
   /** From now on challenges show what this release offers; before, they show nothing. */
@@ -91,14 +93,6 @@ export interface Challenger {
 
 const ERROR_V1 = 'X-PAYMENT header is required';
 const ERROR_V2 = 'PAYMENT-SIGNATURE header is required';
-const ERROR_SLOT = '../../error@@';
-const RESOURCE_SLOT = '../../resource@@';
-/** Inside of a text, unlike the others. */
-const REQUEST_SLOT = '../../request@@';
-const SIGN_IN_SLOT = '../../sign-in@@';
-const SLOTS = new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT}|${SIGN_IN_SLOT})"|${REQUEST_SLOT}`);
-/** Beside the terms and not in them: a facilitator compares these with what the payer accepted. */
-const listings = new WeakMap<Requirements, Listing>();
 /** Characters that what knows a buyer again takes, beyond what is left without it. */
 const SIGN_IN_CHARS = 450;
 const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
@@ -116,76 +110,63 @@ export function challenger(options: ChallengerOptions): Challenger {
       `Cannot challenge as "${serviceName}": not 1 to 32 printable ASCII characters; shorten the service name`,
     );
   }
-  const checked = { ...options, payTo: payeeAddress(payTo) };
-  const templates = new BoundedMap<string, Template>(TEMPLATES_MAX);
+  const networks: Challenger['networks'] = [options.network, ...(options.furtherNetworks ?? [])];
+  // What describes the service, for whoever meets it here first.
+  const link: Header = ['link', catalogLink(baseUrl)];
+  const seller = { ...options, payTo: payeeAddress(payTo), networks, link };
+  const sales = new BoundedMap<string, Sale>(SALES_MAX);
   const cache = new BoundedMap<string, Challenge>(CHALLENGE_CACHE_MAX);
   let shown: ShownRelease = { offers: new Map(), catalog: catalogOf([]) };
-  const templateOf = (endpoint: Endpoint, target: string): Template => {
-    const isShort = target.length <= OWN_TARGET_CHARS_MAX;
-    const isSigned = checked.signer?.fault() === null;
-    const form = `${mediaTypeOf(endpoint, target)} ${isShort} ${isSigned}`;
+  const saleOf = (endpoint: Endpoint, target: string): Sale => {
+    const form = `${mediaTypeOf(endpoint, target)} ${signsIn(endpoint, target, seller)}`;
     // What a release took away may have the path and the price of what is sold.
     const key = `${endpoint.path} ${endpoint.priceUsd} ${form} ${endpoint.summary}`;
-    const known = templates.get(key);
+    const known = sales.get(key);
     if (known !== undefined) return known;
-    const { signIn, ...others } = checked;
-    // The body of a basket is no part of a message, so nobody signs in for one.
-    const message = isShort && !isBasket(endpoint) && signIn !== undefined ? { signIn } : {};
-    const made = template(shownOf(endpoint, target, shown.offers), {
-      ...others,
-      ...message,
-      isSigned,
+    const made = sale(shownOf(endpoint, target, shown.offers), target, {
+      seller,
       head: shown.head,
     });
     // A basket has a price of its own each time: kept ones would push out all others.
-    if (!isBasket(endpoint)) templates.set(key, made);
+    if (!isBasket(endpoint)) sales.set(key, made);
     return made;
   };
-  const terms: Challenger['terms'] = (endpoint, target, version) => {
-    const ready = templateOf(endpoint, target);
-    if (version === 2) {
-      const { v2, listing } = ready;
-      const resource = { ...listing.resource, url: shownUrl(ready, target) };
-      return mapAll(v2, (one) => {
-        const own = { ...one };
-        listings.set(own, { ...listing, resource });
-        return own;
-      });
-    }
-    const resource = checked.baseUrl + target;
-    return mapAll(ready.v1, (one) => ({ ...one, resource }));
-  };
   return {
-    baseUrl: checked.baseUrl,
-    networks: networksOf(checked),
+    baseUrl,
+    networks,
     challenge(endpoint, target, error) {
       if (error !== undefined || isBasket(endpoint)) {
-        return fill(templateOf(endpoint, target), target, error);
+        return challengeOf(saleOf(endpoint, target), { target, error }, seller);
       }
       const key = `${endpoint.path} ${target}`;
       const known = cache.get(key);
       if (known !== undefined) return known;
-      const made = fill(templateOf(endpoint, target), target);
+      const made = challengeOf(saleOf(endpoint, target), { target, error }, seller);
       if (!isLong(target) && made.isOnce !== true) cache.set(key, made);
       return made;
     },
-    terms,
+    terms(endpoint, target, version) {
+      const { v1, v2 } = saleOf(endpoint, target);
+      return version === 2 ? v2 : mapAll(v1, (one) => ({ ...one, resource: baseUrl + target }));
+    },
+    listing(endpoint, target) {
+      const { described, discovery } = saleOf(endpoint, target);
+      const resource = { url: shownUrl(endpoint, target, baseUrl), ...described };
+      return 'bazaar' in discovery ? { resource, extensions: discovery } : { resource };
+    },
     catalog: () => shown.catalog,
     show(next) {
       shown = next;
-      templates.clear();
+      sales.clear();
       cache.clear();
     },
   };
 }
 
-/** How the challenge of these v2 terms describes what is sold; absent for v1, whose terms say it themselves. */
-export function listingOf(requirements: Requirements): Listing | undefined {
-  return listings.get(requirements);
-}
-
-function networksOf(options: ChallengerOptions): Challenger['networks'] {
-  return [options.network, ...(options.furtherNetworks ?? [])];
+/** The terms of the operator, checked. */
+interface Seller extends ChallengerOptions {
+  readonly networks: Challenger['networks'];
+  readonly link: Header;
 }
 
 function mapAll<In, Out>(
@@ -195,100 +176,116 @@ function mapAll<In, Out>(
   return [make(first, 0), ...others.map((one, at) => make(one, at + 1))];
 }
 
-type Template = ReturnType<typeof template>;
-
-/** What a template is made with, and whether receipts are signed now. */
-interface TemplateOptions extends ChallengerOptions {
-  readonly isSigned: boolean;
-  readonly head: ShownRelease['head'] | undefined;
+/** The body of a basket is no part of a message, so nobody signs in for one. */
+function signsIn(endpoint: Endpoint, target: string, { signIn }: Seller): boolean {
+  return signIn !== undefined && target.length <= OWN_TARGET_CHARS_MAX && !isBasket(endpoint);
 }
 
-/** JSON texts of both versions, cut where the error, the resource and the request of the hint go. */
-function template(shown: Shown, options: TemplateOptions) {
-  const { endpoint, mimeType } = shown;
-  const { baseUrl, serviceName, warning, signIn, isSigned, head } = options;
-  const networks = networksOf(options);
-  const warned = warning === undefined ? {} : { warning };
+type Sale = ReturnType<typeof sale>;
+
+/**
+ * What the challenges of an operation say alike, whatever is asked of it: as values, and as JSON that is printed once. A
+ * challenge that is printed anew as a whole takes more than twice as long, and nearly each is made anew for its message.
+ */
+function sale(
+  shown: Shown,
+  target: string,
+  { seller, head }: { readonly seller: Seller; readonly head: ShownRelease['head'] | undefined },
+) {
+  const { endpoint, mimeType, example } = shown;
+  const { networks, baseUrl, serviceName, warning, extensions = [] } = seller;
+  const takesSignIn = signsIn(endpoint, target, seller);
   const v1 = mapAll(networks, (network, at) =>
-    requirementsV1(shown, { ...options, network, isFirst: at === 0 }),
+    requirementsV1(shown, { ...seller, network, isFirst: at === 0 }),
   );
-  const v2 = mapAll(networks, (network) => requirementsV2(endpoint, { ...options, network }));
-  const { sequence, as_of, valid_until = null } = head ?? {};
-  const hint = clientHint(shown, baseUrl, REQUEST_SLOT);
-  const body = {
-    x402Version: 1,
-    error: ERROR_SLOT,
-    ...warned,
-    accepts: v1,
-    ...(head === undefined ? {} : { release: { sequence, as_of, valid_until } }),
-    ...(hint === null ? {} : { client_hint: hint }),
-  };
-  const [{ description }] = v1;
-  const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
+  const v2 = mapAll(networks, (network) => requirementsV2(endpoint, { ...seller, network }));
+  const described = { description: descriptionOf(endpoint), mimeType, serviceName };
   // Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets.
-  const isListed = shown.example !== null && !isBasket(endpoint);
-  const taken = signIn === undefined ? 0 : SIGN_IN_CHARS;
-  const more = isListed ? { extensions: { bazaar: bazaar(shown, shown.example, taken) } } : {};
-  const declared = {
-    ...more.extensions,
-    ...declaredExtensions(options.extensions ?? []),
-    // The message is made for each request.
-    ...(signIn === undefined ? {} : { [SIGN_IN]: SIGN_IN_SLOT }),
-    ...(isSigned ? { [OFFER_RECEIPT]: RECEIPT_DECLARATION } : {}),
-  };
-  const announced = Object.keys(declared).length === 0 ? {} : { extensions: declared };
-  const terms = { resource, accepts: v2, ...announced };
-  const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
-  const { path } = endpoint;
-  const listing: Listing = { resource, ...more };
-  // What describes the service, for whoever meets it here first.
-  const link: Header = ['link', catalogLink(baseUrl)];
-  // Makes the message for a request of this URL, of one use; null where nobody signs in.
-  const message =
-    signIn === undefined
-      ? null
-      : (url: string): object => signInDeclaration(url, { networks, ...signIn });
+  const isListed = example !== null && !isBasket(endpoint);
+  const taken = takesSignIn ? SIGN_IN_CHARS : 0;
+  const discovery = isListed ? { bazaar: bazaar(shown, example, taken) } : {};
+  const { sequence, as_of, valid_until = null } = head ?? {};
   return {
-    baseUrl,
-    path,
-    /** What the hint calls where only the price was asked for. */
-    anyRequest: anyRequest(shown),
+    endpoint,
+    takesSignIn,
     v1,
     v2,
-    listing,
-    body: cut(body),
-    header: cut(header),
-    signIn: message,
-    link,
+    described,
+    discovery,
+    texts: {
+      warned: furtherText(warning === undefined ? {} : { warning }),
+      v1: v1.map(({ scheme, network, maxAmountRequired, resource, ...others }) => {
+        const price = JSON.stringify({ scheme, network, maxAmountRequired });
+        return { price: price.slice(0, -1), others: furtherText(others) };
+      }),
+      released: furtherText(
+        head === undefined ? {} : { release: { sequence, as_of, valid_until } },
+      ),
+      hint: hintTexts(shown, baseUrl),
+      described: furtherText(described),
+      v2: furtherText({ accepts: v2 }),
+      extensions: furtherText({ ...discovery, ...declaredExtensions(extensions) }),
+    },
   };
 }
 
-function cut(value: object): string[] {
-  return JSON.stringify(value).split(SLOTS);
+function hintTexts(shown: Shown, baseUrl: string) {
+  const hint = clientHint(shown, baseUrl);
+  if (hint === null) return null;
+  const { example, within_your_budget, ...others } = hint;
+  return {
+    others: JSON.stringify(others).slice(0, -1),
+    example,
+    exampleOf: callExample(shown.endpoint),
+    budget: furtherText({ within_your_budget }),
+  };
 }
 
-function fill(ready: Template, target: string, error?: string): Challenge {
-  const resource = JSON.stringify(ready.baseUrl + target);
-  const resources = ready.v1.map(() => resource);
-  // What the hint calls, for the inside of a JSON text that holds it between single quotes.
-  const called = (target === ready.path ? ready.anyRequest : target).replaceAll("'", '%27');
-  const hinted = JSON.stringify(called).slice(1, -1);
-  const texts = [JSON.stringify(error ?? ERROR_V1), ...resources, hinted];
-  const shown = shownUrl(ready, target);
-  const message = ready.signIn === null ? [] : [JSON.stringify(ready.signIn(shown))];
-  const headerTexts = [JSON.stringify(error ?? ERROR_V2), JSON.stringify(shown), ...message];
-  const header = joined(ready.header, headerTexts);
-  const paymentRequired = Buffer.from(header, 'utf8').toString('base64');
+/** The members of an object as JSON, each with the comma that parts it from the one before. */
+function furtherText(members: object): string {
+  const text = JSON.stringify(members).slice(1, -1);
+  return text === '' ? '' : `,${text}`;
+}
+
+/** The 402 of one request: its body as v1 has it, its header `PAYMENT-REQUIRED` as v2 has it. */
+function challengeOf(
+  { endpoint, takesSignIn, texts }: Sale,
+  { target, error }: { readonly target: string; readonly error: string | undefined },
+  { baseUrl, networks, signIn, signer, link }: Seller,
+): Challenge {
+  const resource = JSON.stringify(baseUrl + target);
+  const accepts = texts.v1.map(({ price, others }) => `${price},"resource":${resource}${others}}`);
+  let hint = '';
+  if (texts.hint !== null) {
+    const { others, example: stored, exampleOf, budget } = texts.hint;
+    // The hint of a price question calls a request of the release, any other one what was asked.
+    const example = target === endpoint.path ? stored : exampleOf(baseUrl + target);
+    hint = `,"client_hint":${others},"example":${JSON.stringify(example)}${budget}}`;
+  }
+  const body =
+    `{"x402Version":1,"error":${JSON.stringify(error ?? ERROR_V1)}${texts.warned},` +
+    `"accepts":[${accepts}]${texts.released}${hint}}`;
+  const url = shownUrl(endpoint, target, baseUrl);
+  let extensions = texts.extensions;
+  if (takesSignIn && signIn !== undefined) {
+    extensions += furtherText({ [SIGN_IN]: signInDeclaration(url, { networks, ...signIn }) });
+  }
+  if (signer?.fault() === null) extensions += furtherText({ [OFFER_RECEIPT]: RECEIPT_DECLARATION });
+  const announced = extensions === '' ? '' : `,"extensions":{${extensions.slice(1)}}`;
+  const required =
+    `{"x402Version":2,"error":${JSON.stringify(error ?? ERROR_V2)}${texts.warned},` +
+    `"resource":{"url":${JSON.stringify(url)}${texts.described}}${texts.v2}${announced}}`;
+  const paymentRequired = Buffer.from(required, 'utf8').toString('base64');
   return {
     status: 402,
-    headers: [JSON_TYPE, NO_STORE, ready.link, ['payment-required', paymentRequired]],
-    body: Buffer.from(joined(ready.body, texts), 'utf8'),
-    ...(ready.signIn === null ? {} : { isOnce: true }),
+    headers: [JSON_TYPE, NO_STORE, link, ['payment-required', paymentRequired]],
+    body: Buffer.from(body, 'utf8'),
+    ...(takesSignIn ? { isOnce: true } : {}),
   };
 }
 
 /** The resource as v2 names it: without its query where that would make the header too long. */
-function shownUrl({ baseUrl, path }: Template, target: string): string {
+function shownUrl({ path }: Endpoint, target: string, baseUrl: string): string {
   return baseUrl + (isLong(target) ? path : target);
 }
 
@@ -296,25 +293,22 @@ function isLong(target: string): boolean {
   return target.length > CHALLENGE_TARGET_CHARS_MAX;
 }
 
-function joined(parts: readonly string[], texts: readonly string[]): string {
-  if (texts.length < parts.length - 1) {
-    throw new RangeError(`Cannot fill a challenge: ${texts.length} texts for more slots`);
-  }
-  return parts.map((part, at) => (at === 0 ? part : `${texts[at - 1]}${part}`)).join('');
+function descriptionOf({ tag, summary }: Endpoint): string {
+  return `${tag} ${summary}`;
 }
 
 /** The example of the answer stands in the first entry alone: it is long, and the same for all. */
 function requirementsV1(
   shown: Shown,
-  { network, payTo, isFirst }: ChallengerOptions & { readonly isFirst: boolean },
+  { baseUrl, network, payTo, isFirst }: Seller & { readonly isFirst: boolean },
 ): RequirementsV1 {
   const { endpoint, example, mimeType, output } = shown;
   return {
     scheme: 'exact',
     network: network.name,
     maxAmountRequired: tokenAmount(priceOf(endpoint), network),
-    resource: RESOURCE_SLOT,
-    description: `${endpoint.tag} ${endpoint.summary}`,
+    resource: baseUrl + endpoint.path,
+    description: descriptionOf(endpoint),
     mimeType,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
@@ -344,8 +338,7 @@ const BASKET_INPUT = {
   bodyFields: { requests: { type: 'array', required: true, description: BASKET_USAGE } },
 };
 
-function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): RequirementsV2 {
-  const { network, payTo } = options;
+function requirementsV2(endpoint: Endpoint, { network, payTo }: Seller): RequirementsV2 {
   return {
     scheme: 'exact',
     network: network.caip2,

@@ -1,5 +1,5 @@
 import { defined } from '../../compiler/contract/defined.ts';
-import { nearest } from '../../compiler/contract/nearest.ts';
+import { type Name, namesOf, nearestIn } from '../../compiler/contract/nearest.ts';
 import {
   ABSENT_SEGMENT,
   canonicalTarget,
@@ -12,7 +12,7 @@ import type { Route } from '../../compiler/contract/route.ts';
 import { SEARCH_OPERATION } from '../../compiler/contract/tools.ts';
 import { isDocument } from '../../compiler/products/documents.ts';
 import type { Endpoint } from '../../compiler/products/product.ts';
-import { oncePerRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
 const CANDIDATES_MAX = 1000;
@@ -54,7 +54,9 @@ function nearRequest(endpoint: Endpoint, given: Values, release: ReleaseIndex): 
   const { prefix, open, found } = knownPrefix(endpoint.file, given, release);
   const wanted = open === null ? undefined : given[open.name];
   const best =
-    open === null || wanted === undefined ? null : nearest(wanted, storedValues(open, release));
+    open === null || wanted === undefined
+      ? null
+      : nearestIn(wanted, storedNames(open, release)).option;
   // Where the stored files of the nearest value stand.
   const near =
     open === null || best === null ? null : open.before + encodeSegment(best) + open.literal;
@@ -118,12 +120,12 @@ function knownPrefix(
   return { prefix: prefix + rest, open: null, found };
 }
 
-/** Lists of stored values by the place in front of them: as many as there are folders. */
-const valueLists = oncePerRelease(() => new Map<string, readonly string[]>());
+/** Stored values, as they are compared, by the place in front of them: as many as there are folders. */
+const nameLists = perRelease(() => new Map<string, readonly Name[]>());
 
 /** Values that files are stored for, up to CANDIDATES_MAX of a folder, in their order. */
-function storedValues({ before, literal }: OpenSlot, release: ReleaseIndex): readonly string[] {
-  const lists = valueLists(release);
+function storedNames({ before, literal }: OpenSlot, release: ReleaseIndex): readonly Name[] {
+  const lists = nameLists(release);
   const known = lists.get(before);
   if (known !== undefined) return known;
   const end = literal.startsWith('/') ? '/' : literal;
@@ -131,8 +133,9 @@ function storedValues({ before, literal }: OpenSlot, release: ReleaseIndex): rea
     const segment = name.slice(0, name.length - end.length);
     return name.endsWith(end) && segment !== ABSENT_SEGMENT ? [decodeSegment(segment)] : [];
   });
-  lists.set(before, values);
-  return values;
+  const names = namesOf(values);
+  lists.set(before, names);
+  return names;
 }
 
 /** The values that a file is named by, with whatever else the request must say: as in the example of the release. */

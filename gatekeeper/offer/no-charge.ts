@@ -1,4 +1,4 @@
-import { nearest } from '../../compiler/contract/nearest.ts';
+import { type Name, namesOf, nearestIn } from '../../compiler/contract/nearest.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { Route, RouteFault } from '../../compiler/contract/route.ts';
 import { isDocument } from '../../compiler/products/documents.ts';
@@ -6,6 +6,7 @@ import type { Endpoint } from '../../compiler/products/product.ts';
 import { endpointAt } from '../../compiler/products/products.ts';
 import { missingBasis, stockLack } from '../../compiler/products/signal-products.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
+import { perRelease } from '../release/per-release.ts';
 import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import {
   CATALOG_REQUEST,
@@ -34,7 +35,8 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
   const miss = fault?.miss ?? (isEmpty ? 'empty_line' : 'no_data');
   // An example starts from the values, a misspelt one of them put right.
   const legal = endpoint.params[fault?.name ?? '']?.enum ?? [];
-  const near = fault === null || fault.value === '' ? null : nearest(fault.value, legal);
+  const near =
+    fault === null || fault.value === '' ? null : nearestLegal(fault.value, legal, release);
   const wanted = fault === null || near === null ? values : { ...values, [fault.name]: near };
   const found = exampleRequest(endpoint, wanted, release);
   const missing = fault?.missing ?? [];
@@ -60,7 +62,7 @@ function reason(
   { miss, found }: { miss: string; found: string | null },
   release: ReleaseIndex,
 ): string {
-  if (fault !== null) return faultText(endpoint, fault);
+  if (fault !== null) return faultText(endpoint, fault, release);
   const { signal_id: signalId = '' } = values;
   if (miss === 'empty_line' && isUnkeyed(signalId, release)) {
     return `${signalId} has no data until the operator gets a data key for its source; the free catalog lists what is stored`;
@@ -87,7 +89,21 @@ function missingProduct(endpoint: Endpoint, values: Values, release: ReleaseInde
   return isRead ? `${lack} for ${signalId} at ${shown(entity)}; ${sold}` : null;
 }
 
-function faultText(endpoint: Endpoint, fault: RouteFault): string {
+/** Lists of legal values of the catalogue, as they are compared. */
+const legalNames = perRelease(() => new Map<readonly string[], readonly Name[]>());
+
+function nearestLegal(
+  value: string,
+  legal: readonly string[],
+  release: ReleaseIndex,
+): string | null {
+  const lists = legalNames(release);
+  const names = lists.get(legal) ?? namesOf(legal);
+  if (legal.length > 0) lists.set(legal, names);
+  return nearestIn(value, names).option;
+}
+
+function faultText(endpoint: Endpoint, fault: RouteFault, release: ReleaseIndex): string {
   const { name, value, missing } = fault;
   if (fault.miss === 'missing_parameter') {
     return `required parameter missing: ${missing.join(', ')}`;
@@ -95,7 +111,7 @@ function faultText(endpoint: Endpoint, fault: RouteFault): string {
   const param = endpoint.params[name];
   // Nobody can tell by the spelling whether a name that is near means the same place or company.
   const isSubject = slotsOf(endpoint).includes(name);
-  const near = isSubject ? null : nearest(value, param?.enum ?? []);
+  const near = isSubject ? null : nearestLegal(value, param?.enum ?? [], release);
   const hint = near === null ? '' : `; did you mean "${near}"?`;
   const state = fault.miss === 'no_data' ? 'has no data' : 'is not legal';
   const { enum: legal = [], min = 0, max } = param ?? {};

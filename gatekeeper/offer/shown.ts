@@ -47,13 +47,8 @@ const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
 const BASKET_INIT = ", { method: 'POST', body } /* the same body */";
 const BUDGET_ROWS_MAX = 8;
 
-/** What is called where nothing in particular was asked for. */
-export function anyRequest({ endpoint, offers }: Shown): string {
-  return offers.get(endpoint.path)?.request ?? endpoint.path;
-}
-
-/** The hint of an operation priced above the default cap, or null; its example calls the request. */
-export function clientHint({ endpoint, offers }: Shown, baseUrl: string, request: string) {
+/** The hint of an operation priced above the default cap, or null; its example calls a request of the release. */
+export function clientHint({ endpoint, offers }: Shown, baseUrl: string) {
   const atomic = atomicAmount(priceOf(endpoint));
   if (BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC)) return null;
   return {
@@ -61,9 +56,17 @@ export function clientHint({ endpoint, offers }: Shown, baseUrl: string, request
     required_usd: usdAmount(atomic),
     client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
     how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally, before any request reaches us, so you see no error from us. Raise maxValue to at least ${atomic}. within_your_budget lists other operations with examples of their own; none of them answers this request.`,
-    example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${baseUrl}${request}'${isBasket(endpoint) ? BASKET_INIT : ''});`,
+    example: callExample(endpoint)(baseUrl + (offers.get(endpoint.path)?.request ?? endpoint.path)),
     within_your_budget: budgetRows(baseUrl, offers),
   };
+}
+
+/** How a client with a higher cap calls a URL of an operation; the URL cannot end the quotes that it stands in. */
+export function callExample(endpoint: Endpoint): (url: string) => string {
+  const atomic = atomicAmount(priceOf(endpoint));
+  const init = isBasket(endpoint) ? BASKET_INIT : '';
+  return (url) =>
+    `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${url.replaceAll("'", '%27')}'${init});`;
 }
 
 /** Cheaper operations that have something to answer now, in the order of the manifest. */

@@ -1,7 +1,7 @@
 import type { SettleOutcome } from '../money/facilitator.ts';
 import { findNetwork, isSameToken, type Network } from '../money/networks.ts';
 import { type Payment, priceOf, type Refusal, type Requirements } from '../money/payment.ts';
-import { SIGNATURE_CHARS, signedBy } from '../money/signature.ts';
+import { isJudged, SIGNATURE_CHARS, signedBy } from '../money/signature.ts';
 import type { SignaturePool } from './signature-pool.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
@@ -125,9 +125,6 @@ function sameHex(left: string, right: string): boolean {
 
 type Tokens = readonly [Network, ...Network[]];
 
-/** What a payment of version 1 was found to be for, so that its signature is recovered once for each token. */
-const found = new WeakMap<Payment, Network>();
-
 /**
  * The token that a payment is for, of those that are offered. Version 2 names it. Version 1 names the network alone, but
  * its signature is over the domain of one token: the key of the payer signed for that one. Where no token fits, it is the
@@ -138,11 +135,7 @@ function tokenOf(payment: Payment, tokens: Tokens): Network {
   const candidates = candidatesOf(payment, tokens);
   const [first, ...others] = candidates;
   if (others.length === 0 || !isByKey(payment)) return first;
-  const known = found.get(payment);
-  if (known !== undefined) return known;
-  const token = candidates.find((one) => isSignedByKey(payment, one)) ?? first;
-  found.set(payment, token);
-  return token;
+  return candidates.find((one) => isSignedByKey(payment, one)) ?? first;
 }
 
 /** The same, and who signed is known afterwards; where another thread recovers signers, it does. */
@@ -152,18 +145,13 @@ export async function judgedToken(
   signatures: Pick<SignaturePool, 'judge'> | undefined,
 ): Promise<Network> {
   if (signatures === undefined || !isByKey(payment)) return tokenOf(payment, tokens);
-  const known = found.get(payment);
-  const candidates: Tokens = known === undefined ? candidatesOf(payment, tokens) : [known];
-  const [first] = candidates;
+  const candidates = candidatesOf(payment, tokens);
+  const { authorization, signature } = payment;
   for (const token of candidates) {
-    await signatures.judge(payment, token);
-    if (candidates.length === 1) return token;
-    if (!isSignedByKey(payment, token)) continue;
-    found.set(payment, token);
-    return token;
+    if (!isJudged(token, authorization, signature)) await signatures.judge(payment, token);
+    if (candidates.length === 1 || isSignedByKey(payment, token)) return token;
   }
-  found.set(payment, first);
-  return first;
+  return candidates[0];
 }
 
 /** The other thread takes signatures of 65 bytes, and no other one can be a key's. */

@@ -11,6 +11,7 @@ import type { Journal, JournalEntry } from '../money/journal.ts';
 import { type Network, usdWorth } from '../money/networks.ts';
 import {
   isRefusal,
+  type Listing,
   type Payment,
   parseSignedText,
   priceOf,
@@ -19,9 +20,8 @@ import {
   signedText,
   type X402Version,
 } from '../money/payment.ts';
-import { type Challenger, listingOf } from '../offer/challenge.ts';
+import type { Challenger } from '../offer/challenge.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { oncePer } from '../system/once-per.ts';
 import {
   candidatesOf,
   checkPayment,
@@ -37,6 +37,7 @@ import type { SignaturePool } from './signature-pool.ts';
 import {
   type BuyerProof,
   formerEndpoint,
+  readOnce,
   soldEndpoint,
   type Tender,
   type TenderReader,
@@ -69,14 +70,15 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const { challenger, journal, clock, signatures, accounts } = options;
   const { networks } = challenger;
   const termsOf = cachedTerms(challenger);
+  const paymentIn = readOnce(({ text, version }: X402Header) => decodePayment(text, version));
   const offered = (
     { endpoint, target }: { endpoint: Endpoint; target: string },
     version: X402Version,
     network: Network,
-  ): Terms => {
-    const all = termsOf(endpoint, target, version);
-    const requirements = defined(all[networks.indexOf(network)], 'the terms of the token');
-    return { network, requirements, asksAccounts: accounts !== undefined };
+  ): ListedTerms => {
+    const { accepts, listing } = termsOf(endpoint, target, version);
+    const requirements = defined(accepts[networks.indexOf(network)], 'the terms of the token');
+    return { network, requirements, listing, asksAccounts: accounts !== undefined };
   };
   return {
     async read({ endpoint, target, method, trace, isSignedIn = false }, header) {
@@ -128,16 +130,24 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   };
 }
 
-const paymentIn = oncePer(({ text, version }: X402Header) => decodePayment(text, version));
+/** What a payment must meet, and what v2 says beside it. */
+interface ListedTerms extends Terms {
+  readonly listing: Listing | undefined;
+}
 
-function cachedTerms(challenger: Challenger): Challenger['terms'] {
-  const known = new BoundedMap<string, ReturnType<Challenger['terms']>>(TERMS_CACHE_MAX);
-  return (endpoint, target, version) => {
+function cachedTerms(challenger: Challenger) {
+  const known = new BoundedMap<
+    string,
+    Pick<ListedTerms, 'listing'> & { readonly accepts: ReturnType<Challenger['terms']> }
+  >(TERMS_CACHE_MAX);
+  return (endpoint: Endpoint, target: string, version: X402Version) => {
     // A release may change the price of a request, take it away and bring it back.
     const key = `${version} ${endpoint.path} ${endpoint.priceUsd} ${endpoint.summary} ${target}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    const made = challenger.terms(endpoint, target, version);
+    const accepts = challenger.terms(endpoint, target, version);
+    const listing = version === 2 ? challenger.listing(endpoint, target) : undefined;
+    const made = { accepts, listing };
     known.set(key, made);
     return made;
   };
@@ -145,7 +155,7 @@ function cachedTerms(challenger: Challenger): Challenger['terms'] {
 
 function tenderOf(
   payment: Payment,
-  { network, requirements }: Terms,
+  { network, requirements, listing }: ListedTerms,
   of: {
     resource: string;
     refusal: Refusal | null;
@@ -162,7 +172,7 @@ function tenderOf(
   const byKey = (): boolean => isSignedByKey(payment, network);
   // The settler gets the terms that the payer signed for.
   const signedTerms = asSigned(requirements, payment);
-  const made = facilitatorRequest(payment, signedTerms, listingOf(requirements));
+  const made = facilitatorRequest(payment, signedTerms, listing);
   const request =
     trace === undefined ? made : { ...made, trace: { ...trace, isAwaited: waiters.isWaiting } };
   return {

@@ -5,8 +5,8 @@ import { parseReceipt, receiptAmount } from '../../compiler/contract/receipt.ts'
 import type { ReceiptHeader } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
-import { oncePer } from '../system/once-per.ts';
 import {
+  readOnce,
   type SettlementResult,
   type Tender,
   type TenderBinding,
@@ -26,6 +26,7 @@ export function receiptReader(by: {
   clock: () => number;
 }): TenderReader<ReceiptHeader> {
   const { processor, clock } = by;
+  const receiptIn = readOnce(({ text }: ReceiptHeader) => parseReceipt(text));
   const der = processor === null ? null : Buffer.from(ed25519Spki(parseDidKey(processor)));
   const processorKey =
     der === null ? null : createPublicKey({ key: der, format: 'der', type: 'spki' });
@@ -61,8 +62,6 @@ export function receiptReader(by: {
     },
   };
 }
-
-const receiptIn = oncePer(({ text }: ReceiptHeader) => parseReceipt(text));
 
 function tenderOf(
   terms: Omit<TenderBinding, 'payer'> &

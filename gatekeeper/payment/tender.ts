@@ -130,6 +130,17 @@ export interface TenderReader<Kind extends TenderHeader> {
   recall(entry: JournalEntry, trace?: RequestTrace): Tender | null;
 }
 
+/** For one reader: a header is read once, however often in a row it is asked about. Only the last one is remembered. */
+export function readOnce<Kind extends TenderHeader, Value>(
+  read: (header: Kind) => Value,
+): (header: Kind) => Value {
+  let last: { readonly header: Kind; readonly value: Value } | null = null;
+  return (header) => {
+    if (last?.header !== header) last = { header, value: read(header) };
+    return last.value;
+  };
+}
+
 // A release can take away what was sold before. Whoever paid for it still gets it, so a sale of the journal has a row of the
 // table, whatever the table says now.
 

@@ -27,6 +27,7 @@ import {
 } from '../../compiler/contract/tlog-proof.ts';
 import { entryOfSequence, LogTree } from './log-files.ts';
 import { headHash, isSignedBy } from './open-release.ts';
+import { perRelease } from './per-release.ts';
 import { DamagedFileError, sha256, UnreachableFileError } from './read-body.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import { faultOf } from './release-source.ts';
@@ -45,6 +46,8 @@ export interface LogTip {
   readonly entry: ReleaseEntry;
   readonly entryBytes: Uint8Array;
   readonly tree: LogTree;
+  /** What stands before and after the `extra` of every proof of the release, as JSON. */
+  readonly aroundExtra: readonly [string, string];
 }
 
 interface HeldTip {
@@ -53,12 +56,13 @@ interface HeldTip {
   isBroken: boolean;
 }
 
-const held = new WeakMap<ReleaseIndex, HeldTip>();
+/** Null until somebody asks. */
+const heldBy = perRelease((): { tip: HeldTip | null } => ({ tip: null }));
 
 /** The newest tree of a release. Rejects like ReleaseIndex.body where its entry cannot be had. */
 export function logTip(release: ReleaseIndex): Promise<LogTip> {
-  const known = held.get(release);
-  if (known === undefined) return begin(release);
+  const { tip: known } = heldBy(release);
+  if (known === null) return begin(release);
   const age = nowOf(release) - known.readAt;
   if (known.isBroken && age > RETRY_MS) return begin(release);
   if (!known.isBroken && age > RENEW_MS) {
@@ -87,7 +91,7 @@ function begin(release: ReleaseIndex): Promise<LogTip> {
     return Buffer.from(formatTlogProof({ index, hashes, checkpoint: note, extra: bytes }));
   });
   const fresh: HeldTip = { tip, readAt: nowOf(release), isBroken: false };
-  held.set(release, fresh);
+  heldBy(release).tip = fresh;
   tip.catch(() => {
     fresh.isBroken = true;
   });
@@ -113,13 +117,23 @@ async function readTip(release: ReleaseIndex, make: () => Promise<Buffer>): Prom
   try {
     const isGood = (bytes: Buffer): boolean => faultOf(() => checkedProof(bytes, release)) === null;
     const { proof, ...own } = checkedProof(await place.lasting(make, isGood), release);
-    return { proof, ...own, tree: new LogTree(place, proof.signed) };
+    const tree = new LogTree(place, proof.signed);
+    return { proof, ...own, tree, aroundExtra: aroundExtra(proof) };
   } catch (cause) {
     const isKnown = cause instanceof DamagedFileError || cause instanceof UnreachableFileError;
     if (isKnown) throw cause;
     const why = `Cannot prove release ${head.sequence}: ${messageOf(cause)}`;
     throw new DamagedFileError(`${why}; restore the log from a copy`, { cause });
   }
+}
+
+function aroundExtra({ index, hashes, checkpoint }: ReadTlogProof): LogTip['aroundExtra'] {
+  const text = formatTlogProof({ index, hashes, checkpoint });
+  const cut = text.indexOf('\n') + 1;
+  return [
+    JSON.stringify(`${text.slice(0, cut)}extra `).slice(0, -1),
+    JSON.stringify(`\n${text.slice(cut)}`).slice(1),
+  ];
 }
 
 /** The newest checkpoint of the log, signed by the issuer: without its witnesses where somebody added lines without end. */

@@ -9,6 +9,7 @@ import {
 } from '../../compiler/contract/request-time.ts';
 import type { Spend } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
+import { OwnValues } from '../system/own-values.ts';
 import type { ListedFiles } from './listed-files.ts';
 import type { Offers, ReleasePlace } from './release-source.ts';
 
@@ -18,6 +19,8 @@ export interface Body {
   readonly sha256: string;
   /** Whether it has members of request time when it is delivered. */
   readonly isTimed: boolean;
+  /** What is worked out of it, for as long as it is in memory. */
+  readonly own: OwnValues;
 }
 
 /** A release for one request, which pays for the files that have to be read. */
@@ -57,6 +60,8 @@ export class ReleaseIndex {
     isByUse: true,
   });
   readonly options: ReadOptions;
+  /** What its readers work out of it (`perRelease`). */
+  readonly own = new OwnValues();
 
   constructor(
     place: ReleasePlace,
@@ -87,7 +92,12 @@ export class ReleaseIndex {
     const loading = this.place
       .body(entry, spend)
       .then((bytes) => {
-        const body = { bytes, sha256: entry.sha256, isTimed: mayOweRequestTime(bytes) };
+        const body = {
+          bytes,
+          sha256: entry.sha256,
+          isTimed: mayOweRequestTime(bytes),
+          own: new OwnValues(),
+        };
         this.#cache.set(path, body, bytes.length);
         return body;
       })

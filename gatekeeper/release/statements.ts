@@ -14,10 +14,14 @@ import {
   statementPath,
 } from '../../compiler/contract/statement-tree.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { logTip } from './log-tip.ts';
 import { perRelease } from './per-release.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
+
+/** Bytes of blocks whose levels are kept. */
+const OPENED_BYTES_MAX = 4 * 1024 * 1024;
 
 const LINE = /^([0-9a-f]{64}) (.+)$/;
 
@@ -37,27 +41,31 @@ const blocksOf = perRelease(async (release: ReleaseIndex) => {
   const levels = completeLevels(roots, sha256);
   const made = rangeHash({ start: 0, end: roots.length }, levels, sha256);
   const isSame = root === `sha256:${Buffer.from(made).toString('hex')}`;
-  if (isSame && roots.length === Math.ceil(count / BLOCK_LEAVES)) return { count, targets, levels };
+  if (isSame && roots.length === Math.ceil(count / BLOCK_LEAVES))
+    return { count, targets, levels, opened: openedBlocks() };
   throw new DamagedFileError(
     `Cannot prove what is sold: "${BLOCKS_PATH}" is not of the root that the log states; compile again with --full`,
   );
 });
 
-/** The levels of blocks, for as long as these are in memory. */
-const opened = new WeakMap<Buffer, ReturnType<typeof blockLevels>>();
+/** The levels of blocks that were asked for last, by number. */
+function openedBlocks() {
+  type Levels = ReturnType<typeof blockLevels>;
+  return new BoundedMap<number, Levels>({ bytes: OPENED_BYTES_MAX, isByUse: true });
+}
 
 /** The place of the statement that answers a target; null where the release has none. Throws when the disk does not allow it. */
 export async function placeOfStatement(
   { target, statement }: { readonly target: string; readonly statement: string },
   { release, spend }: ReleaseReader,
 ) {
-  const { count, targets, levels } = await blocksOf(release);
+  const { count, targets, levels, opened } = await blocksOf(release);
   const number = firstWhere(targets.length, (at) => (targets[at] ?? '') > target) - 1;
   if (number < 0) return null;
   const { bytes } = await release.body(blockFilePath(number), spend);
   const width = blockWidth(number, count);
-  const block = opened.get(bytes) ?? blockLevels(bytes, width);
-  opened.set(bytes, block);
+  const block = opened.get(number) ?? blockLevels(bytes, width);
+  opened.set(number, block, bytes.length);
   const leaf = statementLeaf(target, statement, sha256);
   const leaves = bytes.subarray(0, width * HASH_BYTES);
   let at = leaves.indexOf(leaf);

@@ -21,8 +21,6 @@ import { tokenAmount, usdWorth } from '../money/networks.ts';
 import { isRefusal } from '../money/payment.ts';
 import { CATALOG_REQUEST } from '../offer/example-request.ts';
 import { mediaTypeOf } from '../offer/shown.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
-import { onceForEach } from '../system/once-per.ts';
 
 /** Baskets whose answers are gathered for a payment at the same time; each holds at most BASKET_ANSWERS_BYTES_MAX. */
 const GATHERED_MAX = 16;
@@ -118,7 +116,7 @@ function quoteOf(
       basket: { total_usd: '0', parts: parts.map(shownPart) },
     });
   }
-  stateOf(service.purchases).sales.set(basket.target, salesIn(answered));
+  service.baskets.sales.set(basket.target, salesIn(answered));
   const total = usdAmount(String(sum));
   const row = { ...question.route.endpoint, priceUsd: total };
   const challenge = service.challenger.challenge(row, basket.target, error);
@@ -165,7 +163,7 @@ async function bought(
   if (!('sell' in opened)) return opened;
   const answered = await gathered(basket, question, service);
   if ('status' in answered) return answered;
-  const { sales } = stateOf(service.purchases);
+  const { sales } = service.baskets;
   const isQuoted = (sales.get(target) ?? salesIn(answered)) === salesIn(answered);
   const price = tokenAmount(usdAmount(String(answered.sum)), token);
   if (BigInt(price) === BigInt(value) && isQuoted) {
@@ -181,7 +179,7 @@ async function gathered(
   question: Question,
   service: Service,
 ): Promise<AnsweredBasket | Reply> {
-  const state = stateOf(service.purchases);
+  const state = service.baskets;
   if (state.gathering >= GATHERED_MAX) {
     const error =
       'Not charged. Too many baskets at once. Send the same payment again; do not sign a new one';
@@ -196,16 +194,6 @@ async function gathered(
     state.gathering -= 1;
   }
 }
-
-/** Quotes that are remembered; of a forgotten one only the sum is known, by what was signed. */
-const QUOTES_MAX = 10_000;
-
-/** What a service remembers of baskets, over all of its releases. */
-const stateOf = onceForEach((_: Service['purchases']) => ({
-  gathering: 0,
-  /** Which requests of a basket were for sale when it was quoted last, by target: an equal sum may be of others. */
-  sales: new BoundedMap<string, string>(QUOTES_MAX),
-}));
 
 /** One digit for each request: whether it is sold. */
 function salesIn({ parts }: AnsweredBasket): string {

@@ -241,6 +241,7 @@ interface EntityChains {
 export class RowList implements Iterable<CatalogRow> {
   readonly #table: CatalogTable;
   readonly #numbers: Uint32Array;
+  #byEntity: RowList | null = null;
 
   constructor(table: CatalogTable, numbers: Uint32Array) {
     this.#table = table;
@@ -263,6 +264,12 @@ export class RowList implements Iterable<CatalogRow> {
 
   *[Symbol.iterator](): Generator<CatalogRow> {
     for (const number of this.#numbers) yield this.#table.row(number);
+  }
+
+  /** In the order in which they are listed, sorted at its first use. */
+  get byEntity(): RowList {
+    this.#byEntity ??= this.sortedBy(({ entity }) => entity);
+    return this.#byEntity;
   }
 
   /** The same rows, the smallest key first; rows with the same key keep their order. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Line, Signal, SignalEntry } from '../../compiler/contract/catalog/line.ts';
 import { defined } from '../../compiler/contract/defined.ts';
 import {
@@ -11,14 +12,14 @@ import {
 import { firstWhere, grouped } from '../../compiler/contract/lists.ts';
 import { canonicalTarget, type Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
-import type { Answered, Question, Service } from '../answers/service.ts';
+import type { Answered, Content, Question, Service } from '../answers/service.ts';
 import type { Spend } from '../http/cost.ts';
-import { oncePerRelease, perRelease } from '../release/per-release.ts';
+import { JSON_MEDIA_TYPE } from '../http/reply.ts';
+import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { onceForEach } from '../system/once-per.ts';
 import { catalogRows, catalogTable, distinctEntities, type RowList } from './catalog.ts';
-import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
+import { FREE_BYTES_MAX } from './json-content.ts';
 
 const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
@@ -34,18 +35,28 @@ const UPDATE_STATUS_RULE =
   'not_published, unknown, then on_schedule';
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 
-const answersOf = new WeakMap<ReleaseIndex, ReturnType<typeof emptyAnswers>>();
+/** Of one time to live; null until somebody asks. */
+const answersOf = perRelease((): { now: ReturnType<typeof emptyAnswers> | null } => ({
+  now: null,
+}));
 
 function emptyAnswers(at: number) {
   return {
     at,
     /** By signal: every page tells the counts of all. */
-    counts: new WeakMap<Stock, FreshnessCounts>(),
+    counts: new Map<string, FreshnessCounts>(),
     /** By canonical target, which unknown parameters do not change. */
-    listed: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.listed, isByUse: true }),
+    listed: new BoundedMap<string, HashedBody>({ bytes: KEPT_BYTES_MAX.listed, isByUse: true }),
     /** Apart, for there are many of them. */
-    entities: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.entities, isByUse: true }),
+    entities: new BoundedMap<string, HashedBody>({ bytes: KEPT_BYTES_MAX.entities, isByUse: true }),
   };
+}
+
+/** A body that is given many times, and its hash. */
+type HashedBody = Pick<Content, 'body'> & { readonly sha256: string };
+
+function hashedAnswer(made: HashedBody, keepMs: number): Answered {
+  return { kind: 'content', content: { ...made, contentType: JSON_MEDIA_TYPE, keepMs } };
 }
 
 /** `/gauge/coverage`: counts and freshness of every line. Computed, because freshness follows the clock and filters combine. */
@@ -53,21 +64,23 @@ export async function coverage(question: Question, service: Service): Promise<An
   const { release, clock } = service;
   const { values, target } = question.route;
   const now = clock();
-  let answers = answersOf.get(release);
-  if (answers === undefined || Math.abs(now - answers.at) >= COVERAGE_TTL_S * 1000) {
+  const held = answersOf(release);
+  let { now: answers } = held;
+  if (answers === null || Math.abs(now - answers.at) >= COVERAGE_TTL_S * 1000) {
     answers = emptyAnswers(now);
-    answersOf.set(release, answers);
+    held.now = answers;
   }
   const kept = values.entity === undefined ? answers.listed : answers.entities;
   const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
   const known = kept.get(target);
-  if (known !== undefined) return jsonBytes(known, keepMs);
+  if (known !== undefined) return hashedAnswer(known, keepMs);
   const covered = await coveredBy(question, release, answers);
   const body = coverageBytes(covered, values, { release, now: answers.at });
+  const made = { body, sha256: hash('sha256', body) };
   // Only what is stored is kept: a stranger's texts cannot evict it.
   const isStored = covered.length > 0 && pageOf(values) <= pagesOf(covered, isCompact(values));
-  if (isStored) kept.set(target, body, body.length);
-  return jsonBytes(body, keepMs);
+  if (isStored) kept.set(target, made, body.length);
+  return hashedAnswer(made, keepMs);
 }
 
 async function coveredBy(
@@ -83,8 +96,9 @@ async function coveredBy(
     .filter(({ signal }) => id === undefined || signal.id === id)
     .filter(({ line }) => industry === undefined || line.industry === industry)
     .map((stock) => {
-      const counted = counts.get(stock) ?? freshnessCounts(stock, at);
-      counts.set(stock, counted);
+      if (entity !== undefined) return { ...stock, counts: freshnessCounts(stock, at) };
+      const counted = counts.get(stock.signal.id) ?? freshnessCounts(stock, at);
+      counts.set(stock.signal.id, counted);
       return { ...stock, counts: counted };
     });
 }
@@ -112,7 +126,7 @@ function coverageBytes(
   const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
   const whole = (listed: boolean): Buffer => {
     const signals = covered.map((one) => {
-      return compact ? compactRow(one, now) : fullRow(one, listed ? byEntity(one.rows) : null, now);
+      return compact ? compactRow(one, now) : fullRow(one, listed ? one.rows.byEntity : null, now);
     });
     const note = listed || compact ? 'whole list' : LEFT_OUT;
     return coverageBody(covered, distinct, note, { signals });
@@ -139,7 +153,7 @@ function pageMembers(covered: readonly Covered[], values: Values, now: number): 
     at += rowsOnPages(one, compact);
     if (at <= from || first >= from + PAGE_ROWS) return [];
     if (compact) return [compactRow(one, now)];
-    const listed = byEntity(one.rows).slice(Math.max(0, from - first), from + PAGE_ROWS - first);
+    const listed = one.rows.byEntity.slice(Math.max(0, from - first), from + PAGE_ROWS - first);
     return [fullRow(one, listed, now)];
   });
   const next = canonicalTarget('/gauge/coverage', { ...values, page: String(page + 1) });
@@ -147,7 +161,7 @@ function pageMembers(covered: readonly Covered[], values: Values, now: number): 
 }
 
 /** Distinct entities of a filter, counted once for a release. */
-const distinctBy = oncePerRelease(() => new Map<string, number>());
+const distinctBy = perRelease(() => new Map<string, number>());
 
 function distinctOf(
   covered: readonly Covered[],
@@ -288,6 +302,3 @@ async function stocksOf(
     return own === undefined ? [] : [stockOf(entry, table.list(own))];
   });
 }
-
-/** Rows in the order in which they are listed, sorted once for a release. */
-const byEntity = onceForEach((rows: RowList) => rows.sortedBy(({ entity }) => entity));

@@ -1,17 +1,15 @@
 import { formatProofExtra, isStatementProven } from '../../compiler/contract/body-proof.ts';
 import { type Citation, citedTarget, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
 import { isSignedCsv } from '../../compiler/contract/series-csv.ts';
-import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
 import { bringsProof } from '../../compiler/products/product.ts';
 import type { TablePath } from '../../compiler/products/products.ts';
 import type { Content, Question, Service } from '../answers/service.ts';
 import { type LogTip, logTip } from '../release/log-tip.ts';
-import { oncePerRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import { DamagedFileError, sha256 } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { placeOfStatement } from '../release/statements.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { onceForEach } from '../system/once-per.ts';
 
 /** Bytes that tell a signed table from JSON. */
 const TABLE_MARK_BYTES = 2;
@@ -28,7 +26,7 @@ const PROVEN_BYTES_MAX = 4 * 1024 * 1024;
  * Bodies with their proofs and the tips that these lead to, by the bytes without: the same buffer is sold until a member of
  * request time changes.
  */
-const provenBodies = oncePerRelease(
+const provenBodies = perRelease(
   () =>
     new BoundedMap<Buffer, { cited: Cited; body: Buffer; tip: LogTip }>({
       bytes: PROVEN_BYTES_MAX,
@@ -100,7 +98,7 @@ function unread(cause?: unknown): DamagedFileError {
 
 /** Proofs by statement: a body with words of time is another one each second, and its statement stays. */
 const PROOFS_BYTES_MAX = 2 * 1024 * 1024;
-const proofs = oncePerRelease(
+const proofs = perRelease(
   () =>
     new BoundedMap<string, { text: string; target: string; tip: LogTip }>({
       bytes: PROOFS_BYTES_MAX,
@@ -110,7 +108,7 @@ const proofs = oncePerRelease(
 
 /** A proof as JSON, checked to lead from the statement to the root that the entry of the release states. */
 async function proofText(cited: Cited, tip: LogTip, reader: ReleaseReader): Promise<string> {
-  const { entry, entryBytes } = tip;
+  const { entry, entryBytes, aroundExtra } = tip;
   const kept = proofs(reader.release);
   const known = kept.get(cited.statement);
   if (known?.tip === tip && known.target === cited.target) return known.text;
@@ -120,20 +118,9 @@ async function proofText(cited: Cited, tip: LogTip, reader: ReleaseReader): Prom
       `Cannot prove "${cited.target}": its statement is not the one of the release; compile again with --full`,
     );
   }
-  const [first, rest] = aroundExtra(tip);
+  const [first, rest] = aroundExtra;
   const extra = Buffer.from(formatProofExtra({ entryBytes, ...place })).toString('base64');
   const text = first + extra + rest;
   kept.set(cited.statement, { text, target: cited.target, tip }, text.length);
   return text;
 }
-
-/** What stands around the `extra` of every proof of a release, as JSON. */
-const aroundExtra = onceForEach(({ proof }: LogTip) => {
-  const { index, hashes, checkpoint } = proof;
-  const text = formatTlogProof({ index, hashes, checkpoint });
-  const cut = text.indexOf('\n') + 1;
-  return [
-    JSON.stringify(`${text.slice(0, cut)}extra `).slice(0, -1),
-    JSON.stringify(`\n${text.slice(cut)}`).slice(1),
-  ] as const;
-});

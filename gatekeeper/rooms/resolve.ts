@@ -19,7 +19,7 @@ import { cutoffOrder, endOfLook } from '../../compiler/contract/settlement-inter
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
-import { oncePerRelease, perRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { lineOf, lineStarts } from './catalog.ts';
@@ -107,7 +107,7 @@ const filersOf = perRelease(async (release: ReleaseIndex) => {
   };
 });
 
-const indexes = oncePerRelease(
+const indexes = perRelease(
   () => new BoundedMap<string, SettlementIndex>({ bytes: INDEXES_BYTES_MAX, isByUse: true }),
 );
 

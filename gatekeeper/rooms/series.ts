@@ -21,10 +21,9 @@ import { type Answered, IS_THERE, MISS, type Question, type Service } from '../a
 import type { Spend } from '../http/cost.ts';
 import { JSON_MEDIA_TYPE } from '../http/reply.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/shown.ts';
-import { oncePerRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import { type Body, requestFile } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { onceForEach } from '../system/once-per.ts';
 import { lineStarts } from './catalog.ts';
 
 /** `/gauge/history-series`: the last `days` of rows. Computed, because it is cut from segments that all releases share. */
@@ -36,13 +35,15 @@ export async function series(question: Question, service: Service): Promise<Answ
   const subject = { signal_id, entity };
   const path = requestFile(endpoint, subject);
   if (!service.release.has(path)) return MISS;
-  const layout = layoutOf(await service.release.body(path, spend));
+  const body = await service.release.body(path, spend);
+  const layout = body.own.once(layoutOf, body);
   if (isProbe) return IS_THERE;
   const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
   const open: OpenSegment = async (segment) => {
     const [start, count] = segment;
     const file = segmentPath(subject, { start, count });
-    return { ...segmentLayout(await service.release.body(file, spend)), start };
+    const held = await service.release.body(file, spend);
+    return { ...held.own.once(segmentLayout, held), start };
   };
   const before = await beginning(layout, days, open);
   const reached = layout.segments.filter(([start, count]) => start + count > before.rows);
@@ -138,8 +139,7 @@ interface SeriesLayout extends Stretch {
   end: number;
 }
 
-/** Made once for as long as the body is held. */
-const layoutOf = onceForEach((body: Body): SeriesLayout => {
+function layoutOf(body: Body): SeriesLayout {
   const [, headEnd = 0, segmentsEnd = 0, cutsEnd = 0, originsEnd = 0, answerEnd = 0, ...more] =
     lineStarts(body.bytes);
   const line = (start: number, end: number): string => body.bytes.toString('utf8', start, end);
@@ -158,15 +158,15 @@ const layoutOf = onceForEach((body: Body): SeriesLayout => {
     end,
     rows,
   };
-});
+}
 
 /** The layout of a segment: its cuts, its origins, then its rows. */
-const segmentLayout = onceForEach((body: Body): Omit<Stretch, 'start'> => {
+function segmentLayout(body: Body): Omit<Stretch, 'start'> {
   const [, cutsEnd = 0, originsEnd = 0, ...more] = lineStarts(body.bytes);
   const cuts: SeriesCut[] = JSON.parse(body.bytes.toString('utf8', 0, cutsEnd));
   const origins: OriginRun[] = JSON.parse(body.bytes.toString('utf8', cutsEnd, originsEnd));
   return { body, cuts, origins, rows: [originsEnd, ...more] };
-});
+}
 
 /** The value of a line that is one member of an object: `"name":value,`. */
 function memberOf<Value>(line: string): readonly Value[] {
@@ -182,7 +182,7 @@ const TABLE_ROWS_A_UNIT = 8;
 
 type Form = 'csv' | 'csv-cores' | 'json-cores';
 type Tables = BoundedMap<Body, Partial<Record<Form, Table>>>;
-const tablesOf = oncePerRelease(
+const tablesOf = perRelease(
   (): Tables => new BoundedMap({ bytes: TABLES_BYTES_MAX, isByUse: true }),
 );
 

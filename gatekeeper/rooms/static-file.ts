@@ -33,7 +33,7 @@ import { hexInTurns } from '../release/listed-files.ts';
 import { entryOfSequence } from '../release/log-files.ts';
 import { anchorStateOf } from '../release/log-place.ts';
 import { logTip } from '../release/log-tip.ts';
-import { oncePerRelease, perRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import { DamagedFileError, sha256 } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { faultOf } from '../release/release-source.ts';
@@ -104,7 +104,7 @@ function whole(
   return { reply: { status: 200, headers: [...headers, ...others], body }, etag };
 }
 
-const headSha256 = oncePerRelease(({ place }) => hash('sha256', place.head));
+const headSha256 = perRelease(({ place }) => hash('sha256', place.head));
 
 /** Seconds that anybody may keep a file that a later release may replace. */
 const RELEASE_MAX_AGE_S = 60;
@@ -252,7 +252,7 @@ const publicLines = perRelease(async ({ files, head }: ReleaseIndex) => {
 });
 
 /** Files that are being read, by the URL of each. */
-const reading = oncePerRelease(() => new Map<string, Promise<Buffer | null>>());
+const reading = perRelease(() => new Map<string, Promise<Buffer | null>>());
 
 /** A public file of this or a kept release, so that downloads outlive a switch. Kept out of the memory for buyers. */
 export function publicBytes(file: PublicFile, reader: ReleaseReader): Promise<Buffer | null> {

@@ -28,7 +28,7 @@ import type { Spend } from '../http/cost.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { MINT_PATH } from '../money/token.ts';
 import { noCharge } from '../offer/no-charge.ts';
-import { oncePerRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { catalogRows, catalogTable, type RowList } from './catalog.ts';
 import { jsonContent } from './json-content.ts';
@@ -235,7 +235,7 @@ function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
   return rows;
 }
 
-const linesOf = oncePerRelease(({ catalog }) => grouped(catalog.lines, ({ industry }) => industry));
+const linesOf = perRelease(({ catalog }) => grouped(catalog.lines, ({ industry }) => industry));
 
 /** An `industry:entity` pair of a watchlist. */
 interface WatchItem {

@@ -22,7 +22,7 @@ import { endpointAt } from '../../compiler/products/products.ts';
 import type { Service } from '../answers/service.ts';
 import { costOfParsing } from '../http/cost.ts';
 import { findTaken, linesFrom } from '../release/log-index.ts';
-import { oncePerRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import { citationOf } from '../release/read-body.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 
@@ -189,7 +189,7 @@ export async function isFreeReading(entry: VerifyEntry, reader: ReleaseReader): 
 }
 
 /** Record hashes of samples by signal, each read once. */
-const sampleHashes = oncePerRelease(() => new Map<string, string | null>());
+const sampleHashes = perRelease(() => new Map<string, string | null>());
 
 async function sampleHash(
   signalId: string,

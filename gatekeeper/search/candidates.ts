@@ -15,7 +15,7 @@ import type { Endpoint } from '../../compiler/products/product.ts';
 import type { EndpointPath } from '../../compiler/products/products.ts';
 import type { Spend } from '../http/cost.ts';
 import { askedFor, sellsNow, slotsOf } from '../offer/example-request.ts';
-import { oncePerRelease } from '../release/per-release.ts';
+import { perRelease } from '../release/per-release.ts';
 import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import { type CatalogTable, catalogRows, catalogTable } from '../rooms/catalog.ts';
 import type { SearchIndex, TermTable } from './open-index.ts';
@@ -170,7 +170,7 @@ function recordOperation(values: Values, release: ReleaseIndex): Endpoint | null
 }
 
 /** The paid operations whose file is called after a signal and an entity, or one of them. */
-const readingOperations = oncePerRelease(({ catalog }): readonly Endpoint[] =>
+const readingOperations = perRelease(({ catalog }): readonly Endpoint[] =>
   catalog.operations.filter((row) => {
     const slots = slotsOf(row);
     return row.priceUsd !== null && slots.every((one) => one === 'signal_id' || one === 'entity');

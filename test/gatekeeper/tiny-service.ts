@@ -5,6 +5,7 @@ import { inventedBody } from '../../compiler/stages/describe/invented-body.ts';
 import { outline } from '../../compiler/stages/describe/manifest.ts';
 import {
   type Answered,
+  basketMemory,
   type Question,
   type Service,
   soldTargets,
@@ -60,6 +61,7 @@ export async function compiledService(
     clock: () => new Date(now).getTime(),
     log: () => undefined,
     targets: soldTargets(),
+    baskets: basketMemory(),
     rooms: ROOMS,
   };
 }

@@ -16,6 +16,7 @@ import type { ReleaseIndex } from '../../gatekeeper/release/release-index.ts';
 import { CatalogTable } from '../../gatekeeper/rooms/catalog.ts';
 import { TermTable } from '../../gatekeeper/search/open-index.ts';
 import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
+import { OwnValues } from '../../gatekeeper/system/own-values.ts';
 import { tinyService } from '../gatekeeper/tiny-service.ts';
 import { type AskSearch, askSearch } from './ask-search.ts';
 
@@ -197,6 +198,7 @@ describe('what a search costs', () => {
     const release = {
       catalog,
       offers: new Map(),
+      own: new OwnValues(),
       has: () => true,
       body: async (path: string) => ({ bytes: Buffer.from(defined(files.get(path), path)) }),
     };

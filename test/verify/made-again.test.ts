@@ -3,7 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { filingRecordsPath, settlementPath } from '../../compiler/contract/filing-index.ts';
+import {
+  FILERS_PATH,
+  filingRecordsPath,
+  parseFilerLine,
+  settlementPath,
+} from '../../compiler/contract/filing-index.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
@@ -282,6 +287,7 @@ function faultsOf(changed = '', edit: (text: string) => string | null = (text) =
     bodies: {
       get: (path: string) => (texts.has(path) ? read(path) : 'absent'),
       text: (path: string) => texts.get(path) ?? null,
+      filers: (texts.get(FILERS_PATH) ?? '').split('\n').slice(0, -1).map(parseFilerLine),
       list: {
         find: (path: string) => texts.get(path) ?? null,
         count: (start: string) => [...texts.keys()].filter((path) => path.startsWith(start)).length,

@@ -12,7 +12,7 @@ import {
   type Signal,
   type SignalEntry,
 } from './line.ts';
-import { operationsOf } from './operations.ts';
+import { type OperationFolders, operationFolders, operationsOf } from './operations.ts';
 
 /** What a publisher measures and joins: a value that is built from files and passed to whoever works with it. */
 export interface Catalog {
@@ -33,6 +33,9 @@ export interface Catalog {
   /** What is sold and given away, in the order of the specification. */
   readonly operations: readonly Endpoint[];
   readonly operationByPath: ReadonlyMap<string, Endpoint>;
+  /** Legal values of parameters by their list, where that is too long to be looked through for a request. */
+  readonly valueSets: ReadonlyMap<readonly string[], ReadonlySet<string>>;
+  readonly folders: OperationFolders;
 }
 
 /**
@@ -72,6 +75,8 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
     prices: Object.assign({}, ...files.map(({ prices }) => prices)),
     leftOut: new Set(files.flatMap(({ leftOut }) => leftOut ?? [])),
   });
+  const valueSets = once(() => longLists(operations));
+  const folders = once(() => operationFolders(operations));
   return {
     humanTrack: files.findLast((file) => file.humanTrack)?.humanTrack ?? [],
     lines,
@@ -87,7 +92,22 @@ export function catalogOf(files: readonly CatalogFile[]): Catalog {
     abbreviations: joinedRows(files.map(({ abbreviations }) => abbreviations)),
     operations,
     operationByPath: new Map(operations.map((row) => [row.path, row])),
+    get valueSets() {
+      return valueSets();
+    },
+    get folders() {
+      return folders();
+    },
   };
+}
+
+const LOOKED_THROUGH_MAX = 200;
+
+function longLists(operations: readonly Endpoint[]): Catalog['valueSets'] {
+  const params = operations.flatMap((row) => Object.values(row.params));
+  const lists = new Set(params.map((param) => param.enum ?? []));
+  const long = [...lists].filter(({ length }) => length > LOOKED_THROUGH_MAX);
+  return new Map(long.map((list) => [list, new Set(list)]));
 }
 
 function once<Value extends object>(make: () => Value): () => Value {

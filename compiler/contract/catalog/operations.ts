@@ -179,3 +179,24 @@ export function userOf(path: string, offered: ReadonlySet<string>): string | nul
   );
   return user?.path ?? null;
 }
+
+/** Where the files of operations lie. */
+export interface OperationFolders {
+  /** Operations by the first segment of their file. */
+  readonly byFolder: ReadonlyMap<string, readonly Endpoint[]>;
+  /** Folders of other compiled forms, like `thin`. */
+  readonly variants: ReadonlySet<string>;
+}
+
+export function operationFolders(operations: readonly Endpoint[]): OperationFolders {
+  const byFolder = new Map<string, Endpoint[]>();
+  const variants = new Set<string>();
+  for (const endpoint of operations) {
+    const folder = endpoint.file?.split('/', 1)[0];
+    if (folder !== undefined) byFolder.set(folder, [...(byFolder.get(folder) ?? []), endpoint]);
+    for (const param of Object.values(endpoint.params)) {
+      for (const variant of Object.values(param.variant ?? {})) variants.add(variant);
+    }
+  }
+  return { byFolder, variants };
+}

@@ -14,7 +14,7 @@ import {
 import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
-import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
+import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { encoded, payer } from '../payer.ts';
@@ -86,8 +86,8 @@ function listed(target: string) {
   const open = challenger({ baseUrl: 'https://api.example.com', ...options });
   const offers = tinyOffers(() => '/gauge?entity=us-denver&signal_id=airquality.aqi');
   open.show({ offers, catalog: BUILTIN });
-  const terms = open.terms(builtinOperation('/gauge'), target, 2)[0];
-  return { terms, listing: listingOf(terms) };
+  const gauge = builtinOperation('/gauge');
+  return { terms: open.terms(gauge, target, 2)[0], listing: open.listing(gauge, target) };
 }
 
 /** A signed v2 payment that says these things beside what was signed. */

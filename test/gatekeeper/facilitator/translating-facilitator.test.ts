@@ -19,7 +19,6 @@ import {
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';
-import { listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { payer } from '../payer.ts';
@@ -246,11 +245,9 @@ const terms = {
 async function request(version: 1 | 2, isListed = true) {
   const payment = decodePayment(await payer(NETWORKS.base).header(terms[version]), version);
   if (isRefusal(payment)) throw new Error(payment.error);
-  return facilitatorRequest(
-    payment,
-    terms[version],
-    isListed ? listingOf(terms[version]) : undefined,
-  );
+  const listing =
+    version === 2 && isListed ? shop.listing(builtinOperation('/gauge'), TARGET) : undefined;
+  return facilitatorRequest(payment, terms[version], listing);
 }
 
 describe('translateRequest()', () => {

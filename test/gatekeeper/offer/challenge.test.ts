@@ -10,7 +10,7 @@ import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import { EXTENSIONS } from '../../../gatekeeper/money/extensions.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { SIGN_IN } from '../../../gatekeeper/money/sign-in.ts';
-import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
+import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { formerEndpoint } from '../../../gatekeeper/payment/tender.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { listedSigner, listingKeys } from '../listed-signer.ts';
@@ -347,25 +347,16 @@ describe('challenger()', () => {
   });
 });
 
-describe('listingOf()', () => {
-  it('listingOf() is what the challenge of the same target says in v2, and nothing for v1', () => {
+describe('listing()', () => {
+  it('listing() is what the challenge of the same target says in v2 beside its terms', () => {
     for (const row of PAID) {
       for (const target of [row.path, `${row.path}?x=1`, `${row.path}?x=${'1'.repeat(2000)}`]) {
         const { resource, extensions } = both(row, target).v2;
-        const listing = listingOf(shop.terms(row, target, 2)[0]);
-        expect(listing).toStrictEqual(
+        expect(shop.listing(row, target)).toStrictEqual(
           extensions === undefined ? { resource } : { resource, extensions },
         );
-        expect(listingOf(shop.terms(row, target, 1)[0])).toBeUndefined();
       }
     }
-  });
-
-  it('listingOf() knows the terms that were made and no copy of them', () => {
-    const terms = shop.terms(builtinOperation('/gauge'), '/gauge?entity=a', 2)[0];
-    shop.terms(builtinOperation('/gauge'), '/gauge?entity=b', 2)[0];
-    expect(listingOf(terms)?.resource.url).toBe('https://api.example.com/gauge?entity=a');
-    expect(listingOf({ ...terms })).toBeUndefined();
   });
 });
 

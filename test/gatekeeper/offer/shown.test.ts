@@ -6,7 +6,7 @@ import { answer } from '../../../gatekeeper/answers/answers.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { serviceNameOf } from '../../../gatekeeper/offer/challenge.ts';
-import { anyRequest, clientHint, mediaTypeOf, shownOf } from '../../../gatekeeper/offer/shown.ts';
+import { clientHint, mediaTypeOf, shownOf } from '../../../gatekeeper/offer/shown.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';
@@ -66,10 +66,8 @@ describe('mediaTypeOf()', () => {
 const BUDGET_ROWS_MAX = 8;
 const BASE = 'https://api.example.com';
 const everything = tinyOffers(({ path }) => `${path}?entity=stored`);
-const hintOf = (row: Endpoint, offers = everything) => {
-  const shown = shownOf(row, row.path, offers);
-  return clientHint(shown, BASE, anyRequest(shown));
-};
+const hintOf = (row: Endpoint, offers = everything) =>
+  clientHint(shownOf(row, row.path, offers), BASE);
 
 describe('clientHint()', () => {
   it('clientHint() speaks exactly above 0.10 USD', () => {

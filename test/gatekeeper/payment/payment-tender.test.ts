@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
 import type { FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import type { JournalEntry } from '../../../gatekeeper/money/journal.ts';
-import { type Challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
+import type { Challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { paymentReader } from '../../../gatekeeper/payment/payment-tender.ts';
 import { emptyJournal } from '../empty-journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
@@ -73,7 +73,7 @@ describe('recall()', () => {
   it('settles a recalled v2 payment with the listing that its challenge had, also at an older price', async () => {
     const { recall: recallV2, settled } = readerOf({ ...shop, catalog: () => BUILTIN });
     const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
-    const listing = listingOf(shop.terms(gauge, target, 2)[0]);
+    const listing = shop.listing(gauge, target);
     const entry = { ...entryOf('us-denver'), version: 2 } as const;
     const cheap = { ...entry, signed: entry.signed.replace('|10000|', '|1|') };
     for (const one of [entry, cheap]) {

@@ -21,6 +21,7 @@ import {
 import { perRelease } from '../../../gatekeeper/release/per-release.ts';
 import { citationText, DamagedFileError, readBody } from '../../../gatekeeper/release/read-body.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
+import { OwnValues } from '../../../gatekeeper/system/own-values.ts';
 import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';
 import {
   TINY_NOW,
@@ -201,7 +202,7 @@ describe('ListedFiles.pathsUnder()', () => {
 });
 
 describe('perRelease()', () => {
-  const release = (): ReleaseIndex => ({}) as ReleaseIndex;
+  const release = (): ReleaseIndex => ({ own: new OwnValues() }) as ReleaseIndex;
 
   it('makes a value once for each release', async () => {
     let made = 0;

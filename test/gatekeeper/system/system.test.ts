@@ -6,7 +6,7 @@ import { keepNewest } from '../../../gatekeeper/release/newest-served.ts';
 import { BoundedMap } from '../../../gatekeeper/system/bounded-map.ts';
 import { inTime } from '../../../gatekeeper/system/in-time.ts';
 import { isLoopback, passedSocket } from '../../../gatekeeper/system/listen.ts';
-import { oncePer } from '../../../gatekeeper/system/once-per.ts';
+import { OwnValues } from '../../../gatekeeper/system/own-values.ts';
 import { replaceFile } from '../../../gatekeeper/system/plain-file.ts';
 import { Slots, SlotsFullError } from '../../../gatekeeper/system/slots.ts';
 import { tinyService } from '../tiny-service.ts';
@@ -138,36 +138,25 @@ describe('isLoopback()', () => {
   });
 });
 
-describe('oncePer()', () => {
-  it('makes the same value once for an object that is asked about in a row', () => {
-    const seen: string[] = [];
-    const made = oncePer(({ name }: { name: string }) => {
-      seen.push(name);
-      return { name };
-    });
-    const [left, right] = [{ name: 'left' }, { name: 'right' }];
-    expect(made(left)).toBe(made(left));
-    expect(made(right).name).toBe('right');
-    expect(seen).toEqual(['left', 'right']);
-  });
-
-  it('gives no object the value of another that looks the same', () => {
-    const made = oncePer((of: { at: number }) => ({ of }));
-    const [first, second] = [{ at: 1 }, { at: 1 }];
-    expect(made(first)).not.toBe(made(second));
-    expect(made(first).of).toBe(first);
+describe('once()', () => {
+  it('makes one value for an owner and a maker, and another one for another of either', () => {
+    const [left, right] = [new OwnValues(), new OwnValues()];
+    const [one, other] = [(name: string) => ({ name }), (name: string) => ({ name })];
+    expect(left.once(one, 'left')).toBe(left.once(one, 'left'));
+    expect(left.once(other, 'left')).not.toBe(left.once(one, 'left'));
+    expect(right.once(one, 'right')).toEqual({ name: 'right' });
   });
 
   it('tries again where making it failed', () => {
+    const values = new OwnValues();
     let fails = true;
-    const made = oncePer((of: object) => {
+    const make = (of: string): string => {
       if (fails) throw new Error('not yet');
       return of;
-    });
-    const one = {};
-    expect(() => made(one)).toThrow('not yet');
+    };
+    expect(() => values.once(make, 'a')).toThrow('not yet');
     fails = false;
-    expect(made(one)).toBe(one);
+    expect(values.once(make, 'a')).toBe('a');
   });
 });
 

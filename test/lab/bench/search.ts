@@ -10,6 +10,7 @@ import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts'
 import { catalogRows } from '../../../gatekeeper/rooms/catalog.ts';
 import { searchIndex } from '../../../gatekeeper/search/open-index.ts';
 import { search } from '../../../gatekeeper/search/search.ts';
+import { OwnValues } from '../../../gatekeeper/system/own-values.ts';
 import { bench, percentile, timed } from '../bench.ts';
 
 const LINES = 20;
@@ -123,6 +124,7 @@ function stubRelease(catalog: Catalog, files: ReadonlyMap<string, string | Buffe
   const release = {
     catalog,
     offers: new Map(),
+    own: new OwnValues(),
     has: () => true,
     body: async (path: string) => ({ bytes: Buffer.from(defined(files.get(path), path)) }),
   };
