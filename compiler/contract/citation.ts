@@ -24,27 +24,43 @@ const text = z.string().min(1);
 
 /** A citation, ours or one of another issuer of the same contract, which may lack `claim`; other members are refused. */
 export const citationSchema = z.strictObject({
-  schema_version: z.literal('1.0'),
-  statement_type: z.literal('description'),
-  not_advice: z.literal(true),
-  claim: text.exactOptional(),
-  fact: text,
-  source: z.strictObject({
-    issuer: text,
-    type: text,
-    url: text.nullable(),
-    content_hash: hash,
-    published_at: text.nullable(),
-  }),
-  retrieved_at: text,
-  status: text,
-  translated: z.boolean(),
-  record_hash: hash,
-  signature: text,
-  key_id: text,
-  issuer_DID: text,
-  verify_url: text,
+  schema_version: z.literal('1.0').describe('version of the citation'),
+  statement_type: z.literal('description').describe('always description'),
+  not_advice: z.literal(true).describe('always true'),
+  claim: text.exactOptional().describe('what the fact is about'),
+  fact: text.describe('the fact in words'),
+  source: z
+    .strictObject({
+      issuer: text.describe('name or DID of the issuer'),
+      type: text.describe('kind'),
+      url: text.nullable().describe('URL'),
+      content_hash: hash.describe(
+        'sha256:<64 hex> over the canonical JSON of the body without _citation, _proof and members of request time',
+      ),
+      published_at: text.nullable().describe('UTC date-time of the observation'),
+    })
+    .describe('where it comes from'),
+  retrieved_at: text.describe('UTC date-time at which the snapshot was collected'),
+  status: text.describe('as_published or revised'),
+  translated: z.boolean().describe('whether the text is a translation'),
+  record_hash: hash.describe('sha256:<64 hex> over the canonical JSON of the hash core'),
+  signature: text.describe('Ed25519 over the canonical JSON of the statement, base64url'),
+  key_id: text.describe('key that signed'),
+  issuer_DID: text.describe('did:key of the issuer'),
+  verify_url: text.describe('where the hash can be looked up, free'),
 });
+
+/** The last members of a sold body; one that was asked for with `proof=0` has no `_proof`. */
+export const sealed = {
+  _proof: z
+    .string()
+    .regex(/^c2sp\.org\/tlog-proof@v1\n/)
+    .optional()
+    .describe(
+      'that the body is in the transparency log, as C2SP tlog-proof@v1; outside of every hash, absent with proof=0',
+    ),
+  _citation: citationSchema.optional().describe('signed statement that covers the whole body'),
+};
 
 /** The `_citation` of a delivered body: a statement with its hash, its signature and who signed. */
 export type Citation = z.infer<typeof citationSchema>;
@@ -123,9 +139,6 @@ export function citedTarget(citation: Citation): string | null {
 
 /** Name of the member, at the top of a body. */
 export const PROOF_MEMBER = '_proof';
-
-/** The member in a schema; a body that was asked for with `proof=0` has none. */
-export const proofTextSchema = z.string().regex(/^c2sp\.org\/tlog-proof@v1\n/);
 
 /**
  * A delivered body as it was signed, and the proof that came with it, or with the record in a sample; undefined where none

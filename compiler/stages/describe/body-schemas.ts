@@ -6,7 +6,6 @@ import { RECORD_PARTS } from '../../contract/record.ts';
 import { filingRowSchema } from '../../contract/resolve-bodies.ts';
 import type { Endpoint, Param } from '../../products/product.ts';
 import { formOf } from '../../products/products.ts';
-import { withMemberTexts } from './member-texts.ts';
 
 /** JSON Schemas of bodies: one component for each schema, however many operations share it. */
 export interface BodySchemas {
@@ -55,12 +54,7 @@ function schemasNamed(names: ReadonlyMap<z.ZodType, string>): ReadonlyMap<string
     ...JSON_SCHEMA,
     uri: (id) => SCHEMA_POINTER + id,
   });
-  return new Map(
-    Object.entries(schemas).map(([name, schema]) => [
-      name,
-      withMemberTexts(component(schema), name),
-    ]),
-  );
+  return new Map(Object.entries(schemas).map(([name, schema]) => [name, component(schema)]));
 }
 
 function component({ $schema, $id, ...schema }: Readonly<Record<string, unknown>>): object {
@@ -132,6 +126,7 @@ function loose(value: unknown): unknown {
   const members = Object.entries(value).filter(([name, member]) => {
     if (name === 'additionalProperties') return member !== false;
     if (name === 'maximum') return member !== Number.MAX_SAFE_INTEGER;
+    if (name === 'examples') return !Array.isArray(member);
     return !(name === 'pattern' && hasFormat);
   });
   return Object.fromEntries(members.map(([name, member]) => [name, loose(member)]));
