@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { INVENTED_HASH } from './members.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import { withoutEchoes } from './settlement-echoes.ts';
 import { isObject, JSON_DEPTH_MAX, type JsonObject, type JsonValue } from './strict-json.ts';
@@ -50,6 +51,30 @@ export const citationSchema = z.strictObject({
   verify_url: text.describe('where the hash can be looked up, free'),
 });
 
+const DID = 'did:key:z6MkInventedExample';
+const INVENTED_CITATION: z.input<typeof citationSchema> = {
+  schema_version: '1.0',
+  statement_type: 'description',
+  not_advice: true,
+  claim: 'invented claim',
+  fact: 'invented fact',
+  source: {
+    issuer: 'Example Issuer',
+    type: 'official',
+    url: 'https://example.com/invented',
+    content_hash: INVENTED_HASH,
+    published_at: '2026-01-15T12:00:00Z',
+  },
+  retrieved_at: '2026-01-15T12:00:00Z',
+  status: 'as_published',
+  translated: false,
+  record_hash: INVENTED_HASH,
+  signature: 'invented-signature',
+  key_id: `${DID}#z6MkInventedExample`,
+  issuer_DID: DID,
+  verify_url: `https://example.com/v/${INVENTED_HASH}`,
+};
+
 /** The last members of a sold body; one that was asked for with `proof=0` has no `_proof`. */
 export const sealed = {
   _proof: z
@@ -59,7 +84,10 @@ export const sealed = {
     .describe(
       'that the body is in the transparency log, as C2SP tlog-proof@v1; outside of every hash, absent with proof=0',
     ),
-  _citation: citationSchema.optional().describe('signed statement that covers the whole body'),
+  _citation: citationSchema.optional().meta({
+    description: 'signed statement that covers the whole body',
+    examples: [INVENTED_CITATION],
+  }),
 };
 
 /** The `_citation` of a delivered body: a statement with its hash, its signature and who signed. */

@@ -4,12 +4,15 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { canonicalJson } from './canonical.ts';
-import { member } from './members.ts';
+import { INVENTED_HASH, member } from './members.ts';
 import { hashOfSubtrees, leafHash, type Sha256 } from './merkle.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import { decodeUtf8, parseJson } from './strict-json.ts';
 
-const hash = z.string().regex(RECORD_HASH);
+const hash = z
+  .string()
+  .regex(RECORD_HASH)
+  .meta({ examples: [INVENTED_HASH] });
 const tree = z.strictObject({ count: member.count, root: member.root });
 
 /** An entry, parsed. */

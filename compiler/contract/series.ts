@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sealed } from './citation.ts';
 import { DAY_MS, isoTime, utcTime } from './iso-time.ts';
-import { member, orNull } from './members.ts';
+import { INVENTED_HASH, member, orNull } from './members.ts';
 import { decodeSegment, encodeSegment } from './path.ts';
 import { disclosure, lifecycle, provenance, recordSchema } from './record.ts';
 import { type HashedRecord, hashCore, RECORD_HASH } from './record-hash.ts';
@@ -35,7 +35,10 @@ export const SERIES_ROWS_MAX = 25_000;
 export const CHAIN_START = `sha256:${'0'.repeat(64)}`;
 
 const dateTime = z.iso.datetime();
-const hash = z.string().regex(RECORD_HASH);
+const hash = z
+  .string()
+  .regex(RECORD_HASH)
+  .meta({ examples: [INVENTED_HASH] });
 const count = z.int().min(0);
 
 /** One snapshot of a series; `current` has the main metric first, `data_age_hours` is frozen at collection. */
