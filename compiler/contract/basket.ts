@@ -49,34 +49,53 @@ export function basketRequests(body: JsonValue): readonly string[] | string {
   return at === -1 ? (requests as string[]) : `request ${at + 1} must be a text like "/gauge?…"`;
 }
 
-const request = z.string();
-const usd = z.string().regex(USD);
-const unsoldSchema = z.strictObject({ request, not_sold: z.string() });
+const request = z
+  .string()
+  .describe('canonical path and query; as it was sent where nothing was sold');
+const usd = z
+  .string()
+  .regex(USD)
+  .meta({ examples: ['0.01'] });
+const price_usd = usd.describe('price in US dollars, a decimal');
+const total_usd = usd.describe('what the sold requests cost together, in US dollars, a decimal');
+const PARTS = 'the requests in their order, each with its answer or with why it has none';
+const unsoldSchema = z.strictObject({
+  request,
+  not_sold: z.string().describe('why this request has no answer; it was not charged'),
+});
 
 /** One request of a basket: its answer as it is sold alone, or why it has none and was not charged. */
 const partSchema = z.union([
   z.strictObject({
     request,
-    price_usd: usd,
-    answer: z.looseObject({}),
+    price_usd,
+    answer: z
+      .looseObject({})
+      .describe('the answer as the request sells it alone, with its own signature'),
   }),
   unsoldSchema,
 ]);
 
-const quotedSchema = z.union([z.strictObject({ request, price_usd: usd }), unsoldSchema]);
+const quotedSchema = z.union([
+  z.strictObject({
+    request,
+    price_usd,
+  }),
+  unsoldSchema,
+]);
 export type QuotedPart = z.infer<typeof quotedSchema>;
 
 /** The member `basket` of the 402 to a basket. */
 export const basketQuoteSchema = z.strictObject({
-  total_usd: usd,
-  parts: z.array(quotedSchema).min(1).max(BASKET_REQUESTS_MAX),
+  total_usd,
+  parts: z.array(quotedSchema).min(1).max(BASKET_REQUESTS_MAX).describe(PARTS),
 });
 
 /** Body of a basket that was bought. Nobody signs the basket: each answer carries its own citation. */
 export const basketSchema = z.strictObject({
-  endpoint: z.literal('gauge/basket'),
-  total_usd: usd,
-  parts: z.array(partSchema).min(1).max(BASKET_REQUESTS_MAX),
+  endpoint: z.literal('gauge/basket').describe('which operation answered'),
+  total_usd,
+  parts: z.array(partSchema).min(1).max(BASKET_REQUESTS_MAX).describe(PARTS),
 });
 export type BasketBody = z.infer<typeof basketSchema>;
 export type BasketPart = BasketBody['parts'][number];

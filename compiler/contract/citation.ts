@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { INVENTED_HASH } from './members.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import { withoutEchoes } from './settlement-echoes.ts';
 import { isObject, JSON_DEPTH_MAX, type JsonObject, type JsonValue } from './strict-json.ts';
@@ -24,27 +25,70 @@ const text = z.string().min(1);
 
 /** A citation, ours or one of another issuer of the same contract, which may lack `claim`; other members are refused. */
 export const citationSchema = z.strictObject({
-  schema_version: z.literal('1.0'),
-  statement_type: z.literal('description'),
-  not_advice: z.literal(true),
-  claim: text.exactOptional(),
-  fact: text,
-  source: z.strictObject({
-    issuer: text,
-    type: text,
-    url: text.nullable(),
-    content_hash: hash,
-    published_at: text.nullable(),
-  }),
-  retrieved_at: text,
-  status: text,
-  translated: z.boolean(),
-  record_hash: hash,
-  signature: text,
-  key_id: text,
-  issuer_DID: text,
-  verify_url: text,
+  schema_version: z.literal('1.0').describe('version of the citation'),
+  statement_type: z.literal('description').describe('always description'),
+  not_advice: z.literal(true).describe('always true'),
+  claim: text.exactOptional().describe('what the fact is about'),
+  fact: text.describe('the fact in words'),
+  source: z
+    .strictObject({
+      issuer: text.describe('name or DID of the issuer'),
+      type: text.describe('kind'),
+      url: text.nullable().describe('URL'),
+      content_hash: hash.describe(
+        'sha256:<64 hex> over the canonical JSON of the body without _citation, _proof and members of request time',
+      ),
+      published_at: text.nullable().describe('UTC date-time of the observation'),
+    })
+    .describe('where it comes from'),
+  retrieved_at: text.describe('UTC date-time at which the snapshot was collected'),
+  status: text.describe('as_published or revised'),
+  translated: z.boolean().describe('whether the text is a translation'),
+  record_hash: hash.describe('sha256:<64 hex> over the canonical JSON of the hash core'),
+  signature: text.describe('Ed25519 over the canonical JSON of the statement, base64url'),
+  key_id: text.describe('key that signed'),
+  issuer_DID: text.describe('did:key of the issuer'),
+  verify_url: text.describe('where the hash can be looked up, free'),
 });
+
+const DID = 'did:key:z6MkInventedExample';
+const INVENTED_CITATION: z.input<typeof citationSchema> = {
+  schema_version: '1.0',
+  statement_type: 'description',
+  not_advice: true,
+  claim: 'invented claim',
+  fact: 'invented fact',
+  source: {
+    issuer: 'Example Issuer',
+    type: 'official',
+    url: 'https://example.com/invented',
+    content_hash: INVENTED_HASH,
+    published_at: '2026-01-15T12:00:00Z',
+  },
+  retrieved_at: '2026-01-15T12:00:00Z',
+  status: 'as_published',
+  translated: false,
+  record_hash: INVENTED_HASH,
+  signature: 'invented-signature',
+  key_id: `${DID}#z6MkInventedExample`,
+  issuer_DID: DID,
+  verify_url: `https://example.com/v/${INVENTED_HASH}`,
+};
+
+/** The last members of a sold body; one that was asked for with `proof=0` has no `_proof`. */
+export const sealed = {
+  _proof: z
+    .string()
+    .regex(/^c2sp\.org\/tlog-proof@v1\n/)
+    .optional()
+    .describe(
+      'that the body is in the transparency log, as C2SP tlog-proof@v1; outside of every hash, absent with proof=0',
+    ),
+  _citation: citationSchema.optional().meta({
+    description: 'signed statement that covers the whole body',
+    examples: [INVENTED_CITATION],
+  }),
+};
 
 /** The `_citation` of a delivered body: a statement with its hash, its signature and who signed. */
 export type Citation = z.infer<typeof citationSchema>;
@@ -123,9 +167,6 @@ export function citedTarget(citation: Citation): string | null {
 
 /** Name of the member, at the top of a body. */
 export const PROOF_MEMBER = '_proof';
-
-/** The member in a schema; a body that was asked for with `proof=0` has none. */
-export const proofTextSchema = z.string().regex(/^c2sp\.org\/tlog-proof@v1\n/);
 
 /**
  * A delivered body as it was signed, and the proof that came with it, or with the record in a sample; undefined where none

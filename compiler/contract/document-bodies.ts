@@ -1,56 +1,58 @@
 import { z } from 'zod';
-import { citationSchema, proofTextSchema } from './citation.ts';
-import {
-  bundleSchema,
-  legHeadSchema,
-  lifecycleSchema,
-  provenanceSchema,
-  sourceSchema,
-} from './record.ts';
-import { RECORD_HASH } from './record-hash.ts';
+import { sealed } from './citation.ts';
+import { member } from './members.ts';
+import { bundleSchema, legHeadSchema, lifecycle, provenance, sourceSchema } from './record.ts';
 
 const legSchema = z.strictObject({
   ...legHeadSchema,
-  measures: z.string(),
-  snapshot_date: z.iso.datetime(),
-  current: z.record(z.string(), z.unknown()),
-  sources: z.array(sourceSchema),
-  source_ref: z.string().nullable(),
-  source_tier: z.string().nullable(),
-  lifecycle: lifecycleSchema.nullable(),
-  hash_core_version: z.literal(3),
-  record_hash: z.string().regex(RECORD_HASH),
+  measures: member.measures,
+  snapshot_date: member.snapshot_date,
+  current: member.current,
+  sources: z.array(sourceSchema).describe('who measured, with weights'),
+  source_ref: member.source_ref,
+  source_tier: member.source_tier,
+  lifecycle,
+  hash_core_version: member.hash_core_version,
+  record_hash: member.record_hash,
 });
 
 /** A document of legs: a bundle whose legs carry their whole hash core. */
 export const legsDocumentSchema = bundleSchema
   .omit({ last_fact: true, leg_availability: true, entity: true })
   .extend({
-    title: z.string(),
-    topic: z.string().optional(),
-    legs: z.record(z.string(), legSchema),
+    title: z.string().describe('heading'),
+    topic: z.string().optional().describe('topic that was asked for'),
+    legs: z.record(z.string(), legSchema).describe('readings by leg, in causal order'),
   })
   .strict();
 
 /** A document of a text and rows: the document as a whole has one hash. */
 export const articleSchema = z.strictObject({
-  nature: z.string(),
-  operation: z.string(),
-  params: z.record(z.string(), z.string()),
-  title: z.string(),
-  text: z.string().nullable(),
-  count: z.int().min(0),
-  rows: z.array(z.record(z.string(), z.unknown())),
-  observed_at: z.iso.datetime(),
-  data_age_hours: z.number(),
-  source_ref: z.string().nullable(),
-  source_tier: z.string().nullable(),
-  record_hash: z.string().regex(RECORD_HASH),
-  hash_core_version: z.literal(3),
-  record_hash_verifiable: z.strictObject({ mode: z.literal('offline'), note: z.string() }),
-  provenance: provenanceSchema,
-  grade: z.string(),
-  scope: z.string(),
-  _proof: proofTextSchema.optional(),
-  _citation: citationSchema.optional(),
+  nature: member.nature,
+  operation: z.string().describe('path of the operation that answered'),
+  params: z
+    .record(z.string(), z.string())
+    .meta({ description: 'parameters by name', examples: [{ entity: 'example-city' }] }),
+  title: z.string().describe('heading'),
+  text: z.string().nullable().describe('the text itself'),
+  count: member.count,
+  rows: z.array(z.record(z.string(), z.unknown())).describe('the rows'),
+  observed_at: member.observed_at,
+  data_age_hours: member.data_age_hours,
+  source_ref: member.source_ref,
+  source_tier: member.source_tier,
+  record_hash: member.record_hash,
+  hash_core_version: member.hash_core_version,
+  record_hash_verifiable: z
+    .strictObject({
+      mode: z
+        .literal('offline')
+        .describe('where it can be recomputed: offline, or by an operation'),
+      note: member.note,
+    })
+    .describe('how the record hash can be recomputed'),
+  provenance,
+  grade: member.grade,
+  scope: member.scope,
+  ...sealed,
 });

@@ -4,25 +4,30 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { canonicalJson } from './canonical.ts';
+import { INVENTED_HASH, member } from './members.ts';
 import { hashOfSubtrees, leafHash, type Sha256 } from './merkle.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import { decodeUtf8, parseJson } from './strict-json.ts';
 
-const hash = z.string().regex(RECORD_HASH);
-const tree = z.strictObject({ count: z.int().min(0), root: hash });
+const hash = z
+  .string()
+  .regex(RECORD_HASH)
+  .meta({ examples: [INVENTED_HASH] });
+const tree = z.strictObject({ count: member.count, root: member.root });
 
 /** An entry, parsed. */
 export const releaseEntrySchema = z.strictObject({
   /** Over the statements of `statement-tree.ts`. */
-  all: tree,
-  as_of: z.iso.datetime(),
+  all: tree.describe('tree over the statements that the release answers with'),
+  as_of: member.as_of,
   /** Hash of the canonical head with its signature, as `previous` of the next head names it. */
-  head: hash,
-  /** Over the record hashes of the readings and rows that this release took in. */
-  new: tree,
-  sequence: z.int().min(1),
-  /** When to look for a newer release; null if the issuer promised none. */
-  valid_until: z.iso.datetime().nullable(),
+  head: hash.describe('hash of the canonical head of the release with its signature'),
+  new: tree.describe('tree over the record hashes that the release took in'),
+  sequence: member.sequence,
+  valid_until: z.iso
+    .datetime()
+    .nullable()
+    .describe('UTC date-time when to look for a newer release; null if none was promised'),
 });
 
 /** What a log says of one release. */

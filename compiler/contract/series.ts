@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { sealed } from './citation.ts';
 import { DAY_MS, isoTime, utcTime } from './iso-time.ts';
+import { INVENTED_HASH, member, orNull } from './members.ts';
 import { decodeSegment, encodeSegment } from './path.ts';
-import { provenanceSchema, recordSchema } from './record.ts';
+import { disclosure, lifecycle, provenance, recordSchema } from './record.ts';
 import { type HashedRecord, hashCore, RECORD_HASH } from './record-hash.ts';
 
 /** Columns of a series row, in the order of the specification; a row has these members and no other. */
@@ -33,31 +35,40 @@ export const SERIES_ROWS_MAX = 25_000;
 export const CHAIN_START = `sha256:${'0'.repeat(64)}`;
 
 const dateTime = z.iso.datetime();
-const hash = z.string().regex(RECORD_HASH);
+const hash = z
+  .string()
+  .regex(RECORD_HASH)
+  .meta({ examples: [INVENTED_HASH] });
 const count = z.int().min(0);
 
 /** One snapshot of a series; `current` has the main metric first, `data_age_hours` is frozen at collection. */
 const seriesRowSchema = z.strictObject({
-  snapshot_date: dateTime,
-  observed_at: dateTime,
-  data_age_hours: z.number(),
-  current: z.record(z.string(), z.unknown()),
-  band: z.string().nullable(),
-  record_hash: hash,
+  snapshot_date: member.snapshot_date,
+  observed_at: member.observed_at,
+  data_age_hours: member.data_age_hours,
+  current: member.current,
+  band: orNull(member.band),
+  record_hash: member.record_hash,
 });
 export type SeriesRow = z.infer<typeof seriesRowSchema>;
 
 /** A row of an answer with verifiable=1 has the canonical pre-image of its hash. */
 const answeredRowSchema = seriesRowSchema.extend({
-  _hash_core: z.record(z.string(), z.unknown()).optional(),
+  _hash_core: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('canonical pre-image of the record hash'),
 });
 
 /** What the hash core of a row has and the row does not. */
 const rowOriginSchema = z.strictObject({
-  source_ref: z.string().nullable(),
-  source_tier: z.string().nullable(),
-  sources: z.array(z.record(z.string(), z.unknown())).nullable(),
-  lifecycle: recordSchema.shape.lifecycle,
+  source_ref: member.source_ref,
+  source_tier: member.source_tier,
+  sources: z
+    .array(z.record(z.string(), z.unknown()))
+    .nullable()
+    .describe('who measured, with weights'),
+  lifecycle,
 });
 
 /** Where a chain stands: how many rows are behind it, the day of the last of them, and its value. */
@@ -96,38 +107,52 @@ export function seriesHead(body: object): Readonly<Record<string, unknown>> {
 
 /** `/gauge/history-series`; `segments`, `cuts` and `origins` stand in the stored form alone. */
 export const seriesSchema = z.strictObject({
-  nature: z.string(),
-  tier: z.literal('history-series'),
-  signal_id: z.string(),
-  entity: z.string(),
-  entity_name: z.string().nullable(),
-  observed_at: dateTime,
-  record_hash: hash,
-  columns: z.array(z.enum(SERIES_COLUMNS)),
-  retained: z.strictObject({
-    rows: count,
-    from: dateTime,
-    to: dateTime,
-    chain: hash,
-    /** Rows of the chain in front of `from`, which are not delivered any more. */
-    older_rows: count,
-    /** Where the chain stands behind them; absent where there is none. */
-    older_chain: hash.exactOptional(),
-  }),
-  note: z.string(),
+  nature: member.nature,
+  tier: z.literal('history-series').describe('kind of body: full or history-series'),
+  signal_id: member.signal_id,
+  entity: member.entity,
+  entity_name: member.entity_name,
+  observed_at: member.observed_at,
+  record_hash: member.record_hash,
+  columns: z.array(z.enum(SERIES_COLUMNS)).describe('names of the columns of a row'),
+  retained: z
+    .strictObject({
+      rows: count.describe('number of kept rows'),
+      from: dateTime.describe('first day or date-time'),
+      to: dateTime.describe('last day or date-time'),
+      chain: hash.describe('sha256:<64 hex> of the chain over the rows'),
+      older_rows: count.describe('rows in front of the kept ones'),
+      /** Where the chain stands behind them; absent where there is none. */
+      older_chain: hash.exactOptional().describe('sha256:<64 hex> of the chain behind those'),
+    })
+    .describe('what of the series is kept'),
+  note: member.note,
   record_hash_verifiable: recordSchema.shape.record_hash_verifiable,
-  provenance: provenanceSchema,
-  grade: z.string().nullable(),
-  scope: z.string().nullable(),
-  segments: z.array(z.tuple([count, count, dateTime, dateTime])).optional(),
-  cuts: z.array(z.tuple([dateTime, count, hash])).optional(),
-  origins: z.array(z.tuple([count, rowOriginSchema])).optional(),
-  days: z.int().min(1).max(SERIES_DAYS_MAX),
-  count,
-  before: z.strictObject({ rows: count, snapshot_date: dateTime.nullable(), chain: hash }),
-  rows: z.array(answeredRowSchema),
-  _proof: recordSchema.shape._proof,
-  _citation: recordSchema.shape._citation,
+  provenance,
+  ...disclosure,
+  segments: z
+    .array(z.tuple([count, count, dateTime, dateTime]))
+    .optional()
+    .describe('where stored pieces of the series lie; never delivered'),
+  cuts: z
+    .array(z.tuple([dateTime, count, hash]))
+    .optional()
+    .describe('where the series can be cut; never delivered'),
+  origins: z
+    .array(z.tuple([count, rowOriginSchema]))
+    .optional()
+    .describe('what rows lack of their hash cores; never delivered'),
+  days: z.int().min(1).max(SERIES_DAYS_MAX).describe('days'),
+  count: member.count,
+  before: z
+    .strictObject({
+      rows: count.describe('rows in front of the first delivered one'),
+      snapshot_date: orNull(member.snapshot_date),
+      chain: hash.describe('sha256:<64 hex> of the chain over the rows'),
+    })
+    .describe('where the chain stands in front of the first delivered row'),
+  rows: z.array(answeredRowSchema).describe('the rows'),
+  ...sealed,
 });
 
 /** The first snapshot date that `days` reach, counted back from the newest one: 1 is that day alone. */

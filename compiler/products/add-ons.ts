@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { member } from '../contract/members.ts';
 import {
   addOnHeadSchema,
   addOnTailSchema,
@@ -32,11 +33,17 @@ function addOn<const Dim extends string>(
   } as const satisfies Partial<Product>;
 }
 
-const figures = { normalized_index: z.number(), pct_to_action: z.number().nullable() };
+const { normalized_index, pct_to_action } = standardRulerSchema.shape;
+const CALIBRATED = 'figures that compare across stations';
+const figures = { normalized_index, pct_to_action };
 
 export const ADD_ONS = [
   paid('/gauge/ruler', {
-    ...addOn('ruler', standardRulerSchema, ({ standard_ruler }) => standard_ruler),
+    ...addOn(
+      'ruler',
+      standardRulerSchema.describe('place on the official scale'),
+      ({ standard_ruler }) => standard_ruler,
+    ),
     params: pair,
     needs: ['scale'],
     summary: 'official ruler: band, thresholds, distance to action',
@@ -44,12 +51,18 @@ export const ADD_ONS = [
       'Answers which official class a reading is in and how far it is from the action threshold. Not the season, and nothing for a signal without an official scale.',
   }),
   paid('/gauge/calibrated', {
-    ...addOn('calibrated', z.strictObject({ ...figures, comparable: z.string() }), (record) => {
-      const calibrated = calibratedFigures(record);
-      const comparable =
-        'the same index is the same official position at any station of this signal';
-      return calibrated && { ...calibrated, comparable };
-    }),
+    ...addOn(
+      'calibrated',
+      z
+        .strictObject({ ...figures, comparable: z.string().describe('what may be compared') })
+        .describe(CALIBRATED),
+      (record) => {
+        const calibrated = calibratedFigures(record);
+        const comparable =
+          'the same index is the same official position at any station of this signal';
+        return calibrated && { ...calibrated, comparable };
+      },
+    ),
     term: { word: 'calibrated', isPart: true, holdsLatest: true },
     params: { ...pair, format: thin },
     needs: ['scale'],
@@ -61,9 +74,9 @@ export const ADD_ONS = [
         body: thinRecordSchema
           .omit({ entity_name: true })
           .extend({
-            dim: z.literal('calibrated'),
-            band: z.string(),
-            calibrated: z.strictObject(figures),
+            dim: z.literal('calibrated').describe('which product of the reading this is'),
+            band: member.band,
+            calibrated: z.strictObject(figures).describe(CALIBRATED),
           })
           .strict(),
         ofRecord: (record) => {
@@ -76,7 +89,11 @@ export const ADD_ONS = [
     },
   }),
   paid('/gauge/strata', {
-    ...addOn('strata', strataSchema, ({ strata }) => strata),
+    ...addOn(
+      'strata',
+      strataSchema.describe('share of each official class in the season; null without them'),
+      ({ strata }) => strata,
+    ),
     params: pair,
     needs: ['scale', 'season'],
     summary: 'share of each official band over five same-season years',
@@ -99,15 +116,26 @@ function calibratedFigures({ standard_ruler: ruler }: SignalRecord) {
 }
 
 function historySchema() {
-  return z.strictObject({
-    seasonal_percentile: z.number(),
-    frequency: z.string(),
-    percentile_table: z.array(z.strictObject({ percentile: z.int(), value: z.number() })),
-    window_years: z.int(),
-    n: z.int(),
-    method: z.string(),
-    source: z.string(),
-  });
+  return z
+    .strictObject({
+      seasonal_percentile: z
+        .number()
+        .describe('share of same-season readings below this one, 0 to 1'),
+      frequency: z.string().describe('how usual the reading is for the season, in words'),
+      percentile_table: z
+        .array(
+          z.strictObject({
+            percentile: z.int().describe('percentile, 0 to 100'),
+            value: z.number().describe('value in the unit of the metric'),
+          }),
+        )
+        .describe('value at each percentile of the season'),
+      window_years: strataSchema.shape.window_years,
+      n: strataSchema.shape.n,
+      method: z.string().describe('how it was computed or is asked for'),
+      source: z.string().describe('where it comes from'),
+    })
+    .describe('place of the latest reading in its season');
 }
 
 function historyOf(

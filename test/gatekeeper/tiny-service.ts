@@ -1,7 +1,7 @@
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import { canonicalRequest, route } from '../../compiler/contract/route.ts';
 import type { Endpoint } from '../../compiler/products/product.ts';
-import { inventedBody } from '../../compiler/stages/describe/invented-body.ts';
+import { inventedBodies } from '../../compiler/stages/describe/invented-body.ts';
 import { outline } from '../../compiler/stages/describe/manifest.ts';
 import {
   type Answered,
@@ -101,10 +101,11 @@ export function tinyTokens(more: Partial<Parameters<typeof tokenService>[0]> = {
 /** Offers of a release that answers one request of each operation; null where it answers none. */
 export function tinyOffers(requestOf: (row: Endpoint) => string | null): Offers {
   const rows: readonly Endpoint[] = BUILTIN.operations;
+  const inventedBody = inventedBodies(BUILTIN);
   return new Map(
     rows.map((row) => {
       const request = requestOf(row);
-      const output = row.priceUsd === null ? null : outline(inventedBody(row, BUILTIN) ?? {});
+      const output = row.priceUsd === null ? null : outline(inventedBody(row) ?? {});
       const sold = { sellsNow: request !== null, priceUsd: row.priceUsd ?? '0' };
       const offer = { ...sold, request: request ?? row.path, output, entry: {} };
       return [row.path, offer];

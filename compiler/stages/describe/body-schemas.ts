@@ -6,7 +6,6 @@ import { RECORD_PARTS } from '../../contract/record.ts';
 import { filingRowSchema } from '../../contract/resolve-bodies.ts';
 import type { Endpoint, Param } from '../../products/product.ts';
 import { formOf } from '../../products/products.ts';
-import { withMemberTexts } from './member-texts.ts';
 
 /** JSON Schemas of bodies: one component for each schema, however many operations share it. */
 export interface BodySchemas {
@@ -55,12 +54,7 @@ function schemasNamed(names: ReadonlyMap<z.ZodType, string>): ReadonlyMap<string
     ...JSON_SCHEMA,
     uri: (id) => SCHEMA_POINTER + id,
   });
-  return new Map(
-    Object.entries(schemas).map(([name, schema]) => [
-      name,
-      withMemberTexts(component(schema), name),
-    ]),
-  );
+  return new Map(Object.entries(schemas).map(([name, schema]) => [name, component(schema)]));
 }
 
 function component({ $schema, $id, ...schema }: Readonly<Record<string, unknown>>): object {
@@ -123,7 +117,7 @@ export function componentName(path: string): string {
 
 /**
  * Clients must not break when a member is added: what is strict inside is open in the description. What says nothing is
- * left out: the pattern of a format, and the bound of every integer of JSON.
+ * left out: the pattern of a format, the bound of every integer of JSON, and examples, which a whole body shows better.
  */
 function loose(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(loose);
@@ -132,21 +126,11 @@ function loose(value: unknown): unknown {
   const members = Object.entries(value).filter(([name, member]) => {
     if (name === 'additionalProperties') return member !== false;
     if (name === 'maximum') return member !== Number.MAX_SAFE_INTEGER;
+    if (name === 'examples') return !Array.isArray(member);
     return !(name === 'pattern' && hasFormat);
   });
   return Object.fromEntries(members.map(([name, member]) => [name, loose(member)]));
 }
 
-const JSON_SCHEMA = { io: 'input', unrepresentable: 'any' } as const;
-
-/** A schema never changes, and many operations share one. */
-const known = new WeakMap<z.ZodType, object>();
-
-/** The JSON Schema of what a body may be, without the name of its dialect. */
-export function jsonSchemaOf(schema: z.ZodType): object {
-  const made = known.get(schema);
-  if (made !== undefined) return made;
-  const { $schema, ...rest } = z.toJSONSchema(schema, JSON_SCHEMA);
-  known.set(schema, rest);
-  return rest;
-}
+/** How bodies are written as JSON Schema: what may be sent, and nothing of what only a program can say. */
+export const JSON_SCHEMA = { io: 'input', unrepresentable: 'any' } as const;

@@ -8,7 +8,7 @@ import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/r
 import { isObject } from '../../contract/strict-json.ts';
 import type { Endpoint } from '../../products/product.ts';
 import { RECORD_VIEWS } from '../../products/record-products.ts';
-import { inventedBody } from './invented-body.ts';
+import { inventedBodies } from './invented-body.ts';
 
 /** Real values for the operations whose answer is computed when it is asked for. */
 interface ExampleValues {
@@ -181,9 +181,10 @@ export function exampleBodies(
     {},
     ...sampleRecords(stored).map(answersAbout).reverse(),
   );
+  const inventedBody = inventedBodies(catalog);
   const found = catalog.operations.flatMap((row): [string, ExampleBody][] => {
     const real = freeAnswer(row, stored) ?? samples[row.path];
-    const value = real ?? inventedBody(row, catalog);
+    const value = real ?? inventedBody(row);
     return value === null ? [] : [[row.path, { value, isInvented: real === undefined }]];
   });
   return new Map(found);

@@ -14,7 +14,6 @@ import type { Issuer } from '../seal/sealer.ts';
 import { type BodySchemas, bodySchemas, componentName } from './body-schemas.ts';
 import type { ExampleBody } from './examples.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
-import { withMemberTexts } from './member-texts.ts';
 import {
   ERROR_SCHEMAS,
   errorResponses,
@@ -72,7 +71,10 @@ export function openApi(options: OpenApiOptions): object {
     'x-files': NAMED_FILES.map(({ path, summary }) => ({ url: issuer.baseUrl + path, summary })),
     paths: items,
     components: {
-      schemas: { ...parts.schemas.components, ...refusals(items, answers) },
+      schemas: {
+        ...parts.schemas.components,
+        ...named('schemas', ERROR_SCHEMAS, [items, answers]),
+      },
       responses: answers,
       headers: named('headers', HEADERS, [items, answers]),
       examples: componentExamples(parts),
@@ -96,11 +98,6 @@ const SECURITY_SCHEMES = {
   [BEARER]: { type: 'http', scheme: 'bearer', description: 'token of /gauge/subscribe' },
   [QUERY_TOKEN]: { type: 'apiKey', in: 'query', name: 'token' },
 };
-
-function refusals(...places: readonly object[]): Readonly<Record<string, object>> {
-  const schemas = Object.entries(named('schemas', ERROR_SCHEMAS, places));
-  return Object.fromEntries(schemas.map(([name, one]) => [name, withMemberTexts(one, name)]));
-}
 
 /** The components of a kind that some text names, with those that they are made of. */
 function named(

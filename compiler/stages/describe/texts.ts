@@ -125,75 +125,95 @@ export const FAVICON = [
   '',
 ].join('\n');
 
-const text = { type: 'string' };
+const said = (
+  type: string | readonly string[],
+  description: string,
+  more: object = {},
+): object => ({
+  type,
+  ...more,
+  description,
+});
+const text = (description: string, more?: object): object => said('string', description, more);
 const object = (required: readonly string[], properties: object): object => ({
   type: 'object',
   required,
   properties,
 });
 
+const ERROR = 'what is wrong, and what to do';
+const CODE = 'code of the refusal';
+
 /** Bodies of every answer other than 200; none of them is ever charged. */
 export const ERROR_SCHEMAS = {
   PaymentRequired: object(['x402Version', 'error', 'accepts'], {
-    x402Version: { type: 'integer', const: 1 },
-    error: text,
+    x402Version: said('integer', 'version of x402', { const: 1 }),
+    error: text(ERROR),
     code: {
       const: 'sign_in_to_redeliver',
       description: 'the payment is known; accepts is empty then',
     },
-    accepts: { type: 'array', items: { $ref: '#/components/schemas/Requirements' } },
-    release: {
-      type: 'object',
-      description: 'from which release it is sold: sequence, as_of, valid_until (or null)',
-    },
-    client_hint: {
-      type: 'object',
-      description: 'for prices above 0.10 USD: how to raise the cap of the client',
-    },
+    accepts: said('array', 'how it can be paid for; one entry for each way', {
+      items: { $ref: '#/components/schemas/Requirements' },
+    }),
+    release: said(
+      'object',
+      'from which release it is sold: sequence, as_of, valid_until (or null)',
+    ),
+    client_hint: said('object', 'for prices above 0.10 USD: how to raise the cap of the client'),
   }),
   Requirements: object(
     ['scheme', 'network', 'maxAmountRequired', 'resource', 'payTo', 'asset', 'maxTimeoutSeconds'],
     {
-      scheme: { type: 'string', const: 'exact' },
-      network: text,
-      maxAmountRequired: { type: 'string', pattern: '^[0-9]+$' },
-      resource: { type: 'string', format: 'uri' },
-      description: text,
-      mimeType: text,
-      payTo: text,
-      asset: text,
-      maxTimeoutSeconds: { type: 'integer' },
-      extra: { type: 'object' },
-      outputSchema: { type: 'object' },
+      scheme: text('scheme of x402', { const: 'exact' }),
+      network: text('name of the network'),
+      maxAmountRequired: text('price in millionths of a dollar, digits', { pattern: '^[0-9]+$' }),
+      resource: text('URL of what is sold', { format: 'uri' }),
+      description: text('description'),
+      mimeType: text('media type of the answer'),
+      payTo: text('address that is paid'),
+      asset: text('address of the token contract'),
+      maxTimeoutSeconds: said('integer', 'seconds for which the authorization has to hold'),
+      extra: said('object', 'name and version of the token, to sign for'),
+      outputSchema: said('object', 'how it is asked for, with an example of the answer'),
     },
   ),
   NoCharge: object(['error', 'no_charge', 'miss', 'usage', 'example_request', 'preview'], {
-    error: { ...text, description: 'with a free request that lists or finds what was asked for' },
-    no_charge: { type: 'boolean', const: true },
-    miss: { enum: ['missing_parameter', 'illegal_value', 'no_data', 'empty_line'] },
-    missing_params: { type: 'array', items: text },
-    usage: text,
-    example_request: {
-      ...text,
-      description: 'an example that works, maybe about another subject',
+    error: text('with a free request that lists or finds what was asked for'),
+    no_charge: said('boolean', 'always true: nobody was charged', { const: true }),
+    miss: {
+      enum: ['missing_parameter', 'illegal_value', 'no_data', 'empty_line'],
+      description: 'what is missing',
     },
-    preview: { ...text, description: 'the free list of legal values' },
+    missing_params: said('array', 'names of absent parameters', { items: { type: 'string' } }),
+    usage: text('how the operation is asked'),
+    example_request: text('an example that works, maybe about another subject'),
+    preview: text('the free list of legal values'),
   }),
   TokenRefused: object(['error', 'code', 'mint'], {
-    error: text,
-    code: { enum: ['missing_token', 'invalid_token', 'expired_token'] },
-    mint: text,
+    error: text(ERROR),
+    code: { enum: ['missing_token', 'invalid_token', 'expired_token'], description: CODE },
+    mint: text('path at which a token is sold'),
   }),
-  Failure: object(['error'], { error: text, retryable: { type: 'boolean' } }),
+  Failure: object(['error'], {
+    error: text(ERROR),
+    retryable: said('boolean', 'whether the same request may work later'),
+  }),
   RateLimited: object(['error', 'retry_after_s'], {
-    error: text,
-    retry_after_s: { type: 'integer' },
+    error: text(ERROR),
+    retry_after_s: said('integer', 'seconds to wait'),
   }),
   RpcAnswer: object(['jsonrpc', 'id'], {
-    jsonrpc: { type: 'string', const: '2.0' },
-    id: { type: ['string', 'integer', 'null'] },
-    result: { type: 'object' },
-    error: object(['code', 'message'], { code: { type: 'integer' }, message: text }),
+    jsonrpc: text('version of JSON-RPC', { const: '2.0' }),
+    id: said(['string', 'integer', 'null'], 'id'),
+    result: said('object', 'result of the call'),
+    error: {
+      ...object(['code', 'message'], {
+        code: said('integer', CODE),
+        message: text('the error in words'),
+      }),
+      description: ERROR,
+    },
   }),
 } as const;
 
@@ -202,16 +222,16 @@ export const HEADERS = {
   'PAYMENT-REQUIRED': {
     description:
       'x402 v2 challenge, base64 of JSON; the body is the challenge of v1. Its "extensions" name those that are on: payment-identifier, sign-in-with-x, offer-receipt',
-    schema: text,
+    schema: { type: 'string' },
   },
   'X-PAYMENT-RESPONSE': {
     description: 'x402 v1 receipt of the settlement, base64 of JSON: transaction, network, payer',
-    schema: text,
+    schema: { type: 'string' },
   },
   'PAYMENT-RESPONSE': {
     description:
       'the same receipt where the payment came in PAYMENT-SIGNATURE (x402 v2); with a signed receipt where the challenge names offer-receipt',
-    schema: text,
+    schema: { type: 'string' },
   },
   'Retry-After': { description: 'seconds to wait', schema: { type: 'integer', minimum: 1 } },
 } as const;

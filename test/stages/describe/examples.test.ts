@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { INVENTED_HASH } from '../../../compiler/contract/members.ts';
 import { SETTLEMENT_NATURE } from '../../../compiler/contract/resolve-bodies.ts';
 import type { Endpoint } from '../../../compiler/products/product.ts';
 import { formOf } from '../../../compiler/products/products.ts';
@@ -9,8 +10,7 @@ import {
   requestText,
   storedBodies,
 } from '../../../compiler/stages/describe/examples.ts';
-import { inventedBody } from '../../../compiler/stages/describe/invented-body.ts';
-import { INVENTED_HASH } from '../../../compiler/stages/describe/invented-values.ts';
+import { inventedBodies } from '../../../compiler/stages/describe/invented-body.ts';
 import { outline } from '../../../compiler/stages/describe/manifest.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from '../../shop.ts';
@@ -19,6 +19,7 @@ import { removeFolders } from '../../snapshot-folder.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 const ROWS: readonly Endpoint[] = BUILTIN.operations;
+const inventedBody = inventedBodies(BUILTIN);
 const HELD = ROWS.filter((row) => formOf(row)?.body !== undefined);
 const PAID = ROWS.filter((row) => row.priceUsd !== null);
 
@@ -37,10 +38,10 @@ beforeAll(async () => {
 });
 afterAll(removeFolders);
 
-describe('inventedBody()', () => {
+describe('inventedBodies()', () => {
   it('is a whole body of its schema that says that it is invented', () => {
     for (const row of HELD) {
-      const body = inventedBody(row, BUILTIN);
+      const body = inventedBody(row);
       const issues = formOf(row)?.body?.safeParse(body).error?.issues ?? [];
       expect([row.path, issues]).toEqual([row.path, []]);
       expect(JSON.stringify(body)).toMatch(/invented/i);
@@ -53,7 +54,7 @@ describe('inventedBody()', () => {
 
   it('has what an ordinary answer has beside what must be there', () => {
     for (const row of PAID.filter(({ answer }) => answer !== 'mint')) {
-      const body = inventedBody(row, BUILTIN) as Body;
+      const body = inventedBody(row) as Body;
       expect(body._citation).toMatchObject({ signature: 'invented-signature' });
       if ('provenance' in body) expect(body.provenance).toHaveProperty('freshness');
     }
@@ -62,8 +63,8 @@ describe('inventedBody()', () => {
   it('is refused by the schema once a member is missing or of another type', () => {
     for (const row of HELD) {
       const schema = formOf(row)?.body;
-      const [[name = '', value] = []] = Object.entries(inventedBody(row, BUILTIN) ?? {});
-      const { [name]: _, ...less } = inventedBody(row, BUILTIN) as Body;
+      const [[name = '', value] = []] = Object.entries(inventedBody(row) ?? {});
+      const { [name]: _, ...less } = inventedBody(row) as Body;
       const other = { ...less, [name]: typeof value === 'number' ? 'x' : 1 };
       expect([row.path, schema?.safeParse(less).success]).toEqual([row.path, false]);
       expect([row.path, schema?.safeParse(other).success]).toEqual([row.path, false]);
@@ -71,7 +72,7 @@ describe('inventedBody()', () => {
   });
 
   it('is nothing for an operation without a schema', () => {
-    expect(inventedBody(builtinOperation('/mcp'), BUILTIN)).toBeNull();
+    expect(inventedBody(builtinOperation('/mcp'))).toBeNull();
   });
 });
 
