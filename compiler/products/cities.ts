@@ -11,16 +11,12 @@ import { nestedProvenance } from '../contract/request-time.ts';
 import { CITY_NOTES, GRADE, LIT_NOTE, NATURE, READINGS_LINEAGE, SCOPE } from '../contract/words.ts';
 import { cityLoc, type JoinedMaker, paid } from './product.ts';
 
-/** Signals of the two city add-ons, in the order of their readings. */
-export const CITY_ADD_ONS = {
-  air: ['airquality.aqi', 'airquality.pm25'],
-  precip: ['precipitation.daily', 'precipitation.wetness30d'],
-} as const;
+type CityAddOn = 'air' | 'precip';
 
 export const CITIES = [
   paid('/gauge/air', {
     params: { loc: cityLoc },
-    ...city('air', CITY_ADD_ONS.air),
+    ...city('air', ['airquality.aqi', 'airquality.pm25']),
     summary: 'air quality readings of a city',
     guide:
       'Answers how the air of a city is now: index and fine particles with class. Not rain or rivers, and only for the listed cities.',
@@ -28,7 +24,7 @@ export const CITIES = [
   }),
   paid('/gauge/precip', {
     params: { loc: cityLoc },
-    ...city('precip', CITY_ADD_ONS.precip),
+    ...city('precip', ['precipitation.daily', 'precipitation.wetness30d']),
     summary: 'daily rainfall and 30-day wet-dry context of a city',
     guide:
       'Answers how much it rained in a city on the last complete day and over 30 days. No forecast, and only for the listed cities.',
@@ -43,7 +39,7 @@ interface CityReading {
 }
 
 /** What follows from the name of a city add-on and the signals that it reads. */
-function city(addon: keyof typeof CITY_ADD_ONS, signals: readonly [string, ...string[]]) {
+function city(addon: CityAddOn, signals: readonly [string, ...string[]]) {
   const file = `${addon}/{loc}.json`;
   const ofJoined: JoinedMaker = (loc, { leg: legOf, record: recordOf, subjects }) => {
     const readings = signals.flatMap((signalId): CityReading[] => {
@@ -60,7 +56,7 @@ function city(addon: keyof typeof CITY_ADD_ONS, signals: readonly [string, ...st
 
 /** `/gauge/air` or `/gauge/precip` of one city, among all cities that have readings, from whole records; needs at least one. */
 function cityBody(
-  addon: keyof typeof CITY_ADD_ONS,
+  addon: CityAddOn,
   {
     loc,
     readings,

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { Catalog } from '../../contract/catalog/catalog.ts';
 import { legMember } from '../../contract/catalog/line.ts';
 import { defined } from '../../contract/defined.ts';
-import { CITY_ADD_ONS } from '../../products/cities.ts';
 import type { Endpoint } from '../../products/product.ts';
-import { formOf } from '../../products/products.ts';
+import { findProduct, formOf } from '../../products/products.ts';
 import { JSON_SCHEMA } from './body-schemas.ts';
 
 /** The words of JSON Schema that zod writes. */
@@ -48,10 +47,9 @@ function ownValues(
   catalog: Catalog,
 ): InventedMembers {
   const word = path.slice(path.lastIndexOf('/') + 1);
-  const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
   const subject = params.loc === undefined ? { entity: ENTITY } : { location: ENTITY };
   const own = {
-    ...subjectOf(catalog, city?.[1]),
+    ...subjectOf(catalog, findProduct(path)?.signals),
     ...subject,
     dim: word,
     addon: word,
