@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-const IMPORT = /(?:^(?:import|export)\s(?!type\s)[^;]*?\sfrom|^import|import\() ?'([^']+)'/gm;
+const IMPORT = /(?:^(?:import|export)\s(?!type\s)[^;']*?\sfrom|^import|import\() ?'([^']+)'/gm;
 
 /** Every file and package that the program of the page needs, at once or later. */
 function graph(file: string, seen = new Set<string>()): Set<string> {
