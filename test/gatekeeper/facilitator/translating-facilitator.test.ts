@@ -141,7 +141,7 @@ describe('translatingFacilitator()', () => {
     await one.supported();
     await one.verify(second);
     expect(await one.settle(second)).toEqual({ verdict: 'settled', transaction: '0x12' });
-    expect(got[0]).toBe(got[1]);
+    expect(got[0]).toEqual(got[1]);
     expect(got[0]?.paymentRequirements.network).toBe('base');
   });
 });
