@@ -1,3 +1,4 @@
+import { BoundedMap } from '../system/bounded-map.ts';
 import { keccak256 } from './address.ts';
 import { CURVE, type Curve } from './curve.ts';
 import type { Network } from './networks.ts';
@@ -119,14 +120,23 @@ export function recoverSigner(digest: Uint8Array, bytes: Buffer, curve = CURVE):
   }
 }
 
+/** Of the tokens that payments are made in. */
+const separators = new BoundedMap<string, Uint8Array>(64);
+
 function domainSeparator(network: Network): Uint8Array {
+  const { extra, chainId, asset } = network;
+  const key = `${chainId} ${asset} ${extra.version} ${extra.name}`;
+  const known = separators.get(key);
+  if (known !== undefined) return known;
   const domain = Buffer.alloc(5 * UINT256_BYTES);
   domain.set(DOMAIN_TYPE, 0);
   domain.set(hashText(network.extra.name), UINT256_BYTES);
   domain.set(hashText(network.extra.version), 2 * UINT256_BYTES);
   writeUint(domain, 3, String(network.chainId));
   writeHex(domain, 4, network.asset);
-  return keccak256(domain);
+  const separator = keccak256(domain);
+  separators.set(key, separator);
+  return separator;
 }
 
 /** Writes `0x…` right-aligned into a word. */
