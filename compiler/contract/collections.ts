@@ -2,16 +2,6 @@ import type { TablePath } from '../products/products.ts';
 import { defined } from './defined.ts';
 import type { Cadence } from './freshness.ts';
 import { HASH_CORE_VERSION } from './record-hash.ts';
-import {
-  absentRow,
-  coinDeathRow,
-  coinRow,
-  type RosterMember,
-  type ServerBody,
-  type ServiceBody,
-  scorecardRow,
-  serverRow,
-} from './roster-views.ts';
 
 /** What is stored beside the readings of signals, one file `<batch>/<id>.ndjson` each. */
 interface Collection {
@@ -36,35 +26,17 @@ interface HashedCollection extends Collection {
   readonly modelCore?: { readonly model: string; readonly members: readonly string[] };
 }
 
-/** A list that a collection is sold as. */
-export interface RosterList {
-  readonly path: TablePath;
-  readonly member: RosterMember;
-}
-
 /** A collection that is sold as lists of its rows. */
 export interface ListedCollection extends HashedCollection {
   readonly dimension: string;
   readonly cadence: Cadence;
   readonly preview: TablePath;
-  readonly lists: readonly RosterList[];
-}
-
-/** A list of subjects. */
-export interface SubjectList extends RosterList {
-  /** What its citation claims; `lastDay` is the day of the newest capture. */
-  readonly claim: (lastDay: string) => string;
-  /** The row of a subject, of the body of that subject and its rank from 1; null for one that is not in this list. */
-  readonly row: (subject: never, rank: number) => object | null;
-  /** Whether subjects stand in the order of their rank; by id otherwise. */
-  readonly ranked?: boolean;
 }
 
 /** A collection of subjects that are captured again and again. */
 export interface CapturedCollection extends ListedCollection {
   /** The operation about one subject, its parameter, and the member of its body that names the subject. */
   readonly subject: { readonly path: TablePath; readonly param: string; readonly id: string };
-  readonly lists: readonly [SubjectList, ...SubjectList[]];
 }
 
 const CAPTURED = ['capture_date', 'observed_at'] as const;
@@ -101,20 +73,6 @@ export const TRUST_SERVICES = {
   dimension: 'x402-services',
   cadence: 'daily',
   subject: { path: '/trust/precheck', param: 'service', id: 'service_id' },
-  lists: [
-    {
-      path: '/trust/scorecard',
-      member: 'rows',
-      claim: (lastDay: string) => `demand of the x402 services captured on ${lastDay}`,
-      row: scorecardRow,
-    },
-    {
-      path: '/trust/graveyard',
-      member: 'deaths',
-      claim: (lastDay: string) => `x402 services that a capture up to ${lastDay} no longer found`,
-      row: (service: ServiceBody) => absentRow(service.service_id, service),
-    },
-  ],
   preview: '/trust/preview',
 } as const satisfies CapturedCollection;
 
@@ -126,21 +84,6 @@ export const MCP_SERVERS = {
   dimension: 'mcp-servers',
   cadence: 'daily',
   subject: { path: '/mcp/server', param: 'name', id: 'server_id' },
-  lists: [
-    // Every server ever captured; `missing_streak` counts the captures since it was last found.
-    {
-      path: '/mcp/census',
-      member: 'rows',
-      claim: (lastDay: string) => `MCP servers captured up to ${lastDay}`,
-      row: serverRow,
-    },
-    {
-      path: '/mcp/graveyard',
-      member: 'deaths',
-      claim: (lastDay: string) => `MCP servers that a capture up to ${lastDay} no longer found`,
-      row: (server: ServerBody) => absentRow(server.server_id, server),
-    },
-  ],
   preview: '/mcp/preview',
 } as const satisfies CapturedCollection;
 
@@ -152,21 +95,6 @@ export const STABLE_COINS = {
   dimension: 'stablecoin-peg',
   cadence: 'daily',
   subject: { path: '/stable/coin', param: 'symbol', id: 'coin_id' },
-  lists: [
-    {
-      path: '/stable/census',
-      member: 'rows',
-      claim: (lastDay: string) => `stablecoins by market cap, captured up to ${lastDay}`,
-      row: coinRow,
-      ranked: true,
-    },
-    {
-      path: '/stable/graveyard',
-      member: 'deaths',
-      claim: (lastDay: string) => `stablecoins terminated or persistently absent by ${lastDay}`,
-      row: coinDeathRow,
-    },
-  ],
   preview: '/stable/preview',
 } as const satisfies CapturedCollection;
 
@@ -187,7 +115,6 @@ export const STABLECOIN_DEATHS = {
   ],
   dimension: 'stablecoin-peg',
   cadence: 'as-events',
-  lists: [{ path: '/stablecoin-deaths', member: 'records' }],
   preview: '/stablecoin-deaths/preview',
 } as const satisfies ListedCollection;
 

@@ -3,6 +3,7 @@ import type { LegReading, LineagePart } from '../contract/bundle.ts';
 import type { Line, SignalEntry } from '../contract/catalog/line.ts';
 import type { Statement } from '../contract/citation.ts';
 import type { CensusRow, SignalRecord } from '../contract/record.ts';
+import type { RosterMember } from '../contract/roster-views.ts';
 
 // What a product is. Each one is a value in the file of its family; `products.ts` lists them. What they cost, which values
 // they take and which bundles stand beside them is data: `contract/catalog/operations.ts` joins both.
@@ -154,6 +155,20 @@ export interface SignalTerm {
 export const TO_VERIFY = 'buyers verify by it';
 export const TO_FIND = 'answers, descriptions and the page lead to it';
 
+/** How a collection is sold as a list of its rows. */
+export interface RosterList {
+  /** Id of the collection, as `contract/collections.ts` names it. */
+  readonly of: string;
+  /** Name of the list in the body. */
+  readonly member: RosterMember;
+  /** What its citation claims; `lastDay` is the day of the newest capture. */
+  readonly claim: (lastDay: string) => string;
+  /** The row of a captured subject, of its body and its rank from 1; null for one that is not in this list. */
+  readonly row?: (subject: never, rank: number) => object | null;
+  /** Whether subjects stand in the order of their rank; by id otherwise. */
+  readonly ranked?: boolean;
+}
+
 /** One product, or one free operation: everything that code says of it. */
 export interface Product extends TableRow, Partial<Form> {
   /** Which question it answers, and what it does not answer. No other path is named: not every catalogue offers it. */
@@ -165,6 +180,7 @@ export interface Product extends TableRow, Partial<Form> {
   /** How `stats` calls its files; absent where their folder is shared with other kinds. */
   readonly kind?: string;
   readonly term?: SignalTerm | undefined;
+  readonly list?: RosterList;
   /** Value of `dim` under which `/gauge` leads to it. */
   readonly dim?: string | undefined;
   readonly needs?: readonly Need[];

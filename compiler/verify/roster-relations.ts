@@ -3,7 +3,6 @@ import {
   type CapturedCollection,
   MCP_SERVERS,
   STABLE_COINS,
-  type SubjectList,
   TRUST_SERVICES,
 } from '../contract/collections.ts';
 import { defined } from '../contract/defined.ts';
@@ -21,6 +20,7 @@ import {
 } from '../contract/roster-views.ts';
 import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { endpointAt } from '../products/products.ts';
+import { listsOf, type RosterProduct } from '../products/rosters.ts';
 import { checkMade, cited, type Related, rowsOf, storedBody } from './relation.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
@@ -29,13 +29,13 @@ const VERIFIABLE = 'verifiable/';
 
 interface SubjectRoster {
   readonly of: CapturedCollection;
-  readonly list: SubjectList;
+  readonly product: RosterProduct;
 }
 
 /** The lists of collections in which each subject has a body, by their file. */
 const ROSTERS: ReadonlyMap<string | null, SubjectRoster> = new Map(
   [TRUST_SERVICES, MCP_SERVERS].flatMap((of: CapturedCollection) =>
-    of.lists.map((list) => [filePath(endpointAt(list.path), {}), { of, list }] as const),
+    listsOf(of.id).map((product) => [filePath(product, {}), { of, product }] as const),
   ),
 );
 
@@ -82,12 +82,14 @@ function memberOf(roster: JsonObject): RosterMember {
   return member;
 }
 
-function madeRoster({ body, bodies, count }: Related, { of, list }: SubjectRoster): object {
-  const { member, path: target } = list;
+function madeRoster({ body, bodies, count }: Related, { of, product }: SubjectRoster): object {
+  const { list, path: target } = product;
+  const { member } = list;
+  const row = defined(list.row, 'the row of a subject');
   const { claim } = citationOf(body);
   const rows = subjectsIn(bodies, of).flatMap(([, subject], index) => {
-    const row = list.row(subject as never, index + 1);
-    return row === null ? [] : [rowOf(subject, row)];
+    const shown = row(subject as never, index + 1);
+    return shown === null ? [] : [rowOf(subject, shown)];
   });
   count('roster_rows', rows.length);
   // Which notes its sources have stands in no subject.

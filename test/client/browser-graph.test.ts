@@ -22,7 +22,9 @@ describe.each(['signalpress-client', 'verify'])('%s.ts runs in browsers', (entry
   it('needs contract, products, verifier and pure packages alone', () => {
     const files = needed.filter((one) => one.endsWith('.ts'));
     expect(files.length).toBeGreaterThan(20);
-    expect(files.filter((one) => !/^compiler\/(client|contract|products|verify)\//.test(one))).toEqual([]);
+    expect(
+      files.filter((one) => !/^compiler\/(client|contract|products|verify)\//.test(one)),
+    ).toEqual([]);
     expect(needed.filter((one) => !one.endsWith('.ts') || one.startsWith('node:')).sort()).toEqual([
       '@noble/ed25519',
       '@noble/hashes/sha2.js',

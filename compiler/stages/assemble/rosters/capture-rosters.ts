@@ -7,11 +7,13 @@ import {
   TRUST_SERVICES,
   trustModel,
 } from '../../../contract/collections.ts';
+import { defined } from '../../../contract/defined.ts';
 import { grouped } from '../../../contract/lists.ts';
 import { filePath } from '../../../contract/path.ts';
 import { HASH_CORE_VERSION } from '../../../contract/record-hash.ts';
 import { NATURE } from '../../../contract/words.ts';
 import { endpointAt } from '../../../products/products.ts';
+import { listsOf } from '../../../products/rosters.ts';
 import { disclosures, hoursBetween } from '../../derive/figures.ts';
 import { readCollection, type StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
@@ -172,12 +174,14 @@ function putLists<Row extends CaptureRow>(
 ): void {
   const ranked =
     byRank === undefined ? described : [...described].sort((a, b) => byRank(a.subject, b.subject));
-  for (const list of of.lists) {
+  for (const product of listsOf(of.id)) {
+    const { list } = product;
+    const row = defined(list.row, 'the row of a subject');
     const rows = (list.ranked ? ranked : described).flatMap(({ subject, body }, index) => {
-      const shown = list.row({ ...body, ...listedOf?.(subject) } as never, index + 1);
+      const shown = row({ ...body, ...listedOf?.(subject) } as never, index + 1);
       return shown === null ? [] : [{ shown, from: subject.newest }];
     });
-    putRoster(press, of, { list, claim: list.claim(lastDay), rows });
+    putRoster(press, of, { product, lastDay, rows });
   }
 }
 
@@ -232,7 +236,7 @@ function capturedHashes<Row extends CaptureRow>(
   { of, idOf }: CaptureTable<Row>,
 ) {
   const endpoint = endpointAt(of.subject.path);
-  const [list] = of.lists;
+  const list = defined(listsOf(of.id)[0], 'the first list');
   const fileOf = (value: string | null): string | null =>
     value === null ? verifiableFile(list.path) : filePath(endpoint, { [of.subject.param]: value });
   const place = (from: HashedRow<Row>, file: string | null) => {

@@ -1,6 +1,7 @@
 import { STABLECOIN_DEATHS } from '../../../contract/collections.ts';
 import { filePath } from '../../../contract/path.ts';
 import { endpointAt } from '../../../products/products.ts';
+import { listsOf } from '../../../products/rosters.ts';
 import { readCollection, type StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
 import { batchOrder } from '../../intake/list-snapshots.ts';
@@ -16,9 +17,7 @@ import {
   settleRoster,
 } from './settle-rows.ts';
 
-const { id: SIGNAL, lists, preview } = STABLECOIN_DEATHS;
-const [LIST] = lists;
-const CLAIM = 'stablecoins that died, with what was last measured before';
+const { id: SIGNAL, preview } = STABLECOIN_DEATHS;
 
 type Deaths = SettledRoster<StablecoinDeathRow>;
 
@@ -35,13 +34,16 @@ export const deathsPart: ReadPart = (collections, asOf) => {
     rows: rows.length,
     write(press) {
       const rows = deaths.kept.map((from) => ({ shown: record(from), from }));
-      putRoster(press, STABLECOIN_DEATHS, { list: LIST, claim: CLAIM, rows });
+      const lastDay = asOf.slice(0, 10);
+      for (const product of listsOf(SIGNAL)) {
+        putRoster(press, STABLECOIN_DEATHS, { product, lastDay, rows });
+      }
       putPreview(press, deaths);
       const place = (from: HashedRow<StablecoinDeathRow>, file: string | null) => {
         return { from, entity: from.row.symbol, file };
       };
       // Every record carries all of its core.
-      const file = filePath(endpointAt(LIST.path), {});
+      const file = filePath(endpointAt('/stablecoin-deaths'), {});
       putHashes(press, SIGNAL, [
         ...deaths.kept.map((from) => place(from, file)),
         ...deaths.revised.map((from) => place(from, null)),
@@ -104,7 +106,7 @@ function putPreview(press: Press, { kept }: Deaths): void {
   };
   const body = {
     ...previewHead(press, STABLECOIN_DEATHS, counts),
-    example_request: first === undefined ? null : LIST.path,
+    example_request: first === undefined ? null : '/stablecoin-deaths',
     death_types: [...new Set(kept.map(({ row }) => row.death_type))].sort(),
     example: first === undefined ? null : shortRecord(first.row),
   };

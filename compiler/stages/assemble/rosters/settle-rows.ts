@@ -5,7 +5,6 @@ import {
   type ListedCollection,
   type RosterCore,
   type RosterKind,
-  type RosterList,
   rosterCore,
   rosterCoreFields,
 } from '../../../contract/collections.ts';
@@ -16,6 +15,7 @@ import type { Evidence, Provenance } from '../../../contract/record.ts';
 import { type RosterRow, rosterBody, rosterStatement } from '../../../contract/roster-views.ts';
 import { NATURE, UNCERTAINTY } from '../../../contract/words.ts';
 import { endpointAt, type TablePath } from '../../../products/products.ts';
+import { listsOf, type RosterProduct } from '../../../products/rosters.ts';
 import { disclosures, hoursBetween, measurers } from '../../derive/figures.ts';
 import type { StoredRow } from '../../intake/collection-rows.ts';
 import type { InputFault } from '../../intake/compile-error.ts';
@@ -142,16 +142,21 @@ interface ShownRow {
 }
 
 /**
- * Writes a roster in its usual form and with the pre-image of each row; an empty one is not for sale. `claim` is a noun
- * phrase for the citation.
+ * Writes a roster in its usual form and with the pre-image of each row; an empty one is not for sale. `lastDay` is the day of
+ * the newest capture.
  */
 export function putRoster(
   press: Press,
   about: RosterSubject,
-  { list, claim, rows: shown }: { list: RosterList; claim: string; rows: readonly ShownRow[] },
+  {
+    product: { path, list },
+    lastDay,
+    rows: shown,
+  }: { product: RosterProduct; lastDay: string; rows: readonly ShownRow[] },
 ): void {
   if (shown.length === 0) return;
-  const { path, member } = list;
+  const { member } = list;
+  const claim = list.claim(lastDay);
   const rows = shown.map((row) => rosterRow(about, row));
   for (const verifiable of [false, true]) {
     const target = path + (verifiable ? '?verifiable=1' : '');
@@ -207,7 +212,7 @@ export function previewHead(
 ) {
   const paths = [
     ...('subject' in of ? [of.subject.path] : []),
-    ...of.lists.map(({ path }) => path),
+    ...listsOf(of.id).map(({ path }) => path),
   ];
   const hash_core = rosterCoreFields(of.id);
   const prices = paths.flatMap((path) => pricesAt(path, catalog));
