@@ -186,7 +186,10 @@ const statRulerSchema = z.strictObject({
     .number()
     .min(0)
     .max(1)
-    .describe('share of same-season readings below this one, 0 to 1'),
+    .meta({
+      description: 'share of same-season readings below this one, 0 to 1',
+      examples: [0.61],
+    }),
   frequency_label: z.string().describe('how usual the reading is for the season, in words'),
   window_years: z.int().describe('years that are looked back'),
   n: z.int().describe('number of readings'),

@@ -120,7 +120,10 @@ function historySchema() {
     .strictObject({
       seasonal_percentile: z
         .number()
-        .describe('share of same-season readings below this one, 0 to 1'),
+        .meta({
+          description: 'share of same-season readings below this one, 0 to 1',
+          examples: [0.61],
+        }),
       frequency: z.string().describe('how usual the reading is for the season, in words'),
       percentile_table: z
         .array(

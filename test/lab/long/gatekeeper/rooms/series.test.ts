@@ -24,6 +24,7 @@ import type { Service } from '../../../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../../../gatekeeper/http/cost.ts';
 import { proof } from '../../../../../gatekeeper/rooms/proof.ts';
 import { series } from '../../../../../gatekeeper/rooms/series.ts';
+import { OwnValues } from '../../../../../gatekeeper/system/own-values.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
 import { SERIES_DATES, seriesSet } from '../../../../series-set.ts';
 import {
@@ -167,7 +168,7 @@ describe('series() of a damaged layout', () => {
       FOR_EVERYBODY,
     );
     const text = bytes.toString('utf8').replace(/^"cuts":.*$/m, '"cuts":[],');
-    const body = { ...rest, bytes: Buffer.from(text) };
+    const body = { ...rest, own: new OwnValues(), bytes: Buffer.from(text) };
     const release = Object.create(service.release, { body: { value: async () => body } });
     const asked = series(question(TARGET), { ...service, release });
     await expect(asked).rejects.toThrow('it lists no snapshot');
@@ -187,9 +188,11 @@ describe('series() as CSV, again', () => {
   /** One service over many bodies of a series with a longer current value in its first row: each call chooses one of them. */
   async function padded(count: number, chars: number): Promise<(() => Service)[]> {
     const path = 'series/crypto.spot/btc.json';
-    const { bytes, ...rest } = await service.release.body(path, FOR_EVERYBODY);
+    const { bytes, own: _, ...rest } = await service.release.body(path, FOR_EVERYBODY);
     const text = bytes.toString('utf8').replace('"current":{', `$&"pad":"${'x'.repeat(chars)}",`);
-    const bodies = Array.from({ length: count }, () => ({ ...rest, bytes: Buffer.from(text) }));
+    const bodies = Array.from({ length: count }, () => {
+      return { ...rest, own: new OwnValues(), bytes: Buffer.from(text) };
+    });
     let chosen = bodies[0];
     const release = Object.create(service.release, { body: { value: async () => chosen } });
     return bodies.map((body) => () => {
