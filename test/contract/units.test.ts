@@ -33,12 +33,20 @@ describe('metricUnit()', () => {
     expect(unitIn(metric)).toMatchObject({ symbol, label });
   });
 
-  it.each(['state', 'lift', 'ft', 'stage_', 'stage_ft_', 'wind_furlongs', 'constructor', ''])(
-    'finds none in "%s"',
-    (metric) => {
-      expect(unitIn(metric)).toBeNull();
-    },
-  );
+  it.each([
+    'state',
+    'lift',
+    'ft',
+    'stage_',
+    'stage_ft_',
+    'wind_furlongs',
+    'grade_a',
+    'type_w',
+    'constructor',
+    '',
+  ])('finds none in "%s"', (metric) => {
+    expect(unitIn(metric)).toBeNull();
+  });
 
   it('takes the longer of two symbols', () => {
     const speed = { name: 'x', quantity: 'speed', label: 'x' };
@@ -122,12 +130,11 @@ describe('BUILTIN_UNITS', () => {
     }
   });
 
-  it.each('eur gbp jpy chf cad aud inr cny brl mxn kg g t l kwh mwh mgl ppb'.split(' '))(
-    'can say %s',
-    (symbol) => {
-      expect(unitIn(`x_${symbol}`)?.symbol).toBe(symbol);
-    },
-  );
+  it.each(
+    'eur gbp jpy chf cad aud inr cny brl mxn kg g l tonne volt watt amp kwh mwh mgl ppb'.split(' '),
+  )('can say %s', (symbol) => {
+    expect(unitIn(`x_${symbol}`)?.symbol).toBe(symbol);
+  });
 
   it('lets no count, concentration or dose rate be negative, and money, heat and change be', () => {
     const least = (metric: string) => unitIn(metric)?.range?.from;
