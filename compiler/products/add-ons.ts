@@ -118,12 +118,10 @@ function calibratedFigures({ standard_ruler: ruler }: SignalRecord) {
 function historySchema() {
   return z
     .strictObject({
-      seasonal_percentile: z
-        .number()
-        .meta({
-          description: 'share of same-season readings below this one, 0 to 1',
-          examples: [0.61],
-        }),
+      seasonal_percentile: z.number().meta({
+        description: 'share of same-season readings below this one, 0 to 1',
+        examples: [0.61],
+      }),
       frequency: z.string().describe('how usual the reading is for the season, in words'),
       percentile_table: z
         .array(
