@@ -14,6 +14,8 @@ import { type Bundle, bundleSchema, thinBundleSchema } from '../contract/record.
 import { type JoinedMaker, oneOf, type Product, text, thin } from './product.ts';
 
 const EXAMPLES_MAX = 3;
+/** Folder of the bundles of all lines. */
+export const BUNDLE_FOLDER = 'bundle/';
 
 /** What all bundles have in common. */
 export const BUNDLE = {
@@ -45,7 +47,7 @@ export function bundleOf(line: Line): Product | null {
     forms: { thin: { ...BUNDLE.forms.thin, ofJoined: thinMaker(line) } },
     path,
     params: { [param]: subject, format: thin },
-    file: `bundle/${id}/{${param}}.json`,
+    file: `${BUNDLE_FOLDER}${id}/{${param}}.json`,
     summary: `${title}: ${legs}, in causal order`,
     guide: `Answers how the latest readings of ${title} stand together: ${legs}. Not one leg alone or past values, and no score.`,
   };

@@ -86,11 +86,7 @@ function cityBody(
 }
 
 /** What the citation of a city add-on says. */
-function cityStatement(
-  addon: 'air' | 'precip',
-  loc: string,
-  readings: readonly CityReading[],
-): Statement {
+function cityStatement(addon: CityAddOn, loc: string, readings: readonly CityReading[]): Statement {
   const legs = readings.map((reading) => reading.leg);
   const facts = legs.map((leg) => `${leg.signal_id} read ${leg.text} at ${leg.observed_at}`);
   return {

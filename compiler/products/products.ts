@@ -1,7 +1,7 @@
 import type { BundlePath, Line } from '../contract/catalog/line.ts';
 import { ADD_ONS } from './add-ons.ts';
 import { BASKET } from './basket.ts';
-import { BUNDLE, bundleOf } from './bundle.ts';
+import { BUNDLE, BUNDLE_FOLDER, bundleOf } from './bundle.ts';
 import { CENSUS } from './census.ts';
 import { CITIES } from './cities.ts';
 import { CHANNELS, DESCRIPTIONS, TOOL_SERVER } from './descriptions.ts';
@@ -76,7 +76,8 @@ export function endpointAt(path: TablePath): Product {
 
 /** The product that an operation sells: one of the table, or the bundle of a line. */
 export function productOf({ path }: Pick<Product, 'path'>, lines: readonly Line[]): Product {
-  const product = findProduct(path) ?? lines.map(bundleOf).find((bundle) => bundle?.path === path);
+  const line = lines.find(({ bundle }) => bundle?.path === path);
+  const product = line === undefined ? findProduct(path) : bundleOf(line);
   if (product == null) throw new RangeError(`Cannot find the product of "${path}"`);
   return product;
 }
@@ -86,6 +87,6 @@ export function formOf(
   { path, file }: Pick<Product, 'path' | 'file'>,
   folder = '',
 ): Partial<Form> | undefined {
-  const product = file?.startsWith('bundle/') ? BUNDLE : BY_PATH.get(path);
+  const product = file?.startsWith(BUNDLE_FOLDER) ? BUNDLE : BY_PATH.get(path);
   return folder === '' ? product : (product as Partial<Product> | undefined)?.forms?.[folder];
 }

@@ -1,21 +1,39 @@
 import { legOf } from '../contract/bundle.ts';
 import { encodeSegment } from '../contract/path.ts';
 import { isObject } from '../contract/strict-json.ts';
+import { BUNDLE_FOLDER } from '../products/bundle.ts';
 import { censusEntry } from '../products/census.ts';
-import type { JoinedSource } from '../products/product.ts';
-import { endpointAt, productOf } from '../products/products.ts';
+import type { JoinedSource, Product } from '../products/product.ts';
+import { endpointAt, productOf, TABLE } from '../products/products.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { type FilePlace, placeOf } from './release-place.ts';
 
 /** A sample is its record, made in the words of no table. */
 const SAMPLE = 'free/sample/';
 
+/** The folders of joined bodies, whatever their form: nothing else may lie there. */
+const JOINED = new Set([
+  BUNDLE_FOLDER,
+  ...TABLE.flatMap(({ ofJoined, file }: Product) =>
+    ofJoined === undefined || file === undefined ? [] : [file.slice(0, file.indexOf('/') + 1)],
+  ),
+]);
+
+function isAmongJoined(path: string): boolean {
+  const plain = path.replace(/^thin\//, '');
+  return JOINED.has(plain.slice(0, plain.indexOf('/') + 1));
+}
+
 /** Compares a body that joins stored records with what these make. */
 export function checkJoined(joined: Related): void {
   const { path, ownTables, catalog, bodies } = joined;
   if (path.startsWith(SAMPLE)) checkMade(joined, () => madeSample(joined));
-  const place = ownTables ? placeOf(path, catalog) : null;
-  if (place === null) return;
+  if (!ownTables) return;
+  const place = placeOf(path, catalog);
+  if (place === null) {
+    if (isAmongJoined(path)) joined.fault('', 'answers no operation of the catalogue');
+    return;
+  }
   const { endpoint, values, form } = place;
   const { ofJoined, forms = {} } = productOf(endpoint, catalog.lines);
   const make = form === '' ? ofJoined : forms[form]?.ofJoined;
@@ -63,10 +81,10 @@ function storedSource(joined: Related, { endpoint, form }: FilePlace): JoinedSou
     subjects() {
       const listed = bodies.list.values(endpoint, path.slice(0, path.lastIndexOf('/') + 1));
       const { signals = [] } = productOf(endpoint, lines);
+      if (signals.length === 0) return listed;
       const cities = signals.flatMap((id) => entryById.get(id)?.line.entities ?? []);
-      return signals.length === 0
-        ? listed
-        : [...new Set(cities)].filter((one) => listed.includes(one));
+      const isListed = new Set(listed);
+      return [...new Set(cities)].filter((one) => isListed.has(one));
     },
   };
 }

@@ -468,3 +468,18 @@ describe('verifyRelease() on rosters, registries and documents', () => {
     }
   });
 });
+
+describe('a body that lies where no operation has it', () => {
+  it.each([
+    'bundle/nowhere/us-denver.json',
+    'thin/bundle/nowhere/us-denver.json',
+    'air/us/denver.json',
+  ])('is a fault in the folders of joined bodies: %s', (path) => {
+    expect(joined(path, release.body(`bundle/${DENVER}`))).toEqual(['']);
+  });
+
+  it('is none where it belongs, nor in a folder of other bodies', () => {
+    expect(joined(`bundle/${DENVER}`, release.body(`bundle/${DENVER}`))).toEqual([]);
+    expect(joined('segment/nowhere.json', release.body(`bundle/${DENVER}`))).toEqual([]);
+  });
+});
