@@ -142,20 +142,17 @@ export class Assembly {
   #writeLine(line: Line, press: Press, material: Material): void {
     const product = bundleOf(line);
     if (product === null || !this.#output.catalog.operationByPath.has(product.path)) return;
-    const { table } = material;
-    const find = (signalId: string, entity: string) => this.#legOf(table, signalId, entity);
-    const all = subjectsOf(line, table).map((subject) => {
-      const legs = legReadings(placeLegs(line, subject, find));
+    const subjects: string[] = [];
+    const source = this.#source(material, subjects);
+    const all = subjectsOf(line, material.table).map((subject) => {
+      const legs = legReadings(placeLegs(line, subject, source.leg));
       return {
         subject,
         states: legs.map((leg) => this.#joined.get(leg.signal_id)?.get(leg.entity)),
       };
     });
     const read = all.filter(({ states }) => states.length > 0);
-    const source = this.#source(
-      material,
-      read.map(({ subject }) => subject),
-    );
+    subjects.push(...read.map(({ subject }) => subject));
     const isNew = read.some(({ states }) => states.every((state) => state === true));
     this.bundles[line.id] = read.length;
     for (const { subject, states } of read) {
@@ -188,12 +185,18 @@ export class Assembly {
   /** What joined bodies are made of: the readings of this release, and the records that were written already. */
   #source({ table, read }: Material, subjects: readonly string[]): JoinedSource {
     const { lines, entryById, namedByLine } = this.#output.catalog;
+    // Each form of a bundle reads its legs again.
+    const legs = new Map<string, LegReading | undefined>();
     return {
       lines,
       entryById,
       namedByLine,
       usual: null,
-      leg: (signalId, entity) => this.#legOf(table, signalId, entity),
+      leg: (signalId, entity) => {
+        const key = `${signalId} ${entity}`;
+        if (!legs.has(key)) legs.set(key, this.#legOf(table, signalId, entity));
+        return legs.get(key);
+      },
       record(signalId, entity) {
         const { _citation, ...record } = recordAt(read, signalId, entity);
         return record;
@@ -292,7 +295,7 @@ function writeJoined(
 ): void {
   const made = ofJoined?.(subject, source);
   if (made == null) return;
-  const [, name = ''] = /\{([a-z_]+)\}/.exec(file) ?? [];
+  const name = defined(/\{([a-z_]+)\}/.exec(file)?.[1], 'the parameter of a joined body');
   const values = { [name]: subject };
   put(path as EndpointPath, values, sealer.seal(made.body, made.statement));
   for (const [param, { variant = {} }] of Object.entries(params)) {
