@@ -163,8 +163,10 @@ export interface Measured {
 
 /** Kinds of files by the folder that they stand in, below that of all stored files or below the data folder. */
 const KINDS = new Map<string, string>([
-  ...TABLE.flatMap(({ kind, file = '' }: Product) =>
-    kind === undefined ? [] : [[file.split('/')[0] ?? '', kind] as const],
+  ...TABLE.flatMap(({ kind, file }: Product) =>
+    kind === undefined || file === undefined
+      ? []
+      : [[file.slice(0, file.indexOf('/')), kind] as const],
   ),
   ['segment', 'series and segments'],
   ['bundle', BUNDLE.kind],

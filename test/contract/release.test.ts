@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { tables } from '../../compiler/contract/catalog/tables.ts';
+import { tables } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { firstHistory, historyOf, type Rotation } from '../../compiler/contract/key-history.ts';
 import {
   type CatalogRow,

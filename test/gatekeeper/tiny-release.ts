@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { BUILTIN, signalOf } from '../../compiler/contract/catalog/builtin.ts';
-import { tables } from '../../compiler/contract/catalog/tables.ts';
+import { tables } from '../../compiler/contract/catalog/whole-catalog.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { didKey } from '../../compiler/contract/did-key.ts';
 import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';

@@ -2,6 +2,7 @@ import { canonicalJson } from '../canonical.ts';
 import type { Release } from '../release.ts';
 import { decodeUtf8, parseJson } from '../strict-json.ts';
 import { BUILTIN_UNITS } from '../units.ts';
+import * as WORDS from '../words.ts';
 import { BUILTIN } from './builtin.ts';
 import { BUILTIN_FILES } from './builtin-files.ts';
 import { type Catalog, catalogOf } from './catalog.ts';
@@ -11,7 +12,6 @@ import {
   catalogJsonSchema,
   formatFaults,
 } from './catalog-file.ts';
-import { tables } from './tables.ts';
 
 // A catalogue is edited as several files and published as one: the whole of it, whatever it was added to.
 
@@ -157,4 +157,23 @@ function refuse(state: string): never {
   throw new RangeError(
     `compiled with another table of lines and endpoints (${state}); compile again with this version`,
   );
+}
+
+/** What a catalogue and the fixed words say, as plain data: its digest is in every release. */
+export function tables(catalog: Catalog) {
+  const { operations: endpoints, lines } = catalog;
+  return { endpoints, lines, places: placeTables(catalog), words: { ...WORDS } };
+}
+
+/** What the names and positions of bodies follow from, as plain data; a name alone is a text. */
+function placeTables({ namedByLine }: Catalog): {
+  readonly [line: string]: Readonly<Record<string, unknown>>;
+} {
+  const tables = [...namedByLine].map(([line, named]) => {
+    const rows = Object.entries(named).map(([entity, known]) => {
+      return [entity, known.latitude === undefined ? known.name : known];
+    });
+    return [line, Object.fromEntries(rows)] as const;
+  });
+  return Object.fromEntries(tables.filter(([, rows]) => Object.keys(rows).length > 0));
 }

@@ -9,7 +9,7 @@ import {
   rollBack,
 } from '../../../../compiler/commands/releases-command.ts';
 import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
-import { tables } from '../../../../compiler/contract/catalog/tables.ts';
+import { tables } from '../../../../compiler/contract/catalog/whole-catalog.ts';
 import { CONTRACT_VERSION } from '../../../../compiler/contract/release.ts';
 import { RETENTION } from '../../../../compiler/stages/publish/release-folders.ts';
 import { canonicalDigest } from '../../../../compiler/stages/seal/jcs.ts';
