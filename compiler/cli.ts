@@ -61,6 +61,17 @@ const COMMANDS: readonly CommandRow[] = [
     define: defineVerify,
   },
   {
+    usage: 'trust',
+    about: 'write down whom you trust, for every command that judges or buys',
+    define: async (command) => {
+      const { systemClock } = await import('./fetch/clock.ts');
+      const { defineTrust } = await import('./trust/trust-command.ts');
+      const clock = systemClock(SETTINGS.now, Math.random);
+      const confirm = process.stdin.isTTY ? askedAtTerminal : null;
+      defineTrust(command, { ...SETTINGS, clock, fetch, confirm });
+    },
+  },
+  {
     usage: 'monitor [options] <url> [evidence]',
     about: 'follow the log of a service from outside, and keep proof of what is wrong with it',
     define: async (command) => {
@@ -164,6 +175,16 @@ async function defineVerify(command: Parameters<CommandRow['define']>[0]): Promi
     fetch,
     end: (code) => process.exit(code),
   });
+}
+
+async function askedAtTerminal(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
 }
 
 async function fetchSettings(): Promise<FetchSettings> {

@@ -8,20 +8,19 @@ import { ClientError, type PendingPayment } from '../client/client-error.ts';
 import type { PayingFetch } from '../client/payment-trip.ts';
 import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
 import { type CommandSettings, repeated } from '../commands/command-settings.ts';
+import { TRUST, trustNamed } from '../commands/trust-option.ts';
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import { BUNDLE_PATH } from '../contract/catalog/catalog-file.ts';
-import { KEYS_BYTES_MAX } from '../contract/key-history.ts';
 import { USDC } from '../contract/price.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { parseJson } from '../contract/strict-json.ts';
 import type { PaidPath } from '../products/products.ts';
 import { syncFolder } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
+import { formatTrust } from '../verify/trust-file.ts';
 
 interface BuyFlags {
   issuer?: string;
-  root?: readonly string[];
-  keys?: string;
-  proof?: boolean;
+  trust?: string;
   maxUsd: string;
   wallet?: string;
   network?: readonly string[];
@@ -29,17 +28,13 @@ interface BuyFlags {
 }
 
 const NOBODY_TRUSTED =
-  'Cannot buy from an issuer that nobody named: pass --issuer, or --root and --keys';
-const NO_LIST =
-  'Cannot buy on the word of root keys alone: they vouch for a list of keys; save /.well-known/keys.json, and pass it with --keys';
+  'Cannot buy from an issuer that nobody named: pass --issuer, or run "signalpress trust init" once';
 
 export function defineBuy(command: Command, { now, print }: CommandSettings): void {
   command
     .argument('<url>', 'what to buy: an address of the shop with its parameters')
     .option('--issuer <did>', 'the issuer you trust, did:key:z6Mk…')
-    .option('--root <did>', 'a root key of it in place of --issuer; name as many as sign', repeated)
-    .option('--keys <file>', 'saved /.well-known/keys.json, where the issuer has changed its key')
-    .option('--no-proof', 'take an answer that is not proven to be in the log')
+    .option(...TRUST)
     .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
     .option('--wallet <file>', 'key of the account that pays (default: one that owns nothing)')
     .option(
@@ -56,19 +51,17 @@ export function defineBuy(command: Command, { now, print }: CommandSettings): vo
 
 /** The text of an answer that was paid for and verified; throws an Error where nothing was bought. */
 async function bought(url: string, flags: BuyFlags, now: () => number): Promise<string> {
-  const { issuer, root, maxUsd, proof: demandsProof } = flags;
-  if (issuer === undefined && root === undefined) throw new RangeError(NOBODY_TRUSTED);
-  if (root !== undefined && flags.keys === undefined) throw new RangeError(NO_LIST);
-  const trusted = {
-    ...(issuer === undefined ? {} : { issuer }),
-    ...(root === undefined ? {} : { root }),
-  };
+  const { issuer, trust, maxUsd } = flags;
+  const { file } = trustNamed({ issuer: issuer === undefined ? undefined : [issuer], trust });
+  const own = issuer === undefined ? null : { issuer };
+  const trusted = file === undefined ? own : { trust: formatTrust(file) };
+  if (trusted === null) throw new RangeError(NOBODY_TRUSTED);
   const { baseUrl, path, params } = partsOf(url);
   const account = accountOf(flags.wallet);
   const networks = networksNamed(flags.network);
   const pay = wallet({ account, now, networks });
   // Who sells by a catalogue that the issuer did not sign is paid nothing.
-  const shop = { baseUrl, ...trusted, ...keysOf(flags), demandsProof, catalog: 'served' } as const;
+  const shop = { baseUrl, ...trusted, catalog: 'served' } as const;
   const { kept, onSigned } = keeping(url, flags.payment);
   const payer = { pay, account, maxUsd, networks };
   const client = signalpressClient({ ...shop, ...payer, clock: now, onSigned });
@@ -103,11 +96,6 @@ function keeping(url: string, file: string | undefined) {
       syncFolder(dirname(file));
     },
   };
-}
-
-function keysOf({ keys }: BuyFlags): { keys?: JsonValue } {
-  if (keys === undefined) return {};
-  return { keys: parseJson(decodeUtf8(readPlain(keys, KEYS_BYTES_MAX))) };
 }
 
 /** The client names its own options and members, which a shell does not have. */

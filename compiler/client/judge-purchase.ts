@@ -25,15 +25,15 @@ import { answerFault, questionOf } from '../verify/answer-fault.ts';
 import type { BodyReport } from '../verify/body-check.ts';
 import { isFormat2 } from '../verify/format-2.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
-import type { PolicyTrust } from '../verify/policy-check.ts';
 import { CLOCK_SKEW_MS } from '../verify/request-time.ts';
+import type { FileTrust } from '../verify/trust-file.ts';
 import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
 import { signedReceiptOf } from './buyer-proof.ts';
 import { ClientError, type PendingPayment, type PurchasedBody } from './client-error.ts';
 import { signedTransfer, unreadable } from './payment-trip.ts';
 
 /** Whom to believe: issuers with their keys, and witnesses of the log. */
-export type WitnessedTrust = KeyTrust & Pick<PolicyTrust, 'policy'>;
+export type WitnessedTrust = KeyTrust & Partial<FileTrust>;
 
 export interface AskedTarget {
   /** What the service sells. */

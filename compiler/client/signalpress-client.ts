@@ -42,7 +42,7 @@ import {
   unread,
   unsettled,
 } from './payment-trip.ts';
-import { knownKeys, knownPolicy, type Verification, verifyText } from './verify.ts';
+import { knownTrust, type Verification, verifyText } from './verify.ts';
 
 /** The most that one call may cost, unless the caller sets a cap. */
 export const MAX_USD = '0.10';
@@ -52,23 +52,21 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** did:key of the issuer whose signatures are trusted; get it from a source that you trust. */
   readonly issuer?: string;
-  /** In place of `issuer`: root keys of it, as many as a version of its root needs. They vouch for `keys`. */
-  readonly root?: string | readonly string[];
   /**
    * The parsed `/.well-known/keys.json` of the issuer: after a change of keys, which ones follow the trusted one, and which
    * were revoked. Without it no body of a new key is accepted.
    */
   readonly keys?: unknown;
   /**
+   * In place of both: the text of a `signalpress.trust`. Witnesses that it demands sign some moments after a release is
+   * published; what is bought in between is refused, with the purchase as evidence.
+   */
+  readonly trust?: string | Uint8Array;
+  /**
    * Where the service does not sell by the built-in catalogue: `served` asks it for its own, which the issuer must have
    * signed; or the bytes of a `catalog.json` that you trust.
    */
   readonly catalog?: 'served' | Uint8Array;
-  /**
-   * Logs and witnesses that you trust, as the text of a tlog-policy: a proof must be witnessed by its quorum. Witnesses sign
-   * some moments after a release is published; what is bought in between is refused, with the purchase as evidence.
-   */
-  readonly policy?: string | Uint8Array;
   /**
    * Whether a purchase without the proof that it is in the log is refused, as by default; a request with `proof=0` is not. For
    * `verify` as there.
@@ -296,18 +294,17 @@ interface TrustingOptions extends ClientOptions {
 }
 
 /** Without an issuer every body would be refused after it was paid. */
-function trustOf({ policy, ...options }: ClientOptions): WitnessedTrust {
-  const { issuer, root = [] } = options;
-  if (issuer !== undefined || root.length === 0) {
+function trustOf(options: ClientOptions): WitnessedTrust {
+  if (options.trust === undefined) {
     try {
-      parseDidKey(defined(issuer, 'issuer'));
+      parseDidKey(defined(options.issuer, 'issuer'));
     } catch (cause) {
       const message =
-        'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, from a source that you trust';
+        'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, from a source that you trust, or a trust file';
       throw new TypeError(message, { cause });
     }
   }
-  return { ...knownKeys(options), ...knownPolicy(policy) };
+  return knownTrust(options);
 }
 
 type UrlParams = Readonly<Record<string, string | number | undefined>>;

@@ -25,22 +25,20 @@ import {
 } from '../verify/demand-checks.ts';
 import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
 import type { ProofDemand, ProofTrust } from '../verify/logged-check.ts';
-import { type PolicyTrust, readPolicy } from '../verify/policy-check.ts';
 import { provenCatalog } from '../verify/signed-head.ts';
+import { type FileTrust, parseTrust, trustOfFile } from '../verify/trust-file.ts';
 import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 
 export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   /** DIDs that you trust, learnt from a source of your own; without one the best verdict is `issuer_unknown`. */
   readonly issuer?: string | readonly string[];
-  /** DIDs of root keys of the issuer, as many as a version of its root needs: they vouch for `keys`, in place of `issuer`. */
-  readonly root?: string | readonly string[];
   /** The parsed `/.well-known/keys.json` of the issuer: which keys follow the trusted one, and which were revoked. */
   readonly keys?: unknown;
+  /** In place of both: the text of a `signalpress.trust`, with its witnesses and its longest age. */
+  readonly trust?: string | Uint8Array;
   /** The bytes of `/.well-known/catalog.json` and `release.json` of the service: what requests for its own lines mean. */
   readonly catalog?: { readonly file: Uint8Array; readonly head: Uint8Array };
-  /** Logs and witnesses that you trust, as the text of a tlog-policy: the proof of a body must be witnessed by its quorum. */
-  readonly policy?: string | Uint8Array;
   /** Whether a body that is not proven to be in the log fails, or is taken; by default it is `unproven`. */
   readonly demandsProof?: boolean | undefined;
   /** The root of a log, in hex, that you found in a Bitcoin block, and the time of that block: it shows that a proof is no younger. */
@@ -67,7 +65,7 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
   const own = trustOf(options);
   const catalog = catalogOf(options, own);
   const trust = catalog === undefined ? own : { ...own, catalog };
-  const { expect, maxAgeMs, demandsProof } = options;
+  const { expect, maxAgeMs = own.maxAgeMs, demandsProof } = options;
   // What a request means is for the catalogue of the reader to say, whoever signed the body.
   const demands = { expect, maxAgeMs, now: trust.now, catalog: catalog ?? BUILTIN };
   return verified(readText(saved), { trust, demands, expectsProof: demandsProof === undefined });
@@ -76,11 +74,11 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
 /** As `verify`, for trust that was read before. */
 export function verifyText(
   saved: string | Uint8Array,
-  trust: BodyTrust,
+  trust: BodyTrust & Pick<FileTrust, 'maxAgeMs'>,
   { demandsProof }: Pick<VerifyOptions, 'demandsProof'>,
 ): Verification {
-  const { now, catalog = BUILTIN } = trust;
-  const demands = { now, catalog };
+  const { now, maxAgeMs, catalog = BUILTIN } = trust;
+  const demands = { now, maxAgeMs, catalog };
   const proof = proofDemand(demandsProof);
   const judging = { trust: { ...trust, proof }, demands, expectsProof: demandsProof === undefined };
   return verified(readText(saved), judging);
@@ -115,35 +113,24 @@ function proofDemand(demandsProof: boolean | undefined): ProofDemand {
   return demandsProof === true ? 'demanded' : 'noted';
 }
 
-function trustOf(options: VerifyOptions): BodyTrust {
-  const { policy, demandsProof, block, now = Date.now() } = options;
-  const proof = proofDemand(demandsProof);
-  return { now, proof, block, ...knownKeys(options), ...knownPolicy(policy) };
+function trustOf(options: VerifyOptions): BodyTrust & Pick<FileTrust, 'maxAgeMs'> {
+  const { demandsProof, block, now = Date.now() } = options;
+  return { now, proof: proofDemand(demandsProof), block, ...knownTrust(options) };
 }
 
-/** Whom a caller trusts, with the keys as they were passed; throws for a list that does not hold, and for root keys without one. */
-export function knownKeys({
-  issuer = [],
-  root = [],
+/** Whom a caller trusts: as its file says, or its issuer with the keys that were passed; throws for what does not hold. */
+export function knownTrust({
+  issuer,
   keys,
-}: Pick<VerifyOptions, 'issuer' | 'root' | 'keys'>): KeyTrust {
-  const trusted = trustedBy(listed(issuer), listed(root));
-  if (keys !== undefined) {
-    return { ...trusted, keys: trustedList(readKeyHistory(keys, isSignedBy), trusted) };
+  trust,
+}: Pick<VerifyOptions, 'issuer' | 'keys' | 'trust'>): KeyTrust & Partial<FileTrust> {
+  if (trust !== undefined) {
+    if (issuer === undefined && keys === undefined) return trustOfFile(parseTrust(trust));
+    throw new RangeError('Cannot use "trust" with "issuer" or "keys": the file names both');
   }
-  if (trusted.roots === undefined) return trusted;
-  throw new RangeError('Cannot trust root keys alone: they vouch for a list of keys; pass "keys"');
-}
-
-function listed(dids: string | readonly string[]): readonly string[] {
-  return typeof dids === 'string' ? [dids] : dids;
-}
-
-/** A policy as it was passed; throws a RangeError for a text that is none. */
-export function knownPolicy(policy: string | Uint8Array | undefined): Pick<PolicyTrust, 'policy'> {
-  if (policy === undefined) return {};
-  const bytes = typeof policy === 'string' ? new TextEncoder().encode(policy) : policy;
-  return { policy: readPolicy(bytes) };
+  const trusted = trustedBy(typeof issuer === 'string' ? [issuer] : issuer);
+  if (keys === undefined) return trusted;
+  return { ...trusted, keys: trustedList(readKeyHistory(keys, isSignedBy), trusted) };
 }
 
 /** The catalogue that was passed; throws for one that its head does not prove. */

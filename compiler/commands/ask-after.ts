@@ -1,15 +1,13 @@
-import { type LogPolicy, POLICY_BYTES_MAX } from '../contract/log-policy.ts';
 import { systemClock } from '../fetch/clock.ts';
-import { readNamed } from '../verify/disk.ts';
-import { readPolicy } from '../verify/policy-check.ts';
 import type { AskReport } from '../witness/ask-witnesses.ts';
+import { policyFile } from '../witness/witness-list.ts';
 import type { CommandSettings } from './command-settings.ts';
 import { errorText } from './error-text.ts';
 
 /** Option of the commands that publish a release. */
 export const WITNESSES = [
   '--witnesses <file>',
-  'ask the witnesses of this policy to cosign the log of each release',
+  'ask the witnesses of this list or policy to cosign the log of each release',
 ] as const;
 
 /** What asks the witnesses of a release that is published. No witness, and no failure, undoes the publication. */
@@ -20,14 +18,23 @@ interface AskAfter {
   askAgain(): Promise<void>;
 }
 
-const ASK_NOBODY: AskAfter = { ask: async () => undefined, askAgain: async () => undefined };
+/** What a publisher hears whose log nobody else sees. */
+export const NOT_WITNESSED =
+  'Warning: nobody witnesses the log, so only you say that everybody sees the same one; pass --witnesses (compiler/WITNESSES.md)';
 
 /** Prepares what asks; a bad policy is refused now, before anything is done. */
 export function askAfter(
   { data, witnesses }: { data: string; witnesses?: string },
   { now, print }: Pick<CommandSettings, 'now' | 'print'>,
 ): AskAfter {
-  if (witnesses === undefined) return ASK_NOBODY;
+  if (witnesses === undefined) {
+    let isTold = false;
+    const ask = async (): Promise<void> => {
+      if (!isTold) print(NOT_WITNESSED);
+      isTold = true;
+    };
+    return { ask, askAgain: async () => undefined };
+  }
   const policy = policyFile(witnesses, '--witnesses');
   // Unknown at a start: the release may be from before it.
   let isMet = false;
@@ -57,13 +64,4 @@ export function askAfter(
       if (report !== null && report.added > 0) await tell(report);
     },
   };
-}
-
-/** The policy in a file; throws a RangeError that names the file and what is wrong in it. */
-export function policyFile(path: string, option = '--policy'): LogPolicy {
-  try {
-    return readPolicy(readNamed(path, POLICY_BYTES_MAX));
-  } catch (cause) {
-    throw new RangeError(`Cannot use "${path}" of ${option}: ${errorText(cause)}`, { cause });
-  }
 }

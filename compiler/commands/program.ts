@@ -78,8 +78,12 @@ const EXAMPLES: Examples = {
   ],
   verify: [
     "signalpress verify body.json --issuer did:key:z6Mk… --expect 'GET /gauge?signal_id=…&entity=…'",
-    'signalpress verify dist-data --issuer did:key:z6Mk… --remember seen.json',
-    'signalpress verify https://signals.example.org --issuer did:key:z6Mk… --mirror held',
+    'signalpress verify dist-data --trust signalpress.trust',
+    'signalpress verify https://signals.example.org --mirror held',
+  ],
+  'trust init': [
+    'signalpress trust init https://signals.example.org',
+    'signalpress trust init https://signals.example.org --issuer did:key:z6Mk… --max-age 2d --yes',
   ],
   monitor: [
     'signalpress monitor https://signals.example.org --issuer did:key:z6Mk…',
@@ -130,7 +134,7 @@ const EXAMPLES: Examples = {
   'witness add': [
     'signalpress witness add https://witness.example --key witness.example/w1+1b817d15+BAddam…',
   ],
-  'witness ask': ['signalpress witness ask --policy witnesses.txt'],
+  'witness ask': ['signalpress witness ask', 'signalpress witness ask --policy witnesses.txt'],
   'receipt issue': [
     "signalpress receipt issue '/gauge?entity=us-denver&signal_id=airquality.aqi' --key processor.key",
   ],

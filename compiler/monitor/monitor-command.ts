@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { policyFile } from '../commands/ask-after.ts';
 import { type CommandSettings, duration, repeated } from '../commands/command-settings.ts';
 import { errorText } from '../commands/error-text.ts';
+import { type NamedTrust, TRUST, trustNamed } from '../commands/trust-option.ts';
 import { plainAddress } from '../contract/plain-address.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
-import { nodeDisk, readNamed } from '../verify/disk.ts';
-import { givenKeys } from '../verify/given-keys.ts';
+import { readNamed } from '../verify/disk.ts';
 import { trustedBy } from '../verify/key-trust.ts';
+import { NAME_ISSUER } from '../verify/plain-verdict.ts';
 import { EXIT } from '../verify/report-text.ts';
 import { checkEvidence, EVIDENCE_BYTES_MAX, parseEvidence } from './evidence.ts';
 import type { Fetch } from './log-client.ts';
@@ -25,17 +25,13 @@ const HELP = `
 Exit codes: 0 all is well; 1 something is wrong; 2 it cannot be judged. Of "check": 0 the evidence holds; 1 it proves
 nothing; 2 it cannot be judged. A network that fails is never an alarm.`;
 
-interface MonitorFlags {
-  readonly issuer?: readonly string[];
-  readonly root?: readonly string[];
+interface MonitorFlags extends NamedTrust {
   readonly also?: readonly string[];
   readonly sample?: readonly string[];
-  readonly policy?: string;
   readonly state: string;
   readonly every: string;
   readonly once?: boolean;
   readonly metrics?: string;
-  readonly keys?: string;
   readonly json?: boolean;
 }
 
@@ -51,22 +47,13 @@ export function defineMonitor(command: Command, settings: MonitorCommandSettings
     .argument('<url>', `address of a service, or the word "${CHECK}"`)
     .argument('[evidence]', `with "${CHECK}": a file that a monitor wrote, judged without its word`)
     .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
-    .option(
-      '--root <did>',
-      'a root key of an issuer, did:key:z6Mk…; name as many as sign',
-      repeated,
-    )
+    .option(...TRUST)
     .option('--also <url>', 'another address of the same service; may be repeated', repeated)
     .option('--sample <signal>', 'read the free sample of this signal too; repeatable', repeated)
-    .option('--policy <file>', 'logs and witnesses that you trust, in the tlog-policy format')
     .option('--state <folder>', 'where everything is kept', 'signalpress-monitor')
     .option('--every <duration>', 'time between looks, such as 5m or 1h', '5m')
     .option('--once', 'look once and end, for cron')
     .option('--metrics <file>', 'write the status for Prometheus too')
-    .option(
-      '--keys <path>',
-      `with "${CHECK}": a list of keys, which may know of an end or a revocation`,
-    )
     .option('--json', `with "${CHECK}": a report for machines`)
     .addHelpText('after', HELP)
     .action((url: string, file: string | undefined, flags: MonitorFlags) =>
@@ -84,7 +71,6 @@ async function runMonitor(
     if (file !== undefined) {
       throw new RangeError(`Cannot take "${file}": a second word belongs behind "${CHECK}" only`);
     }
-    trustedBy(flags.issuer, flags.root);
     exit(await follow(url, flags, settings));
   } catch (error) {
     print(errorText(error));
@@ -100,14 +86,19 @@ async function follow(
   const everyMs = duration(flags.every);
   if (everyMs < EVERY_MS_MIN)
     throw new RangeError('Cannot look that often: pass --every 10s or more');
-  const { issuer: issuers = [], root: roots = [], also = [], state: folder, metrics } = flags;
+  const { issuer: issuers = [], root: roots = [], policy } = trustNamed(flags);
+  trustedBy(issuers, roots);
+  const { also = [], state: folder, metrics } = flags;
   const { sample: signals = [] } = flags;
   const addresses = [...new Set([url, ...also].map(addressOf))];
   if (addresses.length > ADDRESSES_MAX || signals.length > SIGNALS_MAX) {
     const most = `${ADDRESSES_MAX} addresses and ${SIGNALS_MAX} samples`;
     throw new RangeError(`Cannot look at so much: at most ${most}; run a second monitor`);
   }
-  const demanded = { ...demandedBy(flags), ...(metrics === undefined ? {} : { metrics }) };
+  const demanded = {
+    ...(policy === undefined ? {} : { policy }),
+    ...(metrics === undefined ? {} : { metrics }),
+  };
   const unlock = lockData(folder);
   try {
     const known = { folder, addresses, issuers, roots, signals, everyMs, ...demanded };
@@ -134,10 +125,6 @@ async function follow(
   }
 }
 
-function demandedBy({ policy }: MonitorFlags) {
-  return policy === undefined ? {} : { policy: policyFile(policy) };
-}
-
 function addressOf(text: string): string {
   const address = plainAddress(text);
   if (address !== null) return address.href;
@@ -151,13 +138,13 @@ function check(
   flags: MonitorFlags,
   { clock, print }: MonitorCommandSettings,
 ): number {
-  const trusted = trustedBy(flags.issuer, flags.root);
+  const { issuer, root, list: keys, policy } = trustNamed(flags);
+  const trusted = trustedBy(issuer, root);
   if (file === undefined) {
     throw new RangeError(`Cannot check nothing: name a file behind "${CHECK}"`);
   }
-  const { keys } = flags.keys === undefined ? {} : givenKeys(nodeDisk, flags.keys, trusted);
   const evidence = parseEvidence(decodeUtf8(readNamed(file, EVIDENCE_BYTES_MAX)));
-  const given = { ...trusted, now: clock.now(), keys, ...demandedBy(flags) };
+  const given = { ...trusted, now: clock.now(), keys, policy };
   const report = checkEvidence(evidence, given);
   const { verdict, says, signers } = report;
   const isPinned = trusted.trust !== 'any';
@@ -165,14 +152,12 @@ function check(
     verdict === 'nothing'
       ? [`proves nothing  ${file}`, `  ${says}`]
       : [
-          `${isPinned ? 'PROVEN' : 'consistent, issuer unknown'}  ${file}`,
+          `${isPinned ? 'PROVEN' : 'cannot be judged'}  ${file}`,
           `  ${says}`,
           ...signers.map((did) => `  signed by ${did}`),
         ];
   if (verdict === 'proven' && !isPinned) {
-    const how =
-      'pass --issuer with the DID that you know: anybody can sign with a key of their own';
-    lines.push(`  ${how}`);
+    lines.push(`  ${NAME_ISSUER}: anybody can make a key`);
   }
   const json = { file, issuer_pinned: isPinned, ...report };
   print(flags.json === true ? JSON.stringify(json, null, 2) : lines.join('\n'));

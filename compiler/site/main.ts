@@ -1,5 +1,6 @@
 import './site.css';
 import './program.css';
+import { openNote } from '../contract/checkpoint.ts';
 import type { SiteBundle, SiteChange, SiteChanges } from '../contract/site.ts';
 import { type Catalogue, catalogue } from './catalogue.ts';
 import {
@@ -13,11 +14,13 @@ import {
 } from './page-data.ts';
 import { el, entityLink, failureNote, mount } from './page-parts.ts';
 import { type PageRoute, parseRoute, routeHash } from './page-route.ts';
-import { timeText } from './page-words.ts';
+import { shown, timeText } from './page-words.ts';
 import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 
 // The program of the page for people: it fills what the compiled index leaves open. Without it the page still says
 // everything that is needed to buy.
+
+const LOG_URL = '/log/checkpoint';
 
 /** Sections that show one thing at a time, under the address. */
 const VIEWS = ['record', 'map', 'bundle'] as const;
@@ -39,6 +42,7 @@ async function start(): Promise<void> {
   const panel = verifyPanel(issuerDid);
   verifySection.hidden = false;
   mount('catalogue').hidden = false;
+  void witnesses(mount('witnesses'));
   try {
     changesList(mount('changes'));
     const sold = await shop();
@@ -50,6 +54,17 @@ async function start(): Promise<void> {
   } catch (error) {
     mount('catalogue').prepend(failureNote(error));
   }
+}
+
+/** Who else signed the checkpoint of now: witnesses sign after the page was made. */
+async function witnesses(place: HTMLElement): Promise<void> {
+  const opened = await textAt(LOG_URL).then(openNote, () => null);
+  if (opened === null) return;
+  const { note, checkpoint } = opened;
+  const names = note.signatures.flatMap(({ name }) => (name === checkpoint.origin ? [] : name));
+  if (names.length === 0) return;
+  const all = [...new Set(names)].map(shown).join(', ');
+  place.textContent = `Cosigned by ${all}. Whom of them you trust is for you to say.`;
 }
 
 let followed = 0;

@@ -22,13 +22,16 @@ const STATUS = {
   not_applicable: { mark: '–', word: 'not shown' },
 } as const;
 
+/** Verified, failed or cannot be judged, as the command says it. */
 const VERDICT: Readonly<Record<Verification['verdict'], string>> = {
-  verified: 'Genuine: everything holds, and the issuer of this shop signed it.',
-  partly_verified: 'In the log: the proof holds for its hash, and for nothing else.',
-  issuer_unknown: 'Consistent: everything holds, but nobody here can say who the signer is.',
-  failed: 'Not genuine: at least one check does not hold.',
-  unsigned: 'Nothing contradicts itself, but not all of it is signed.',
-  unproven: 'Consistent: everything holds, but nothing shows that it is in the log of the shop.',
+  verified: 'Verified: everything holds, and the issuer of this shop signed it.',
+  partly_verified:
+    'Verified, for a part only: its citation or its hash holds, and nothing else is shown.',
+  issuer_unknown: 'Cannot be judged: everything holds, but nobody here can say who the signer is.',
+  failed: 'Failed: at least one check does not hold.',
+  unsigned: 'Cannot be judged: nothing contradicts itself, but not all of it is signed.',
+  unproven:
+    'Cannot be judged: everything holds, but nothing shows that it is in the log of the shop.',
 };
 
 const INVITATION =

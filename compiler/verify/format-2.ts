@@ -31,6 +31,7 @@ import {
 } from './body-check.ts';
 import { believedDids, judgeSigner, soundVerdict } from './key-trust.ts';
 import { judgeSigners } from './log-notes.ts';
+import { nobodyWitnessed } from './logged-check.ts';
 import {
   checkpointSigner,
   isWitnessed,
@@ -300,8 +301,7 @@ function loggedChecks(logged: Logged | null, where: string, trust: Format2Trust)
   const { fault, witnessed } = judgeByPolicy(checkpoint, trust);
   if (fault !== null) return [at.fail(fault)];
   const others = note.signatures.filter(({ name }) => name !== signed.origin).length;
-  const unknown =
-    others < 1 ? 'no witness signed' : `${others} further signatures, of nobody that is known`;
+  const unknown = nobodyWitnessed(others);
   const when =
     witnessed.length > 0 ? witnessed.map(witnessWords).join(', ') : `no time proven (${unknown})`;
   const entry = `${LEAF_WORDS[logged.of]} is entry ${index} of ${signed.origin}`;

@@ -21,16 +21,17 @@ export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
   readonly log?: GivenLog;
 }
 
-/** Where a saved site has its list of keys. */
+/** Where a saved site has its list of keys, and its catalogue. */
 const SITE_KEYS = '.well-known/keys.json';
+const SITE_CATALOG = '.well-known/catalog.json';
 
 /**
- * Reads what was passed with --keys: a list of keys; a release, data or mirror folder, whose list it takes and whose log; or
+ * Reads what was passed with --mirror: a list of keys; a release, data or mirror folder, whose list it takes and whose log; or
  * what was saved of a site, its list below `.well-known/` and its log below `log/`. Throws for anything that does not hold.
  */
 export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys {
   const kind = disk.entry(path)?.kind;
-  if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --keys: no such file`);
+  if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --mirror: no such file`);
   const isRelease = kind !== 'file' && isReleaseFolder(disk, path);
   if (kind !== 'folder' && !isRelease) {
     return { keys: trustedList(keysIn(disk.named(path)), trusted) };
@@ -46,7 +47,7 @@ export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys
       };
     }
     throw new RangeError(
-      `Cannot read "${path}" of --keys: a folder without a release, ${SITE_KEYS} or ${CHECKPOINT_PATH}; pass a list of keys, or a release or data folder`,
+      `Cannot read "${path}" of --mirror: a folder without a release, ${SITE_KEYS} or ${CHECKPOINT_PATH}; pass a list of keys, or a release or data folder`,
     );
   }
   const faults = new Faults();
@@ -55,7 +56,7 @@ export function givenKeys(disk: Disk, path: string, trusted: Trusted): GivenKeys
   const head = root === null ? null : readHead({ ...trusted, ...known, disk, root, faults });
   const [fault] = faults.kept;
   if (root === null || head === null || fault !== undefined) {
-    throw new RangeError(`Cannot use "${path}" for --keys: ${fault?.where} ${fault?.detail}`);
+    throw new RangeError(`Cannot use "${path}" for --mirror: ${fault?.where} ${fault?.detail}`);
   }
   // The log stands beside the folder of all releases.
   const log = givenLog(disk, `${root}/../..`);
@@ -83,26 +84,26 @@ function givenLog(disk: Disk, folder: string): GivenLog | null {
   }
 }
 
+/** Whether a folder holds a catalogue: that of its release, or that of a saved site. */
+export function holdsCatalog(disk: Disk, path: string): boolean {
+  return isReleaseFolder(disk, path) || disk.entry(`${path}/${SITE_CATALOG}`) !== null;
+}
+
 /**
- * What was passed with --catalog: the file of a service with the `release.json` beside it, or a release or data folder. Throws
- * a RangeError for anything that the issuer did not sign.
+ * The catalogue in a file with the `release.json` beside it, in a saved site, or in a release or data folder. Throws a
+ * RangeError for anything that the issuer did not sign.
  */
 export function givenCatalog(disk: Disk, path: string, trusted: KeyTrust): ProvenCatalog {
   const kind = disk.entry(path)?.kind;
-  if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --catalog: no such file`);
   if (kind !== 'file' && isReleaseFolder(disk, path)) return catalogOfRelease(disk, path, trusted);
-  if (kind === 'folder') {
-    throw new RangeError(
-      `Cannot use "${path}" of --catalog: a folder without a release; name one with a release, or a catalog.json`,
-    );
-  }
-  const beside = `${dirname(path)}/${RELEASE_NAME}`;
+  const file = kind === 'folder' ? `${path}/${SITE_CATALOG}` : path;
+  const beside = `${dirname(file)}/${RELEASE_NAME}`;
   if (disk.entry(beside) === null) {
     throw new RangeError(
-      `Cannot use "${path}": nothing proves it; save /.well-known/${RELEASE_NAME} of the service as "${beside}"`,
+      `Cannot use "${file}": nothing proves it; save /.well-known/${RELEASE_NAME} of the service as "${beside}"`,
     );
   }
-  const catalog = readAll(disk.named(path), BODY_BYTES_MAX);
+  const catalog = readAll(disk.named(file), BODY_BYTES_MAX);
   const head = readAll(disk.named(beside), HEAD_BYTES_MAX);
   return provenCatalog({ catalog, head, ...trusted });
 }
@@ -111,11 +112,11 @@ function catalogOfRelease(disk: Disk, path: string, trusted: KeyTrust): ProvenCa
   const faults = new Faults();
   const root = releaseRoot(disk, path, faults);
   const [fault] = faults.kept;
-  if (root === null) throw new RangeError(`Cannot use "${path}" of --catalog: ${fault?.detail}`);
+  if (root === null) throw new RangeError(`Cannot use "${path}": ${fault?.detail}`);
   const bodies = new StoredBodies(disk, root, openFileList(disk, root));
   const catalog = bodies.bytes(WHOLE_CATALOG_PATH);
   if (catalog === null) {
-    throw new RangeError(`Cannot use "${path}" of --catalog: it holds no "${WHOLE_CATALOG_PATH}"`);
+    throw new RangeError(`Cannot use "${path}": it holds no "${WHOLE_CATALOG_PATH}"`);
   }
   const head = readAll(disk.chunks(`${root}/${RELEASE_NAME}`), HEAD_BYTES_MAX);
   return provenCatalog({ catalog, head, ...trusted });

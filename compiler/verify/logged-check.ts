@@ -48,6 +48,8 @@ export interface ProofTrust extends KeyTrust, PolicyTrust {
   /** What is asked of a body that came without a proof of its own; nothing without it. */
   readonly proof?: ProofDemand;
   readonly log?: GivenLog;
+  /** The log that the reader named; any of the issuer without it. */
+  readonly origin?: string | undefined;
   /** The root of a log, in hex, that the reader found in a Bitcoin block, and the ISO-8601 time of that block. */
   readonly block?: { readonly root: string; readonly at: string } | undefined;
 }
@@ -92,6 +94,11 @@ function provenBody(signed: JsonValue, proof: JsonValue, trusted: ProofTrust): P
   if (read.signed.origin !== origin) {
     throw new RangeError(
       `its checkpoint is of the log "${read.signed.origin}", and the body is of "${origin}"`,
+    );
+  }
+  if (origin !== (trusted.origin ?? origin)) {
+    throw new RangeError(
+      `its checkpoint is of the log "${origin}", and you named "${trusted.origin}"`,
     );
   }
   const believed = believedDids(trusted, cited.data.issuer_DID);
@@ -225,8 +232,7 @@ function ledTo(at: EntryPlace, believed: readonly string[], trusted: ProofTrust)
   return [{ note, root: checkpoint.root, signers }];
 }
 
-const NO_PROOF =
-  'no proof that it is in the log came with it; buy it without proof=0, or do without with --no-proof';
+const NO_PROOF = 'no proof that it is in the log came with it; buy it without proof=0';
 
 /** Whether a body is in the log of its issuer; a policy cannot be met without a proof. */
 export function loggedChecks(
@@ -245,8 +251,7 @@ export function loggedChecks(
   const { read, entry, words } = judged.proven;
   const { origin } = read.signed;
   const others = read.note.signatures.filter(({ name }) => name !== origin).length;
-  const unknown =
-    others < 1 ? 'no witness signed' : `${others} further signatures, of nobody that is known`;
+  const unknown = nobodyWitnessed(others);
   const seen = words.length > 0 ? words.join(', ') : unknown;
   return [
     at.pass(
@@ -255,7 +260,16 @@ export function loggedChecks(
   ];
 }
 
-const HOW_TO_LEAD = 'pass a newer log of the issuer with --keys (a release, data or mirror folder)';
+/** What is said of a checkpoint that no witness of the reader cosigned. */
+export const NOBODY = 'witnessed by nobody';
+
+/** That in words, where so many signatures are of neither the log nor a known witness. */
+export function nobodyWitnessed(others: number): string {
+  return others < 1 ? NOBODY : `${NOBODY} that you named (${others} further signatures)`;
+}
+
+const HOW_TO_LEAD =
+  'pass a newer log of the issuer with --mirror (a release, data or mirror folder)';
 
 /** A verdict of the one rule for every key, as a check. */
 export function keyCheck(where: string, { state, detail }: KeyVerdict): BodyCheck {

@@ -51,6 +51,9 @@ interface PolicyVerdict {
   readonly ignored: readonly string[];
 }
 
+/** How it is said that a policy is not met. */
+export const UNMET = 'not witnessed as the policy demands';
+
 /** The policy in a text; throws a RangeError that says which line is wrong. */
 export function readPolicy(bytes: Uint8Array): LogPolicy {
   return parseLogPolicy(bytes, sha256);
@@ -77,7 +80,7 @@ export function judgeByPolicy(
   const lack = policy.quorum === null ? '' : shortfall(policy.quorum, witnesses);
   const words = [lack, ...ignored].join('; ');
   return {
-    fault: lack === '' ? null : `not witnessed as the policy demands: ${words}`,
+    fault: lack === '' ? null : `${UNMET}: ${words}`,
     witnessed: [...witnesses].map((each) => {
       const times = cosigned.flatMap(({ witness, at }) => (witness === each ? [at] : []));
       return { name: each.name, at: isoTime(Math.min(...times)) };

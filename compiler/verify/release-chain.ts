@@ -11,16 +11,15 @@ import {
   seenKey,
   seenKeysFault,
   seenKeysOf,
-  seenKeysSchema,
 } from '../contract/key-history.ts';
-import { RECORD_HASH } from '../contract/record-hash.ts';
-import { goesBack, RELEASE_NAME, type Release, releaseSchema } from '../contract/release.ts';
+import { goesBack, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { parseJson } from '../contract/strict-json.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { endOf, WHOEVER_HAS_IT } from './key-trust.ts';
 import { Faults } from './release-fault.ts';
 import { folderName, type OpenRelease, readHeadAlone, sequenceOf } from './release-head.ts';
+import { type SeenRelease, seenReleases } from './trust-file.ts';
 
 interface ChainedRelease extends OpenRelease {
   /** Keys that the issuer had before; a kept release may be signed by any of them. */
@@ -156,25 +155,11 @@ function keptHash(disk: Disk, root: string, sequence: number): string | null {
 /** Longest memory that is read: a few hundred bytes an issuer, and 80 for each key and each statement about one. */
 export const MEMORY_BYTES_MAX = 1_048_576;
 
-const hash = z.string().regex(RECORD_HASH);
-
-const seenSchema = z.strictObject({
-  sequence: releaseSchema.shape.sequence,
-  as_of: releaseSchema.shape.as_of,
-  /** Hash of the whole head. */
-  head: hash,
-  /** The signed note of the log, with its size and root; null for a release without a log. */
-  checkpoint: z.string().nullable(),
-  /** Absent in the memory of an earlier version. */
-  keys: seenKeysSchema.exactOptional(),
-});
-
 const memorySchema = z.strictObject({
   format: z.literal('signalpress-remembered/1'),
-  issuers: z.record(z.string().startsWith('did:key:z6Mk'), seenSchema),
+  issuers: seenReleases,
 });
 
-export type SeenRelease = z.infer<typeof seenSchema>;
 type SeenReleases = z.infer<typeof memorySchema>;
 
 const EMPTY: SeenReleases = { format: 'signalpress-remembered/1', issuers: {} };
@@ -185,7 +170,7 @@ export function parseMemory(text: string | null): SeenReleases {
   const parsed = memorySchema.safeParse(parsedOrNull(text));
   if (parsed.success) return parsed.data;
   throw new RangeError(
-    'Cannot read what was verified before: the file of --remember, or verified.json of a mirror, was not written by verify; name another one, or remove it to begin again',
+    'Cannot read what was verified before: verified.json of the mirror was not written by verify; remove it to begin again',
   );
 }
 
@@ -213,7 +198,11 @@ export function seenOf(
 }
 
 export function remember(memory: SeenReleases, did: string, seen: SeenRelease): string {
-  const issuers = { ...memory.issuers, [did]: seen };
+  return memoryOf({ ...memory.issuers, [did]: seen });
+}
+
+/** The text that holds what was seen of each issuer. */
+export function memoryOf(issuers: SeenReleases['issuers']): string {
   const sorted = Object.entries(issuers).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `${JSON.stringify({ ...memory, issuers: Object.fromEntries(sorted) }, null, 2)}\n`;
+  return `${JSON.stringify({ ...EMPTY, issuers: Object.fromEntries(sorted) }, null, 2)}\n`;
 }

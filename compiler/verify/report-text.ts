@@ -1,10 +1,11 @@
 import type { BodyCheck } from './body-check.ts';
-import { type BodyAbout, type ProvenReport, type ProvenVerdict, TIME_OF } from './demand-checks.ts';
+import type { ProvenReport, ProvenVerdict } from './demand-checks.ts';
 import type { Disk } from './disk.ts';
-import { witnessWords } from './policy-check.ts';
+import { NOBODY } from './logged-check.ts';
+import { NAME_ISSUER, type PlainReader, plainLines, READ_AS, READS } from './plain-verdict.ts';
+import { type Witnessed, witnessWords } from './policy-check.ts';
 import { COUNTED, type Counted, type ReleaseFault } from './release-fault.ts';
 import { isReleaseFolder } from './release-head.ts';
-import { coversContent } from './verify-body.ts';
 import type { ReceiptReport } from './verify-receipt.ts';
 import type { ReleaseReport } from './verify-release.ts';
 
@@ -33,17 +34,23 @@ export interface FetchedFrom {
 }
 
 const STATUS = { fail: 'FAIL', pass: 'ok', not_applicable: '-' } as const;
-export const VERDICT = {
-  verified: 'verified',
-  partly_verified: 'partly verified',
-  issuer_unknown: 'consistent, issuer unknown',
-  failed: 'FAILED',
-  unsigned: 'cannot be judged: not signed',
-  unproven: 'cannot be judged: not proven to be in the log',
+/** How a report about something else than a body reads. */
+const VERDICT = {
+  verified: READS.verified,
+  failed: READS.failed,
+  issuer_unknown: READS.open,
+  unlisted: READS.open,
 } as const;
 
-const PAST =
-  'cannot be judged: nothing shows that it is older than the end of the key that signed it';
+/** Its first line: the verdict, and what to do where it is open. */
+export function firstLine(verdict: keyof typeof VERDICT, target: string): string {
+  const todo = {
+    issuer_unknown: `: ${NAME_ISSUER}`,
+    unlisted: ': pass the list that names its key, in a trust file or with --mirror',
+  };
+  const tail = verdict in todo ? todo[verdict as keyof typeof todo] : '';
+  return `${VERDICT[verdict]}  ${target}${tail}`;
+}
 
 const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   json: 'readable',
@@ -71,65 +78,38 @@ const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set([
   'max_age',
 ]);
 
-const RECEIPT_VERDICT = {
-  verified: 'verified',
-  issuer_unknown: VERDICT.issuer_unknown,
-  unlisted: 'cannot be judged: no list of keys names its key',
-  failed: 'FAILED',
-} as const;
-
 export function receiptText({ verdict, receipt, checks }: ReceiptReport): string {
   const said = receipt === null ? [] : Object.entries(receipt);
   return printed([
-    `${RECEIPT_VERDICT[verdict]}  receipt`,
+    firstLine(verdict, 'receipt'),
     ...said.map(([name, value]) => `  ${name} ${value}`),
     ...checks.map(({ check, status, detail }) => `  ${STATUS[status]} ${check}: ${detail}`),
   ]);
 }
 
-export function bodyText(target: string, report: ProvenReport, { pinned }: Pinning): string {
+/** Six lines at most; with `verbose`, all checks behind them. */
+export function bodyText(
+  target: string,
+  report: ProvenReport,
+  { verbose = false, ...reader }: PlainReader & { readonly verbose?: boolean | undefined },
+): string {
+  const lines = plainLines(target, report, reader);
+  return printed(verbose ? [...lines, ...checkLines(report.checks)] : lines);
+}
+
+function checkLines(checks: readonly BodyCheck[]): string[] {
   const of = (status: BodyCheck['status']) =>
-    report.checks.filter((each) => each.status === status && !isNoise(each));
+    checks.filter((each) => each.status === status && !isNoise(each));
   const broken = new Set(of('fail').map(({ check }) => check));
   const shown = ({ check, detail }: BodyCheck): string => {
     if (SAYS_ITSELF.has(check)) return detail;
     return broken.has(check) ? 'the rest of it passed' : SHOWN[check];
   };
-  return printed([
-    `${bodyVerdict(report)}  ${target}`,
-    ...aboutLines(report.about),
+  return [
     ...some(of('fail').map(checkLine)),
     ...grouped(of('pass'), shown),
     ...grouped(of('not_applicable'), ({ detail }) => detail),
-    issuerLine(report.issuer, pinned),
-  ]);
-}
-
-const QUOTED_MAX = 600;
-
-function aboutLines(about: BodyAbout | null): string[] {
-  if (about === null) return [];
-  const { subject, fact, answers, observed_at, time_of, retrieved_at } = about;
-  const rows = [
-    ['subject', subject],
-    ['fact', fact],
-    ['answers', answers],
-    [
-      'observed',
-      observed_at === null ? null : `${observed_at} (${TIME_OF[time_of]}${ageText(about)})`,
-    ],
-    ['retrieved', retrieved_at],
-  ] as const;
-  return rows.flatMap(([name, text]) => {
-    if (text === null) return [];
-    const quoted = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)} …` : text;
-    return [`  ${name.padEnd(9)}  ${quoted}`];
-  });
-}
-
-function ageText({ age_hours: age }: BodyAbout): string {
-  if (age === null) return '';
-  return age < 0 ? ', still to come by your clock' : `, ${age} h ago by your clock`;
+  ];
 }
 
 /** Bodies choose their own words: nothing of them may steer a terminal or pretend to be a line. */
@@ -141,16 +121,6 @@ export function printed(lines: readonly string[]): string {
     ),
   );
   return `${plain.join('\n')}\n`;
-}
-
-function bodyVerdict(report: ProvenReport): string {
-  const { verdict, checks } = report;
-  const isPast = checks.some(({ check, status }) => check === 'anchor' && status !== 'pass');
-  if (verdict === 'unsigned' && isPast) return PAST;
-  const isSound = verdict === 'partly_verified' || verdict === 'issuer_unknown';
-  if (!isSound || coversContent(report)) return VERDICT[verdict];
-  const isProof = checks.some(({ check }) => check === 'inclusion');
-  return `${VERDICT[verdict]}, the ${isProof ? 'inclusion of its hash' : 'citation'} alone`;
 }
 
 /** Links of lineage have a check of their own, and a cover only tells when there is none. */
@@ -188,9 +158,9 @@ function some(lines: readonly string[]): string[] {
 
 /** Who signed, and that anybody could have where no issuer was pinned. */
 export function issuerLine(issuer: string | null, pinned: boolean): string {
-  if (issuer === null) return '  issuer: none is named';
-  if (pinned) return `  issuer: ${issuer}`;
-  return `  issuer not pinned: anybody can sign as ${issuer}; pass --issuer with the one that you learnt elsewhere`;
+  if (issuer === null) return '  It names no issuer';
+  if (pinned) return `  Signed by ${issuer}, of the issuer that you named`;
+  return `  Warning: signed by ${issuer}, whom you did not name: anybody can make a key`;
 }
 
 export function releaseText(
@@ -201,7 +171,7 @@ export function releaseText(
   const { head } = report;
   const isPublic = report.part?.isPublic === true && report.verdict !== 'failed';
   return printed([
-    `${VERDICT[report.verdict]}${isPublic ? ', the public part alone' : ''}  ${target}`,
+    firstLine(report.verdict, `${target}${isPublic ? ' (its public part only)' : ''}`),
     ...faultLines(report),
     ...(head === null ? [] : headLines(report, head)),
     ...evidenceLines(report.evidence),
@@ -237,6 +207,12 @@ function fetchedLines({ not_given: notGiven, ...facts }: FetchedFrom['facts']): 
   ];
 }
 
+/** Who else saw the log; that nobody is known to have is a warning. */
+export function witnessLines(witnessed: readonly Witnessed[]): string[] {
+  const nobody = `  Warning: its log is ${NOBODY} that you named: only its issuer says that everybody sees the same one`;
+  return witnessed.length === 0 ? [nobody] : witnessed.map((each) => `  ${witnessWords(each)}`);
+}
+
 function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head']>): string[] {
   const { bytes, ownTables, part, strayCount, strays, checked } = report;
   const megabytes = (bytes / 1e6).toFixed(1);
@@ -248,7 +224,7 @@ function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head'
     ...Object.entries(checked).map(
       ([name, count]) => `  ${String(count).padStart(9)}  ${COUNTED[name as Counted]}`,
     ),
-    ...report.witnessed.map((each) => `  ${witnessWords(each)}`),
+    ...witnessLines(report.witnessed),
     ...(report.keys === null ? [] : [`  ${report.keys}`]),
     ...(strayCount === 0
       ? []
@@ -270,13 +246,10 @@ export interface VerifyOutcome {
   readonly text: string;
 }
 
-/**
- * The exit code of a verdict: what nobody signed, or nobody knows who, or nothing shows to be logged, is not judged. A proof,
- * or a body of another issuer's form, is taken for what it is.
- */
+/** The exit code of a verdict, which is that of how it reads. */
 export function exitOf(verdict: ProvenVerdict): VerifyOutcome['exitCode'] {
-  if (verdict === 'partly_verified') return EXIT.verified;
-  return verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
+  const read = READ_AS[verdict];
+  return read === 'open' ? EXIT.undecided : EXIT[read];
 }
 
 export function jsonText(report: object): string {
@@ -286,7 +259,7 @@ export function jsonText(report: object): string {
 export function undecided(target: string, why: string, isJson: boolean): VerifyOutcome {
   const text = isJson
     ? jsonText({ target, verdict: 'undecided', reason: why })
-    : `cannot be judged  ${target}\n  ${why}\n`;
+    : `${READS.open}  ${target}: ${why}\n`;
   return { exitCode: EXIT.undecided, text };
 }
 

@@ -1,19 +1,20 @@
 import { BUILTIN } from '../contract/catalog/builtin.ts';
 import type { Catalog } from '../contract/catalog/catalog.ts';
-import { NOTE_CHARS_MAX, openNote } from '../contract/checkpoint.ts';
-import { withoutProof } from '../contract/citation.ts';
 import { messageOf } from '../contract/errors.ts';
+import { isContinued, type KeyHistory } from '../contract/key-history.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
 import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
-import { type BodyReport, canonicalHash } from './body-check.ts';
+import { canonicalHash } from './body-check.ts';
 import { type Demands, expectingProof, withDemands } from './demand-checks.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { type GivenKeys, givenCatalog, givenKeys } from './given-keys.ts';
 import { type Trusted, trustedBy } from './key-trust.ts';
 import { openChunks } from './plain-file.ts';
-import { type PolicyTrust, witnessWords } from './policy-check.ts';
+import type { PolicyTrust } from './policy-check.ts';
 import { parseMemory, remember } from './release-chain.ts';
+import { Faults } from './release-fault.ts';
+import { releaseKeys, releaseRoot } from './release-head.ts';
 import {
   bodyText,
   EXIT,
@@ -21,6 +22,7 @@ import {
   exitOf,
   type FetchedFrom,
   faultLines,
+  firstLine,
   issuerLine,
   jsonText,
   noRelease,
@@ -28,8 +30,8 @@ import {
   receiptText,
   releaseText,
   undecided,
-  VERDICT,
   type VerifyOutcome,
+  witnessLines,
 } from './report-text.ts';
 import { CLOCK_SKEW_MS } from './request-time.ts';
 import { isOfSigner } from './signed-head.ts';
@@ -42,17 +44,9 @@ export const INPUT_BYTES_MAX = 67_108_864;
 const STDIN = 0;
 /** Shorter than any receipt, and longer than the name of a file may be. */
 const RECEIPT_CHARS_MIN = 300;
-const ONLY_OF_BODIES =
-  '--catalog is about a body; a release is judged by the catalogue that it carries';
-const DEMANDS_OF_BODIES = '--expect and --max-age are about a body; name the file of one';
-const PROOF_OF_BODIES = '--proof and --write-proof are about a body; name the file of one';
-const NO_PROOF_THERE =
-  'it came without a proof; buy it without proof=0, or leave --write-proof out';
+const EXPECT_OF_BODIES = '--expect is about a body or a receipt; name the file of one';
 const ONLY_OF_RECEIPTS =
-  '--body and --payer are about a receipt; name its file, or pass the value of its header';
-const NOT_OF_RECEIPTS =
-  '--max-age, --catalog and --write-proof are about a body; leave them out for a receipt';
-const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
+  '--body is about a receipt; name its file, or pass the value of its header';
 
 export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs'>, PolicyTrust {
   /** The catalogue of the publisher: its file beside `release.json`, or a release folder. */
@@ -63,15 +57,15 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   readonly root?: readonly string[];
   /** The file of the body that a receipt is for. */
   readonly body?: string;
-  /** Who must have paid by a receipt. */
-  readonly payer?: string;
+  /** A list of issuer keys that the reader keeps. */
+  readonly list?: KeyHistory | undefined;
   /** A list of issuer keys; or a release, data or mirror folder, or a saved site, with its list and its log. */
   readonly keys?: string;
+  /** The log that a proof has to be of. */
+  readonly origin?: string | undefined;
   readonly json?: boolean;
-  /** Whether a body that is not proven to be in the log fails, or is taken; by default it cannot be judged. */
-  readonly proof?: boolean;
-  /** Takes the proof that came with a body which holds. */
-  readonly writeProof?: (proof: string) => void;
+  /** Whether the checks are listed below what they amount to. */
+  readonly verbose?: boolean | undefined;
   readonly disk?: Disk;
   readonly readStdin?: () => Uint8Array | Promise<Uint8Array>;
   readonly progress?: (step: VerifyProgress) => void;
@@ -89,7 +83,8 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
 export interface MemoryFile {
   /** Null when there is no file yet. */
   readonly text: string | null;
-  save(text: string): void;
+  /** Takes the next text, and the list of keys of the release that was verified, where it has one. */
+  save(text: string, keys?: KeyHistory): void;
 }
 
 /** `verify FILE|DIR|-`: judges one target and says so in words or in JSON. */
@@ -100,8 +95,9 @@ export async function runVerify(
   const { issuer, root, disk = nodeDisk, json: isJson = false } = options;
   try {
     const pinned = trustedBy(issuer, root);
+    const { list: keys } = options;
     const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, pinned);
-    const trusted: Trust = { ...pinned, ...given };
+    const trusted: Trust = { ...pinned, ...given, ...newerKeys(keys, given.keys) };
     const value = target.length < RECEIPT_CHARS_MIN ? null : receiptIn(target);
     if (value !== null) return judgeReceipt(value, trusted, options);
     if (target === '-') return await judgeFile(target, trusted, options);
@@ -111,7 +107,6 @@ export async function runVerify(
     if (why === null) return await judgeFolder(target, trusted, options);
     const isBody = !['folder', undefined].includes(disk.entry(target)?.kind);
     if (!isBody) return undecided(target, why, isJson);
-    if (options.memory !== undefined) return undecided(target, ONLY_OF_RELEASES, isJson);
     return await judgeFile(target, trusted, options);
   } catch (error) {
     return undecided(target, messageOf(error), isJson);
@@ -121,18 +116,24 @@ export async function runVerify(
 /** A body does not carry the list that root keys vouch for. */
 function requireList({ roots, keys }: Trust): void {
   if (roots === undefined || keys !== undefined) return;
-  throw new RangeError(
-    'Cannot judge it by root keys alone: they vouch for a list of keys; pass it with --keys',
-  );
+  throw new RangeError('Cannot judge it by root keys alone: they vouch for a list of keys');
 }
 
-/** Why options that concern a body alone cannot be passed for a release; null where none is. */
-export function misuseOfFolder(options: VerifyCommandOptions): string | null {
-  const { catalog, expect, maxAgeMs, proof, writeProof, body, payer } = options;
-  if (body !== undefined || payer !== undefined) return ONLY_OF_RECEIPTS;
-  if (catalog !== undefined) return ONLY_OF_BODIES;
-  if (proof === true || writeProof !== undefined) return PROOF_OF_BODIES;
-  return expect === undefined && maxAgeMs === undefined ? null : DEMANDS_OF_BODIES;
+/** Why options that concern a body or a receipt alone cannot be passed for a release; null where none is. */
+export function misuseOfFolder({ expect, body }: VerifyCommandOptions): string | null {
+  if (body !== undefined) return ONLY_OF_RECEIPTS;
+  return expect === undefined ? null : EXPECT_OF_BODIES;
+}
+
+/** The newer of two lists of one issuer; throws a RangeError where neither goes on from the other. */
+export function newerKeys(one: KeyHistory | undefined, other: KeyHistory | undefined) {
+  const keys = one ?? other;
+  if (one === undefined || other === undefined) return keys === undefined ? {} : { keys };
+  if (isContinued(one, other)) return { keys: other };
+  if (isContinued(other, one)) return { keys: one };
+  throw new RangeError(
+    'Cannot use the list of keys of --mirror: a fork, which does not go on from the list of the trust file',
+  );
 }
 
 type Trust = Trusted & GivenKeys;
@@ -142,7 +143,18 @@ async function judgeFolder(
   trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const { memory, now, json, readStdin, issuer, root, keys: _, catalog: __, ...rest } = options;
+  const {
+    memory,
+    now,
+    json,
+    readStdin,
+    issuer,
+    root,
+    keys: _,
+    list: __,
+    catalog: ___,
+    ...rest
+  } = options;
   const known = memory === undefined ? null : parseMemory(memory.text);
   const found = rest.fetched?.faults ?? [];
   const report = await verifyRelease(target, {
@@ -167,6 +179,7 @@ async function judgeFolder(
         checkpoint,
         ...(seenKeys === null ? {} : { keys: seenKeys }),
       }),
+      keysOfRelease(target, trusted),
     );
   }
   const pinned = trusted.trust !== 'any';
@@ -175,8 +188,17 @@ async function judgeFolder(
     const machine = { target: shown, issuer_pinned: pinned, stale, ...report };
     return { exitCode, text: jsonText(facts === undefined ? machine : { ...machine, ...facts }) };
   }
-  const note = stale === null ? '' : `cannot be judged  ${shown}\n  ${stale}\n`;
-  return { exitCode, text: note + releaseText(shown, report, { pinned, facts }) };
+  // What is stale is not verified, whatever holds of it.
+  if (exitCode === EXIT.undecided && report.verdict === 'verified')
+    return undecided(shown, stale ?? '', false);
+  return { exitCode, text: releaseText(shown, report, { pinned, facts }) };
+}
+
+/** The list of a release that was verified, or the newer one of its reader. */
+function keysOfRelease(target: string, trusted: Trust): KeyHistory | undefined {
+  const faults = new Faults();
+  const root = releaseRoot(nodeDisk, target, faults);
+  return root === null ? undefined : releaseKeys({ ...trusted, disk: nodeDisk, root, faults }).keys;
 }
 
 /** Why a release may be frozen or backdated, or (if it is to be remembered) is dated in the future; null for none of these. */
@@ -209,53 +231,31 @@ async function judgeFile(
     return undecided(target, UNSIGNED_CSV, options.json === true);
   const receipt = receiptIn(saved);
   if (receipt !== null) return judgeReceipt(receipt, trusted, options);
-  if (options.body !== undefined || options.payer !== undefined)
-    return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
+  if (options.body !== undefined) return undecided(target, ONLY_OF_RECEIPTS, options.json === true);
   const body = bodyOfText(saved);
-  const { now, policy } = options;
+  const { now, policy, origin } = options;
   const catalog = catalogFor(body, trusted, options);
-  const proof = options.proof === true ? 'demanded' : 'noted';
-  const judged = verifyBody(body, { ...trusted, now, policy, catalog, proof });
+  const judged = verifyBody(body, { ...trusted, now, policy, origin, catalog, proof: 'noted' });
   const demanded = withDemands(judged, body, { ...options, catalog: catalog ?? BUILTIN });
-  const report = options.proof === undefined ? expectingProof(demanded, options.expect) : demanded;
-  if (!writtenProof(body, report, options)) {
-    return undecided(target, NO_PROOF_THERE, options.json === true);
-  }
+  const report = expectingProof(demanded, options.expect);
   const pinned = trusted.trust !== 'any';
   const exitCode = exitOf(report.verdict);
-  const text =
-    options.json === true
-      ? jsonText({ target, exit_code: exitCode, issuer_pinned: pinned, ...report })
-      : bodyText(target, report, { pinned });
+  const { issuer: issuers = [], verbose, json = false } = options;
+  const text = json
+    ? jsonText({ target, exit_code: exitCode, issuer_pinned: pinned, ...report })
+    : bodyText(target, report, { pinned, issuers, now, verbose });
   return { exitCode, text };
-}
-
-/** Writes the proof of a body that holds, if asked to; false if there is none to write. */
-function writtenProof(
-  body: JsonValue,
-  { checks }: Pick<BodyReport, 'checks'>,
-  { writeProof }: Pick<VerifyCommandOptions, 'writeProof'>,
-): boolean {
-  const isProven = checks.some(({ check, status }) => check === 'logged' && status === 'pass');
-  if (writeProof === undefined || checks.some(({ status }) => status === 'fail')) return true;
-  const { proof } = withoutProof(body);
-  if (!isProven || typeof proof !== 'string') return false;
-  writeProof(proof);
-  return true;
 }
 
 /** Judges the receipt of a sale; without a list of keys the verdict stays open. */
 function judgeReceipt(
   jws: string,
   trusted: Trust,
-  { body, payer, expect, disk = nodeDisk, json = false, ...rest }: VerifyCommandOptions,
+  { body, expect, disk = nodeDisk, json = false }: VerifyCommandOptions,
 ): VerifyOutcome {
-  const { maxAgeMs, catalog, writeProof } = rest;
-  if ([maxAgeMs, catalog, writeProof].some((given) => given !== undefined))
-    return undecided('receipt', NOT_OF_RECEIPTS, json);
   const delivered = body === undefined ? undefined : readAll(disk.named(body), INPUT_BYTES_MAX);
   requireList(trusted);
-  const report = verifyReceipt(jws, trusted, { body: delivered, expect, payer });
+  const report = verifyReceipt(jws, trusted, { body: delivered, expect });
   const { verdict } = report;
   const exitCode = verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
   const machine = { target: 'receipt', exit_code: exitCode, ...report };
@@ -273,32 +273,34 @@ function catalogFor(
   const signer = signerOf(body);
   if (isOfSigner(given.head, signer, trusted.keys)) return given.catalog;
   throw new RangeError(
-    `Cannot use "${path}" of --catalog: of ${given.head.issuer_did}, and the body is signed by ${signer ?? 'nobody'}`,
+    `Cannot use the catalogue of "${path}": of ${given.head.issuer_did}, and the body is signed by ${signer ?? 'nobody'}`,
   );
 }
 
-/** `verify --log DIR`: judges the whole log of a release, and that it grew from a checkpoint that was seen before. */
+/** `verify --log DIR`: judges the whole log of a release, and that it grew from the checkpoints that were seen before. */
 export function runVerifyLog(
   target: string,
   options: PolicyTrust & {
     issuer?: readonly string[];
     root?: readonly string[];
+    /** A list of issuer keys that the reader keeps. */
+    list?: KeyHistory | undefined;
     /** A list of issuer keys, or a release folder with one; it may know of a revocation that the release hides. */
     keys?: string;
     json?: boolean;
-    /** File of a checkpoint that was saved before. */
-    since?: string;
+    /** The signed note of a checkpoint that was seen before. */
+    since?: string | undefined;
     disk?: Disk;
   },
 ): VerifyOutcome {
   const { issuer, root, since, disk = nodeDisk, json: isJson = false, policy, now } = options;
   try {
     const trusted = trustedBy(issuer, root);
-    const { keys } = options.keys === undefined ? {} : givenKeys(disk, options.keys, trusted);
-    const seen = since === undefined ? undefined : noteIn(since, disk);
+    const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, trusted);
+    const { keys } = newerKeys(options.list, given.keys);
     const why = noRelease(disk, target);
     if (why !== null) return undecided(target, why, isJson);
-    const report = verifyLog(target, { ...trusted, keys, policy, now, since: seen, disk });
+    const report = verifyLog(target, { ...trusted, keys, policy, now, since, disk });
     const pinned = trusted.trust !== 'any';
     const text = isJson
       ? jsonText({ target, issuer_pinned: pinned, ...report })
@@ -309,24 +311,14 @@ export function runVerifyLog(
   }
 }
 
-function noteIn(file: string, disk: Disk): string {
-  if (disk.entry(file) === null)
-    throw new RangeError(`Cannot read "${file}" of --since: no such file`);
-  const note = decodeUtf8(readAll(disk.named(file), NOTE_CHARS_MAX));
-  if (openNote(note) !== null) return note;
-  throw new RangeError(
-    `Cannot use "${file}" of --since: not the signed note of a checkpoint; save /log/checkpoint as it is`,
-  );
-}
-
 function logText(target: string, report: LogReport, pinned: boolean): string {
   return printed([
-    `${VERDICT[report.verdict]}  log of ${target}`,
+    firstLine(report.verdict, `log of ${target}`),
     ...faultLines(report),
     `  ${report.entries} entries hashed again`,
     `  ${report.records} published record hashes found in the index of what was taken in`,
     `  timestamps: ${report.anchors.confirmed} lead to a Bitcoin block (headers not checked), ${report.anchors.pending} pending`,
-    ...report.witnessed.map((each) => `  ${witnessWords(each)}`),
+    ...witnessLines(report.witnessed),
     ...report.strays.slice(0, 1).map((stray) => `  note: nothing reads ${stray}`),
     ...evidenceLines(report.evidence),
     issuerLine(report.head?.issuer_did ?? null, pinned),

@@ -37,7 +37,7 @@ import {
 } from './known-hashes.ts';
 import { type LogSource, logSource } from './log-tiles-check.ts';
 import { type PolicyTrust, pastRelease, type Witnessed } from './policy-check.ts';
-import { checkChain, checkSeen, keysSeenIn, type SeenRelease, seenOf } from './release-chain.ts';
+import { checkChain, checkSeen, keysSeenIn, seenOf } from './release-chain.ts';
 import {
   type Counted,
   count,
@@ -52,6 +52,7 @@ import type { ShareResult } from './share-check.ts';
 import { checkStatements } from './statements-check.ts';
 import { StoredBodies } from './stored-bodies.ts';
 import { isStrictSignature } from './strict-signature.ts';
+import type { SeenRelease } from './trust-file.ts';
 import { checkLog } from './verify-log.ts';
 import { inlinePool, type VerifyPool, workerPool } from './verify-pool.ts';
 

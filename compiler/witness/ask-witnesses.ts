@@ -63,7 +63,7 @@ export async function askWitnesses(data: string, policy: LogPolicy, by: AskBy): 
   const log = askedLog(data);
   if (policy.witnesses.length === 0) {
     throw new RangeError(
-      'Cannot ask witnesses: the policy names none; add one with "signalpress witness add"',
+      'Cannot ask witnesses: the list names none. That of this package is empty, since no public witness is known that takes every log: agree with one, then "signalpress witness add"',
     );
   }
   const { origin, size } = log.signed;

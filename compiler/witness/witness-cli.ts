@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { policyFile } from '../commands/ask-after.ts';
 import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
 import { systemClock } from '../fetch/clock.ts';
+import { PACKAGE_LIST, policyFile } from './witness-list.ts';
 
 interface AskFlags {
   readonly data: string;
-  readonly policy: string;
+  readonly policy?: string;
 }
 
-interface AddFlags extends AskFlags {
+interface AddFlags extends Required<AskFlags> {
   readonly key: string;
 }
 
@@ -29,7 +29,10 @@ export function defineWitness(witness: Command, settings: CommandSettings): void
   witness
     .command('ask')
     .description('have witnesses cosign the log of the current release, and publish what they sign')
-    .requiredOption('--policy <file>', 'a policy that says where each witness is asked')
+    .option(
+      '--policy <file>',
+      'a list or policy that says where each witness is asked (default: the list of this package)',
+    )
     .option('--data <folder>', 'folder of releases', dataFolder(settings))
     .action((flags: AskFlags) => runAsk(flags, settings));
 }
@@ -51,7 +54,10 @@ async function runAdd(
 }
 
 /** A witness that does not answer is named; the exit code says whether the policy is met. */
-async function runAsk({ data, policy }: AskFlags, settings: CommandSettings): Promise<void> {
+async function runAsk(
+  { data, policy = PACKAGE_LIST }: AskFlags,
+  settings: CommandSettings,
+): Promise<void> {
   const { askText, askWitnesses } = await import('./ask-witnesses.ts');
   const { now, print, exit } = settings;
   const report = await askWitnesses(data, policyFile(policy), {

@@ -18,7 +18,9 @@ import { JOURNAL_NAME } from '../journal/journal-file.ts';
 import { journalFacts } from '../journal/with-journal.ts';
 import { relayerKey } from '../money/address.ts';
 import { clockFailure } from '../money/clock-guard.ts';
+import { logTip } from '../release/log-tip.ts';
 import { refuseOlder } from '../release/newest-served.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
 import { subscriptionWarnings } from '../release/release-source.ts';
 import {
   type Examined,
@@ -105,11 +107,23 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
   const remedy = 'check the run that publishes; the old release is served until then';
   if (isStale(head, clock()))
     findings.push(warning(`the release promised a newer one by ${head.valid_until}`, remedy));
+  findings.push(...(await witnessFindings(release)));
   // The release may name a public address where no setting does.
   const place = { ...config, baseUrl: config.baseUrl ?? head.base_url };
   const fault = settlementOf(config) === 'test' ? testPaymentsFault(place) : null;
   if (fault !== null) findings.push(failed(fault, 'correct the setting that it names'));
   return findings;
+}
+
+/** Whether anybody but the issuer signed the log: else it could show each reader another one. Nothing of a log that cannot be read. */
+async function witnessFindings(release: ReleaseIndex): Promise<Finding[]> {
+  const tip = await logTip(release).catch(() => null);
+  if (tip === null) return [];
+  const { note, signed } = tip.proof;
+  const names = note.signatures.map(({ name }) => name).filter((name) => name !== signed.origin);
+  if (names.length > 0) return [ok(`the log is cosigned by ${[...new Set(names)].join(', ')}`)];
+  const why = 'nobody witnesses the log: only its issuer says that everybody sees the same one';
+  return [warning(why, 'run "signalpress witness ask", or compile with --witnesses')];
 }
 
 /** Reads the journal, also beside the gatekeeper that writes it: whether it is whole, and what is open. */

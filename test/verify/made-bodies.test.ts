@@ -24,7 +24,7 @@ describe('verifyBody()', () => {
 
 describe.skipIf(!hasPython)('signalpress_verify.py (skipped without python3)', () => {
   const cases = madeCases();
-  const found = hasPython ? pythonOn(cases, folder) : [];
+  const found = hasPython ? pythonOn(cases) : [];
 
   it.each(cases.map((each, at) => [each.name, each, at] as const))(
     'I62: says of %s what FORMAT.md says',

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { defined } from '../../compiler/contract/defined.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import type { MadeCase, MadeReader } from './made-cases.ts';
@@ -33,34 +33,34 @@ export function pythonVerdicts(
   return allOf(bodies, judgedByPython([...flags, '--lines', '-'], bodies.join('\n')));
 }
 
-/** What it says of texts with a reader each; lists of keys are files in a folder, as are texts of several lines. */
-export function pythonOn(cases: readonly MadeCase[], folder: string): PythonVerdict[] {
-  const file = (name: string, text: string): string => {
-    writeFileSync(join(folder, name), text);
-    return join(folder, name);
-  };
-  const groups = new Map<string, number[]>();
-  for (const [at, { name: _, text: _text, verdict: _verdict, ...reader }] of cases.entries()) {
-    const key = JSON.stringify(reader);
-    groups.set(key, [...(groups.get(key) ?? []), at]);
-  }
-  const found: PythonVerdict[] = [];
-  for (const [key, places] of groups) {
-    const reader: MadeReader = JSON.parse(key);
-    const list = reader.keys === undefined ? [] : ['--keys', file('keys.json', reader.keys)];
-    const paths = places.map((at) => file(`body-${at}`, cases[at]?.text ?? ''));
-    const verdicts = allOf(paths, judgedByPython([...flagsOf(reader), ...list, ...paths]));
-    for (const [at, place] of places.entries()) found[place] = verdicts[at] as PythonVerdict;
-  }
-  return found;
+const PROGRAM = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from signalpress_verify import Reader, instant, judge, read_keys, read_request, read_witness
+for line in sys.stdin:
+    given = json.loads(line)
+    expect, keys = given.get("expect"), given.get("keys")
+    reader = Reader(given.get("issuers", []), instant(given["now"], "now"), keys and read_keys(keys.encode("utf-8")),
+                    tuple(map(read_witness, given.get("witnesses", []))), expect and read_request(expect),
+                    not given.get("noProof", False))
+    print(json.dumps(judge(given["text"].encode("utf-8"), reader)._asdict()))
+`;
+
+/** What it says of texts with a reader each. */
+export function pythonOn(cases: readonly MadeCase[]): PythonVerdict[] {
+  const lines = cases.map((one) => `${JSON.stringify({ now: isoTime(Date.now()), ...one })}\n`);
+  const options = { input: lines.join(''), encoding: 'utf8', maxBuffer: 2 ** 28 } as const;
+  const args = ['-c', PROGRAM, dirname(PYTHON_JUDGE)];
+  const { stdout, stderr } = spawnSync('python3', args, options);
+  const told = stdout.split('\n').filter((line) => line !== '');
+  if (told.length !== cases.length) throw new Error(`Cannot judge with Python: ${stderr}`);
+  return told.map((line) => JSON.parse(line));
 }
 
-function flagsOf({ issuers = [], now, witnesses = [], expect, noProof }: MadeReader): string[] {
+function flagsOf({ issuers = [], now, noProof }: MadeReader): string[] {
   return [
     ...issuers.flatMap((did) => ['--issuer', did]),
     ...(now === undefined ? [] : ['--now', now]),
-    ...witnesses.flatMap((key) => ['--witness', key]),
-    ...(expect === undefined ? [] : ['--expect', expect]),
     ...(noProof === true ? ['--no-proof'] : []),
   ];
 }

@@ -55,6 +55,7 @@ export class InventedWitness {
 
 /** A proof whose checkpoint has another note. */
 export function withNote(proof: string, change: (note: string) => string): string {
-  const { index, hashes, checkpoint } = parseTlogProof(proof);
-  return formatTlogProof({ index, hashes, checkpoint: change(checkpoint) });
+  const { index, hashes, checkpoint, extra } = parseTlogProof(proof);
+  const more = extra === undefined ? {} : { extra };
+  return formatTlogProof({ index, hashes, checkpoint: change(checkpoint), ...more });
 }

@@ -19,8 +19,8 @@ from signalpress_answers import (WAIT_S_MAX, ClientError, PendingPayment, accept
                                  buyer_question, check_offer, digest_of, is_address, is_for, json_of, judged_basket,
                                  judged_body, parsed, parts_of, receipt_of, refusal, seconds, signed_by, url_of, usd)
 from signalpress_http import http_get
-from signalpress_verify import (CORE_COLUMNS, SERIES, SERIES_COLUMNS, Reader, Refused, Verdict, judge, read_keys, target_of,
-                                usable_key)
+from signalpress_verify import (CORE_COLUMNS, SERIES, SERIES_COLUMNS, Reader, Refused, Verdict, judge, read_keys,
+                                read_trust, target_of, usable_key)
 
 MAX_USD = "0.10"
 ANSWER_TIMEOUT_S = 90
@@ -79,12 +79,16 @@ class Purchase(NamedTuple):
     payment: PendingPayment
 
 
+def as_bytes(text):
+    return text.encode("utf-8") if isinstance(text, str) else text
+
 class SignalpressClient:
     """Calls of one service; a misused call raises ValueError, one without a result a ClientError.
 
     base_url   public address of the service
     issuer     did:key whose signatures are trusted; learn it from a source of your own
     keys       text of the issuer's keys.json: which keys follow that one, when each stopped, and which were revoked
+    trust      in place of both: text of a signalpress.trust
     wallet     needed to buy: `address` and `sign_typed_data`, as of eth_account; with `sign_message` it also signs in where
                a service wants to see who paid
     max_usd    cap of a call in decimal USD
@@ -94,15 +98,19 @@ class SignalpressClient:
     clock      seconds since 1970
     """
 
-    def __init__(self, base_url, issuer, wallet=None, max_usd=MAX_USD, networks=tuple(NETWORKS),
+    def __init__(self, base_url, issuer=None, wallet=None, max_usd=MAX_USD, networks=tuple(NETWORKS),
                  on_signed=lambda payment: None, get=http_get, wait=time.sleep, clock=time.time,
-                 timeout_s=ANSWER_TIMEOUT_S, keys=None):
+                 timeout_s=ANSWER_TIMEOUT_S, keys=None, trust=None):
         try:
-            usable_key(issuer)
-            listed = None if keys is None else read_keys(keys.encode("utf-8") if isinstance(keys, str) else keys)
-            self._trusting = Reader([issuer], 0, listed)
+            listed = None if keys is None else read_keys(as_bytes(keys))
+            if trust is not None and (issuer, keys) != (None, None):
+                raise Refused("the trust file names both")
+            trusted = {"issuers": [issuer], "keys": listed} if trust is None else read_trust(as_bytes(trust))
+            for did in trusted["issuers"]:
+                usable_key(did)
+            self._trusting = Reader(now=0, **trusted)
         except Refused as error:
-            raise ValueError("Cannot make a client: issuer or keys: %s" % error) from error
+            raise ValueError("Cannot make a client: issuer, keys or trust: %s" % error) from error
         unknown = [name for name in networks if name not in NETWORKS]
         if unknown:
             raise ValueError("Cannot pay on %r: known networks are %s" % (unknown[0], ", ".join(NETWORKS)))
@@ -329,7 +337,8 @@ class SignalpressClient:
             is_table = text.startswith(",".join(columns) + "\r\n")
             body, report, fault = None, None, None if is_table else "the table does not have the columns of a series"
         else:
-            target, reader = payment.url[len(self._root):], self._reader()
+            # What was paid for is taken whatever its age.
+            target, reader = payment.url[len(self._root):], self._reader()._replace(max_age_ms=None)
             found = (judged_body(target, answer.data, payment, reader) if payment.body is None
                      else judged_basket(answer.data, payment, reader))
             body, report, fault = found

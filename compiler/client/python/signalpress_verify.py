@@ -4,7 +4,7 @@
 A second implementation of compiler/contract/FORMAT.md, written from that text: strict JSON, canonical bytes, citation,
 content hash, record hashes, words of time, the chain of a series, the proof of the log, and keys. No server is asked.
 
-Exit codes: 0 verified or partly verified, 1 failed, 2 cannot be judged: of an unknown issuer, not signed, not readable,
+Exit codes: 0 verified, or its citation only; 1 failed; 2 cannot be judged: of an unknown issuer, not signed, not readable,
 not proven, or of a key of the past. Keys under a root, blocks of time stamps and the log itself: signalpress verify.
 """
 
@@ -626,6 +626,7 @@ def check_proof(body, proof, reader):
     origin, size, root = stated_tree(note.text)
     if origin != re.sub(r"^[a-z]+://", "", base_of(citation)).rstrip("/") + "/log":
         raise Refused("_proof: of the log %r, which is not that of the body" % origin)
+    refuse_if(reader.log not in (None, origin), "_proof: of the log %r, and you named %r" % (origin, reader.log))
     entry_bytes, place, path = opened_extra(extra)
     if not leads_to(root, sha256(b"\x00" + entry_bytes), index, size, hashes):
         raise Refused("_proof: the entry is not in the log")
@@ -697,6 +698,39 @@ def read_witness(text):
     if data[0] != WITNESS_KEY or key_hash(name, WITNESS_KEY, data[1:]).hex() != found.group(2) or not is_usable(data[1:]):
         raise Refused("no usable key of a witness, or its hash is not that of its name and key")
     return name, data[1:]
+
+TRUST = {"format", "url", "issuers", "roots", "log", "witnesses", "max_age_hours", "keys", "seen"}
+
+def read_trust(data):
+    """What a reader has to be given of a file that `signalpress trust init` wrote, by name."""
+    refuse_if(len(data) > 4 * LIST_BYTES_MAX, "the trust file is too long")
+    try:
+        given = parse(data)
+        if set(given) != TRUST or given["format"] != "signalpress-trust/1":
+            raise Refused("the trust file has not exactly the members of one")
+        refuse_if(given["roots"] or not given["issuers"], "the trust file names no issuer; judge with signalpress verify")
+        hours, keys = given["max_age_hours"], given["keys"]
+        return {"issuers": [usable_key(did) and did for did in given["issuers"]], "log": given["log"].split("+")[0],
+                "keys": None if keys is None else read_keys(canonical_bytes(keys)),
+                "witnesses": demanded_witnesses(given["witnesses"]),
+                "max_age_ms": None if hours is None else float(hours) * HOUR_MS}
+    except MALFORMED as error:
+        raise Refused("the trust file is malformed: %r" % error) from error
+
+def demanded_witnesses(lines):
+    """The witnesses of a tlog-policy that demands all of them, or nobody."""
+    named, groups, quorum = {}, {}, "none"
+    for word, *rest in filter(None, (line.split() for line in lines)):
+        if word == "witness":
+            named[rest[0]] = read_witness(rest[1])
+        elif word == "group":
+            groups[rest[0]] = rest[2:] if rest[1] in ("all", str(len(rest[2:]))) else []
+        elif word == "quorum":
+            quorum = rest[0]
+    names = [] if quorum == "none" else groups.get(quorum, [quorum])
+    if any(name not in named for name in names) or (quorum != "none" and not names):
+        raise Refused("its quorum is not a group of all of some witnesses; judge it with signalpress verify")
+    return tuple(named[name] for name in names)
 
 
 # ---- series, also as signed CSV: section 6 ------------------------------------------------------------------------
@@ -792,7 +826,7 @@ def read_keys(data):
     refuse_if(len(data) > LIST_BYTES_MAX, "the list of keys is longer than %d bytes" % LIST_BYTES_MAX)
     given = parse(data)
     if isinstance(given, dict) and ("roots" in given or given.get("format") == "signalpress-keys/2"):
-        raise Refused("root keys stand above this list; judge it with signalpress verify --keys")
+        raise Refused("root keys stand above this list; judge it with signalpress verify")
     try:
         return checked_keys(given)
     except MALFORMED as error:
@@ -866,6 +900,7 @@ def check_rotation(rotation, old):
 class Reader(NamedTuple):
     """What a body is judged by: trusted DIDs, the clock in milliseconds since 1970, and what read_keys, read_witness and
     read_request answer. Without an issuer nothing is verified; without needs_proof a body is taken without its proof.
+    log is the origin of the log that a proof has to be of, max_age_ms the longest age of an observation.
     """
     issuers: list
     now: int
@@ -873,6 +908,8 @@ class Reader(NamedTuple):
     witnesses: tuple = ()
     expect: Optional[str] = None
     needs_proof: bool = True
+    log: Optional[str] = None
+    max_age_ms: Optional[float] = None
 
     def listed(self):
         return [] if self.keys is None else self.keys["keys"]
@@ -1011,8 +1048,9 @@ def is_in_interval(cutoff, body):
 
 # What holds for an issuer that somebody named, all of it, or the citation alone.
 SOUND = ("verified", "partly_verified")
-WORDS = {"failed": "FAILED", "unsigned": "not signed", "undecided": "cannot be judged",
-         "issuer_unknown": "consistent, issuer unknown", "partly_verified": "partly verified"}
+# Three words for a person, as signalpress verify has them.
+WORDS = {"verified": "verified", "partly_verified": "verified: its citation only", "failed": "failed"}
+OPEN, NAME_ISSUER = "cannot be judged", ": name the issuer that you trust, with --issuer or --trust"
 
 class Verdict(NamedTuple):
     """verified, partly_verified, issuer_unknown, undecided, unsigned or failed; why, and what a body that holds is about."""
@@ -1077,6 +1115,8 @@ def judge_body(value, reader):
     if reader.expect is not None:
         check_expected(value, reader.expect)
         said.append("it answers the request that was expected")
+    if reader.max_age_ms is not None:
+        check_age(citation, reader)
     doubt = key_doubt(citation, proof, reader)
     refuse_if(proof is None and reader.witnesses, "_proof: missing, so that no witness of yours saw it")
     if is_own and proof is None and reader.needs_proof:
@@ -1087,6 +1127,12 @@ def judge_body(value, reader):
     about = {"subject": citation.get("claim"), "fact": citation["fact"], "observed_at": citation["source"]["published_at"],
              "retrieved_at": citation["retrieved_at"], "answered_at": None if at is None else iso(at)}
     return Verdict(verdict, "; ".join(said), about)
+
+def check_age(citation, reader):
+    """What was observed is as young as the reader demands; only a citation of this format signs when that was."""
+    at = milliseconds(citation["source"]["published_at"]) if "claim" in citation else None
+    if at is None or not -SKEW_MS <= reader.now - at <= reader.max_age_ms:
+        raise Refused("observed at %s, which is older than you allow, or still to come" % citation["source"]["published_at"])
 
 def check_issuer(citation, reader):
     """The key is one that the reader trusts, and nothing was collected after it ended or was revoked."""
@@ -1157,10 +1203,8 @@ def main():
     option("--lines", action="append", default=[], help="a file with one body a line; - for standard input")
     option("--issuer", action="append", default=[], type=usable(lambda did: usable_key(did) and did),
            help="a did:key that you trust, may be repeated; without it nothing is verified")
-    option("--keys", type=usable(lambda path: read_keys(read(path))),
-           help="keys.json of the issuer: which keys follow, end, or are revoked")
-    option("--witness", action="append", default=[], type=usable(read_witness), metavar="NAME+HASH+KEY",
-           help="a witness that must have cosigned the proof; may be repeated")
+    option("--trust", type=usable(lambda path: read_trust(read(path))),
+           help="a file of `signalpress trust init`, in place of --issuer: issuer, keys, log, witnesses, longest age")
     option("--no-proof", action="store_true", help="take a body without its proof, which was asked for with proof=0")
     option("--expect", type=usable(read_request), help="the request that it has to answer, such as 'GET /gauge?signal_id=...'")
     option("--now", default=int(time.time() * 1000), type=usable(lambda text: instant(text, "--now")),
@@ -1169,7 +1213,10 @@ def main():
     given = parser.parse_args()
     if not given.body and not given.lines:
         parser.error("name the body to be judged")
-    reader = Reader(given.issuer, given.now, given.keys, tuple(given.witness), given.expect, not given.no_proof)
+    if given.trust and given.issuer:
+        parser.error("leave --issuer out: the trust file names it")
+    trusted = given.trust or {"issuers": given.issuer}
+    reader = Reader(now=given.now, expect=given.expect, needs_proof=not given.no_proof, **trusted)
     verdicts = {tell(name, judge(data, reader), given.json) for name, data in bodies_of(given)}
     sys.exit(1 if "failed" in verdicts else 0 if verdicts <= set(SOUND) else 2)
 
@@ -1190,7 +1237,8 @@ def tell(name, found, is_json):
         print(json.dumps(dict(found._asdict(), file=name)))
         return found.verdict
     about = [] if found.about is None else ["%-12s %s" % pair for pair in found.about.items() if pair[1] is not None]
-    lines = ["%s  %s" % (WORDS.get(found.verdict, found.verdict), name)] + ["  " + line for line in about + [found.detail]]
+    todo = NAME_ISSUER if found.verdict == "issuer_unknown" else ""
+    lines = ["%s  %s%s" % (WORDS.get(found.verdict, OPEN), name, todo)] + ["  " + line for line in about + [found.detail]]
     # Bodies choose their own words: nothing of them may steer a terminal or pretend to be a line.
     print("\n".join("".join(char if char.isprintable() else "\\u{%x}" % ord(char) for char in line) for line in lines))
     return found.verdict

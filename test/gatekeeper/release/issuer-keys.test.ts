@@ -207,12 +207,11 @@ describe('POST /verify after a rotation', () => {
         issuer,
         keys: list,
         json: true,
-        proof: false,
         readStdin: () => body,
       });
       return [verdict, is_issuer_record, JSON.parse(stated.text).verdict];
     };
-    expect(await outcome(AS_OF.replace('12:', '13:'))).toEqual(['unproven', true, 'verified']);
+    expect(await outcome(AS_OF.replace('12:', '13:'))).toEqual(['unproven', true, 'unproven']);
     const from = '2026-11-20T12:00:00.001Z';
     revokeKey({ data, seed: next, did: tinyKey(7).did, from, now: from });
     expect(await outcome(AS_OF.replace('12:', '14:'))).toEqual(['unsigned', false, 'unsigned']);

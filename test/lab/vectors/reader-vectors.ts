@@ -6,9 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Verification, verify } from '../../../compiler/client/verify.ts';
 import { isoTime } from '../../../compiler/contract/iso-time.ts';
+import { readKeyHistory } from '../../../compiler/contract/key-history.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
-import { receiptIn } from '../../../compiler/verify/verify-receipt.ts';
+import { trustedBy } from '../../../compiler/verify/key-trust.ts';
+import { isSignedBy } from '../../../compiler/verify/verify-citation.ts';
+import { receiptIn, verifyReceipt } from '../../../compiler/verify/verify-receipt.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import { trustText } from '../../verify/trust-text.ts';
 import { BODIES_NAME, type BodyVector, type BodyVectors, type ReaderCase, type ReaderDemands } from './body-vector.ts';
 
 interface Reading {
@@ -51,10 +55,15 @@ type Reader = ReaderDemands & { readonly issuers: readonly string[] };
 function reportOf(text: string, reader: Reader, now: number): Verification | null {
   const { issuers, roots = [], keys, expect, max_age_ms: maxAgeMs } = reader;
   const demandsProof = proofDemand(reader);
+  const list = keys === undefined ? null : (parseJson(keys) as unknown);
+  const whom =
+    roots.length === 0
+      ? { issuer: issuers, ...(list === null ? {} : { keys: list }) }
+      : { trust: trustText({ issuers: [...issuers], roots: [...roots], keys: list }) };
   const options = {
-    ...{ issuer: issuers, root: roots, now },
+    ...whom,
+    now,
     ...(demandsProof === null ? {} : { demandsProof }),
-    ...(keys === undefined ? {} : { keys: parseJson(keys) as unknown }),
     ...(expect === undefined ? {} : { expect }),
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   };
@@ -72,7 +81,13 @@ function proofDemand({ demands_proof = false }: ReaderDemands): boolean | null {
 
 async function commandOf(text: string, reader: Reader, now: number): Promise<string> {
   const { issuers, roots = [], keys, expect, max_age_ms: maxAgeMs, delivered, payer } = reader;
-  const proof = proofDemand(reader);
+  const receipt = receiptIn(text);
+  if (payer !== undefined && receipt !== null) {
+    // The command prints who paid, and leaves the comparison to its reader.
+    const list = keys === undefined ? {} : { keys: readKeyHistory(parseJson(keys), isSignedBy) };
+    const sale = { payer, expect, body: delivered === undefined ? undefined : Buffer.from(delivered) };
+    return verifyReceipt(receipt, { ...trustedBy(issuers, roots), ...list }, sale).verdict;
+  }
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-reader-'));
   const saved = (name: string, content: string): string => {
     writeFileSync(join(folder, name), content);
@@ -82,14 +97,15 @@ async function commandOf(text: string, reader: Reader, now: number): Promise<str
     const outcome = await runVerify('-', {
       ...{ issuer: issuers, root: roots, now, json: true },
       readStdin: () => Buffer.from(text),
-      ...(proof === null ? {} : { proof }),
       ...(keys === undefined ? {} : { keys: saved('keys.json', keys) }),
       ...(delivered === undefined ? {} : { body: saved('body.json', delivered) }),
-      ...(payer === undefined ? {} : { payer }),
       ...(expect === undefined ? {} : { expect }),
       ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
     });
-    return JSON.parse(outcome.text).verdict;
+    const { verdict } = JSON.parse(outcome.text) as { verdict: string };
+    // What comes without a proof is left open by the command, whatever the library is told to do with it.
+    const isTaken = proofDemand(reader) === false;
+    return verdict === 'unproven' ? (isTaken ? 'verified' : 'failed') : verdict;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -147,6 +147,7 @@ function trustSection({ issuer, asOf, keys }: IndexMaterial): Html {
 <div class="card"><h3>Release</h3><p id="release">As of <time datetime="${asOf}">${asOf}</time></p>
 <p class="soft">The number of the release, and whether it is served in time, say <a href="/healthz">/healthz</a>.</p></div>
 <div class="card"><h3>Transparency log</h3><p><a href="${LOG_URL}">Signed checkpoint</a>. Nothing that is in the log can be taken out or changed unnoticed.</p>
+<p id="witnesses"><strong>Witnessed by nobody</strong> when this page was made: only the issuer says that everybody sees the same log.</p>
 <p class="soft">Public time stamps of its roots: <a href="/gauge/anchor">/gauge/anchor</a>.</p></div></div>
 <h3>Keys</h3><div class="scroll" tabindex="0" role="region" aria-label="Keys"><table><thead><tr><th scope="col">Key</th><th scope="col">From</th><th scope="col">Until</th><th scope="col">Revoked from</th></tr></thead>
 <tbody>${keys.keys.map(keyRow)}</tbody></table></div><p>Signed history of the keys: <a href="${KEYS_URL}">${KEYS_URL}</a></p>

@@ -150,12 +150,7 @@ describe('verifyAddress()', () => {
 
   it.each<[string, Partial<AddressOptions>]>([
     ['--expect', { expect: 'GET /gauge' }],
-    ['--max-age', { maxAgeMs: 1000 }],
-    ['--catalog', { catalog: 'catalog.json' }],
-    ['--proof', { proof: true }],
-    ['--write-proof', { writeProof: () => undefined }],
     ['--body', { body: 'body.json' }],
-    ['--payer', { payer: '0x00' }],
   ])('refuses %s, which is about one body, before it asks for anything', async (_, option) => {
     const { fetch, asked } = meddling();
     const { exitCode, report } = await verified({ ...option, fetch });

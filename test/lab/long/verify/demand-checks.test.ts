@@ -152,12 +152,14 @@ describe('withDemands() of --expect', () => {
         echo: expect.stringMatching(/signed: cutoff_time "[^"]+", market_or_event "Will it be/),
       },
     ]);
-    expect(bodyText('-', judge(marked), { pinned: true })).toContain(
+    expect(bodyText('-', judge(marked), { pinned: true, issuers: [] })).toContain(
       'market_or_event "Will it be bought?"',
     );
-    expect(bodyText('-', judge(body), { pinned: true })).not.toContain('market_or_event');
+    expect(bodyText('-', judge(body), { pinned: true, issuers: [] })).not.toContain(
+      'market_or_event',
+    );
     const signed = judge(await sold(RECORD));
-    expect(bodyText('-', signed, { pinned: true })).not.toContain('nobody signed');
+    expect(bodyText('-', signed, { pinned: true, issuers: [] })).not.toContain('nobody signed');
   });
 
   it('judges no request of an altered body, nor of a record inside a sample', async () => {

@@ -37,6 +37,7 @@ import { Log, sha256, signedBody } from '../../../verify/invented-issuer.ts';
 import { provenStored } from '../../../verify/proven-stored.ts';
 import { reseal } from '../../../verify/reseal.ts';
 import { resign } from '../../../verify/resign.ts';
+import { trustText } from '../../../verify/trust-text.ts';
 
 afterAll(removeFolders);
 
@@ -492,23 +493,27 @@ describe('root keys', () => {
 
     it('I29: judges by them as the command does', () => {
       const text = JSON.stringify(body);
-      expect(verify(text, { root: TWO, keys: keys(), now: NOW, demandsProof: false }).verdict).toBe(
-        'verified',
-      );
-      expect(() => verify(text, { root: TWO.slice(1), keys: keys() })).toThrow('enough of the');
-      expect(() => verify(text, { root: TWO })).toThrow('pass "keys"');
+      const under = (roots: string[], list: unknown = keys()) =>
+        verify(text, {
+          trust: trustText({ roots, keys: list }),
+          now: NOW,
+          demandsProof: false,
+        }).verdict;
+      expect(under(TWO)).toBe('verified');
+      expect(() => under(TWO.slice(1))).toThrow('enough of the');
+      expect(() => under(TWO, null)).toThrow('root keys need a list of keys');
       expect(() => verify(text, { issuer: TWO, keys: keys() })).toThrow('is a root key');
     });
 
     it('I29: is made with them in the place of an issuer, and not with neither', () => {
       const baseUrl = 'https://example.org';
-      expect(() => signalpressClient({ baseUrl, root: TWO, keys: keys() })).not.toThrow();
-      expect(() => signalpressClient({ baseUrl, root: TWO })).toThrow('pass "keys"');
-      for (const nobody of [{}, { root: [] }]) {
-        expect(() => signalpressClient({ baseUrl, ...nobody })).toThrow(
-          '"issuer" is not a did:key',
-        );
-      }
+      const trust = trustText({ roots: TWO, keys: keys() });
+      expect(() => signalpressClient({ baseUrl, trust })).not.toThrow();
+      expect(() => signalpressClient({ baseUrl, trust, issuer: TWO[0] ?? '' })).toThrow(
+        'names both',
+      );
+      expect(() => signalpressClient({ baseUrl, trust: trustText({}) })).toThrow('no issuer');
+      expect(() => signalpressClient({ baseUrl })).toThrow('"issuer" is not a did:key');
     });
   });
 });
