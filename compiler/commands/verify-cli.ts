@@ -1,11 +1,12 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { decodeUtf8 } from '../contract/strict-json.ts';
 import { runVerifyEvidence } from '../evidence/verify-evidence.ts';
 import { systemClock } from '../fetch/clock.ts';
 import type { Fetch } from '../monitor/log-client.ts';
-import { nodeDisk } from '../verify/disk.ts';
+import { replaceFile } from '../stages/publish/replace-file.ts';
+import { nodeDisk, readNamed } from '../verify/disk.ts';
 import { holdsCatalog } from '../verify/given-keys.ts';
-import { NotPlainError, readPlain } from '../verify/plain-file.ts';
 import { MEMORY_BYTES_MAX } from '../verify/release-chain.ts';
 import { EXIT, type VerifyOutcome } from '../verify/report-text.ts';
 import type { MemoryFile } from '../verify/verify-command.ts';
@@ -131,36 +132,13 @@ function refuseWithLog(isAddress: boolean, flags: VerifyFlags): void {
   throw new RangeError(`Cannot use --${given} with --log: it is about one body; leave --log out`);
 }
 
-/** The file in which a mirror remembers what was verified; throws a RangeError for an unusable path. */
+/** The file in which a mirror remembers what was verified. */
 export function memoryFile(path: string): MemoryFile {
-  const text = existsSync(path) ? readSmall(path) : null;
+  const text = existsSync(path) ? decodeUtf8(readNamed(path, MEMORY_BYTES_MAX)) : null;
   return {
     text,
     save(next) {
-      if (next === text) return;
-      const draft = `${path}.${process.pid}.tmp`;
-      try {
-        writeFileSync(draft, next);
-        renameSync(draft, path);
-      } catch (cause) {
-        rmSync(draft, { force: true });
-        throw new RangeError(
-          `Cannot remember in "${path}" what was verified; the verification itself is done. ${errorText(cause)}`,
-          { cause },
-        );
-      }
+      if (next !== text) replaceFile(path, next);
     },
   };
-}
-
-/** A longer file is not one of ours; it reads as empty, which the caller then refuses. */
-function readSmall(path: string): string {
-  try {
-    return readPlain(path, MEMORY_BYTES_MAX).toString('utf8');
-  } catch (cause) {
-    if (!(cause instanceof NotPlainError)) throw cause;
-    if (cause.code === 'ETOOLONG') return '';
-    const state = cause.code === 'EISDIR' ? 'a folder' : 'not a plain file';
-    throw new RangeError(`Cannot read "${path}": it is ${state}`, { cause });
-  }
 }

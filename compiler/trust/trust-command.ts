@@ -3,7 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import type { Command } from 'commander';
 import { type CommandSettings, duration, repeated } from '../commands/command-settings.ts';
 import { readTrustFile } from '../commands/trust-option.ts';
-import { logOrigin, NOTE_CHARS_MAX, parseNote } from '../contract/checkpoint.ts';
+import { logOrigin, NOTE_CHARS_MAX, parseNote, verifierKey } from '../contract/checkpoint.ts';
+import { parseDidKey } from '../contract/did-key.ts';
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import {
   firstHistory,
@@ -17,21 +18,18 @@ import { plainAddress } from '../contract/plain-address.ts';
 import { HEAD_BYTES_MAX, type Release } from '../contract/release.ts';
 import { KEYS_URL, LOG_URL, RELEASE_URL } from '../contract/static-files.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { LOG_KEY_PATH } from '../contract/tiles.ts';
-import { parseVerifierKey } from '../contract/verifier-key.ts';
 import type { Clock } from '../fetch/clock.ts';
 import { type Fetch, type LogClient, logClient } from '../monitor/log-client.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { canonicalHash } from '../verify/body-check.ts';
-import { believedDids, type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
+import { believedDids, trustedBy, trustedList } from '../verify/key-trust.ts';
 import { judgeNote } from '../verify/log-notes.ts';
-import { cosignersOf, readPolicy } from '../verify/policy-check.ts';
 import { keysSeenIn } from '../verify/release-chain.ts';
 import { printed } from '../verify/report-text.ts';
 import { signedHead } from '../verify/signed-head.ts';
 import { formatTrust, TRUST_NAME, type TrustFile, trustOfFile } from '../verify/trust-file.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
-import { PACKAGE_LIST, policyLines } from '../witness/witness-list.ts';
+import { policyLines } from '../witness/witness-list.ts';
 
 interface TrustSettings extends CommandSettings {
   readonly fetch: Fetch;
@@ -82,7 +80,7 @@ async function runInit(
       `Cannot trust "${text.slice(0, 200)}": not an address such as https://signals.example.org; only a loopback address may be http`,
     );
   }
-  const { trust: path, maxAge, issuer, yes } = flags;
+  const { trust: path, maxAge, issuer, yes, witnesses: from } = flags;
   if (existsSync(path)) {
     const { url } = readTrustFile(path);
     throw new RangeError(
@@ -91,8 +89,8 @@ async function runInit(
   }
   const client = logClient(address.href, { fetch, clock, totalMs: TOTAL_MS });
   const published = await publishedBy(client, issuer);
-  const witnesses = witnessesOf(published, flags.witnesses);
   const max_age_hours = maxAge === undefined ? null : duration(maxAge) / HOUR_MS;
+  const witnesses = from === undefined ? [] : policyLines(from, '--witnesses');
   const file = { ...published.file, url: address.href, witnesses, max_age_hours };
   trustOfFile(file);
   print(shownTrust(file, published, now()));
@@ -113,7 +111,6 @@ interface Published {
   readonly file: Omit<TrustFile, 'url' | 'witnesses' | 'max_age_hours'>;
   readonly head: Release;
   readonly history: KeyHistory;
-  readonly trusted: KeyTrust;
   /** The signed note of its log. */
   readonly note: string;
 }
@@ -144,14 +141,15 @@ async function publishedBy(
     faults.push(`${where}: ${detail}`),
   );
   const note = await textAt(LOG_URL, NOTE_CHARS_MAX);
-  const log = (await textAt(`/${LOG_KEY_PATH}`, 1024)).trim();
-  const { checkpoint, fault } = judgeNote(note, believedDids({ ...trusted, keys }, undefined));
+  const believed = believedDids({ ...trusted, keys }, undefined);
+  const { checkpoint, fault, signers } = judgeNote(note, believed);
   const origin = logOrigin(unread.base_url);
-  const isOther = checkpoint !== null && checkpoint.origin !== origin;
-  const names = parseVerifierKey(log, sha256).name;
-  if (isOther || names !== origin) faults.push(`its log is not "${origin}", as its release says`);
+  if (checkpoint !== null && checkpoint.origin !== origin)
+    faults.push(`its log is "${checkpoint.origin}", and its release is of "${origin}"`);
   const [wrong = fault] = faults;
-  if (head === null || wrong !== null) throw new RangeError(`Cannot trust it: ${wrong}`);
+  const signer = signers.at(-1);
+  if (head === null || wrong !== null || signer === undefined)
+    throw new RangeError(`Cannot trust it: ${wrong}`);
   const { sequence, as_of } = head;
   const seen = { sequence, as_of, head: canonicalHash(head), checkpoint: note };
   return {
@@ -159,29 +157,14 @@ async function publishedBy(
       format: 'signalpress-trust/1',
       issuers: [...issuers],
       roots: [...roots],
-      log,
+      log: verifierKey(origin, parseDidKey(signer), sha256),
       keys: listed,
       seen: { [rootDid(history)]: { ...seen, keys: keysSeenIn(history) } },
     },
     head,
     history,
-    trusted: { ...trusted, keys },
     note,
   };
-}
-
-/** Lines that demand witnesses: those of a file, or those of the list of this package that have cosigned the log. */
-function witnessesOf({ note, trusted }: Published, path: string | undefined): string[] {
-  if (path !== undefined) return policyLines(path, '--witnesses');
-  const lines = policyLines(PACKAGE_LIST, '--witnesses');
-  const parsed = parseNote(note);
-  const policy = readPolicy(Buffer.from(`${lines.join('\n')}\n`));
-  const { cosigned } =
-    parsed === null ? { cosigned: [] } : cosignersOf(parsed, { ...trusted, policy });
-  const names = new Set(cosigned.map(({ witness }) => witness.name));
-  const kept = lines.filter((line) => names.has(line.split(' ')[1] ?? ''));
-  if (kept.length === 0) return [];
-  return [...kept, `group seen all ${[...names].join(' ')}`, 'quorum seen'];
 }
 
 function shownTrust(file: TrustFile, { head, history, note }: Published, now: number): string {
@@ -198,11 +181,8 @@ function shownTrust(file: TrustFile, { head, history, note }: Published, now: nu
     `  keys       ${keysInWords(history, isoTime(now)) ?? 'this one alone'}`,
     `  log        ${log}`,
     `  release    ${head.sequence} as of ${head.as_of}, which later ones have to follow`,
-    ...(demanded.length === 0
-      ? [
-          `  witnesses  none that you demand: only the issuer says that everybody sees the same log (${seen} further signatures)`,
-        ]
-      : demanded.map((line) => `  witnesses  ${line.slice('witness '.length)}`)),
+    ...(demanded.length === 0 ? [`  witnesses  none that you demand (${seen} sign its log)`] : []),
+    ...demanded.map((line) => `  witnesses  ${line.slice('witness '.length)}`),
     `  max age    ${hours === null ? 'none' : `${hours} h`}`,
   ]).trimEnd();
 }

@@ -9,7 +9,7 @@ import { isReleaseFolder } from './release-head.ts';
 import type { ReceiptReport } from './verify-receipt.ts';
 import type { ReleaseReport } from './verify-release.ts';
 
-/** Lines of one kind that are written out; the rest is counted. */
+/** Faults that are written out; the rest is counted. */
 const LINES_MAX = 20;
 
 interface Pinning {
@@ -34,49 +34,15 @@ export interface FetchedFrom {
 }
 
 const STATUS = { fail: 'FAIL', pass: 'ok', not_applicable: '-' } as const;
-/** How a report about something else than a body reads. */
-const VERDICT = {
-  verified: READS.verified,
-  failed: READS.failed,
-  issuer_unknown: READS.open,
-  unlisted: READS.open,
-} as const;
-
-/** Its first line: the verdict, and what to do where it is open. */
-export function firstLine(verdict: keyof typeof VERDICT, target: string): string {
-  const todo = {
-    issuer_unknown: `: ${NAME_ISSUER}`,
-    unlisted: ': pass the list that names its key, in a trust file or with --mirror',
-  };
-  const tail = verdict in todo ? todo[verdict as keyof typeof todo] : '';
-  return `${VERDICT[verdict]}  ${target}${tail}`;
+/** The first line of a report about something else than a body: the verdict, and what to do where it is open. */
+export function firstLine(
+  verdict: 'verified' | 'failed' | 'issuer_unknown' | 'unlisted',
+  target: string,
+): string {
+  if (verdict === 'verified' || verdict === 'failed') return `${READS[verdict]}  ${target}`;
+  const list = 'pass the list that names its key, in a trust file or with --mirror';
+  return `${READS.open}  ${target}: ${verdict === 'unlisted' ? list : NAME_ISSUER}`;
 }
-
-const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
-  json: 'readable',
-  citation: 'the statement, its hash, its signature and its key belong together',
-  anchor: 'the key that signed was valid when the release was published',
-  cover: 'the citation is about the whole body',
-  content: 'the signed content hash is the hash of this body',
-  record_hash: 'recomputed from the hash core',
-  series: 'the rows are the end of the signed chain',
-  consistency: 'what the body says twice agrees',
-  request_time: 'age and freshness are those of the moment that it names',
-  inclusion: 'the proof leads from the hash to the root',
-  checkpoint: 'the note states the tree of the proof, signed by a key that is known',
-  logged: 'the proof that came with it leads to a release in the log',
-  echo: 'words of the request',
-  expect: 'the body answers the request that was expected',
-  max_age: 'as young as demanded',
-};
-
-/** Checks whose detail is what they have shown. */
-const SAYS_ITSELF: ReadonlySet<BodyCheck['check']> = new Set([
-  'request_time',
-  'logged',
-  'expect',
-  'max_age',
-]);
 
 export function receiptText({ verdict, receipt, checks }: ReceiptReport): string {
   const said = receipt === null ? [] : Object.entries(receipt);
@@ -97,19 +63,11 @@ export function bodyText(
   return printed(verbose ? [...lines, ...checkLines(report.checks)] : lines);
 }
 
+/** Every check, those that fail first. */
 function checkLines(checks: readonly BodyCheck[]): string[] {
-  const of = (status: BodyCheck['status']) =>
-    checks.filter((each) => each.status === status && !isNoise(each));
-  const broken = new Set(of('fail').map(({ check }) => check));
-  const shown = ({ check, detail }: BodyCheck): string => {
-    if (SAYS_ITSELF.has(check)) return detail;
-    return broken.has(check) ? 'the rest of it passed' : SHOWN[check];
-  };
-  return [
-    ...some(of('fail').map(checkLine)),
-    ...grouped(of('pass'), shown),
-    ...grouped(of('not_applicable'), ({ detail }) => detail),
-  ];
+  return (['fail', 'pass', 'not_applicable'] as const).flatMap((status) =>
+    checks.filter((each) => each.status === status).map(checkLine),
+  );
 }
 
 /** Bodies choose their own words: nothing of them may steer a terminal or pretend to be a line. */
@@ -123,37 +81,9 @@ export function printed(lines: readonly string[]): string {
   return `${plain.join('\n')}\n`;
 }
 
-/** Links of lineage have a check of their own, and a cover only tells when there is none. */
-function isNoise({ check, where, status }: BodyCheck): boolean {
-  if (check === 'cover') return status === 'pass';
-  return check === 'record_hash' && status !== 'fail' && where.includes('data_lineage.');
-}
-
 function checkLine({ check, where, status, detail }: BodyCheck): string {
   const subject = where === '' ? '' : `${where}  `;
   return `  ${STATUS[status].padEnd(5)} ${check.padEnd(13)} ${subject}${detail}`;
-}
-
-function grouped(checks: readonly BodyCheck[], say: (check: BodyCheck) => string): string[] {
-  const groups = new Map<string, BodyCheck[]>();
-  for (const each of checks) {
-    const key = `${each.check} ${say(each)}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [each]);
-    else group.push(each);
-  }
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined) return [];
-    const count = group.length > 1 ? `${group.length} × ` : '';
-    return [checkLine({ ...first, where: '', detail: count + say(first) })];
-  });
-}
-
-function some(lines: readonly string[]): string[] {
-  const rest = lines.length - LINES_MAX;
-  const shown = lines.slice(0, LINES_MAX);
-  return rest > 0 ? [...shown, `        … and ${rest} more like these`] : shown;
 }
 
 /** Who signed, and that anybody could have where no issuer was pinned. */

@@ -20,6 +20,7 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { tideFiles } from '../tide-shop.ts';
+import { trustText } from '../verify/trust-text.ts';
 import { payingFetch } from './paying-fetch.ts';
 
 const SIGNAL = 'hydrology.river-level';
@@ -194,18 +195,24 @@ describe('issuer rotation', () => {
     });
 
     it('is the command too, with a file', async () => {
-      const file = join(makeFolder(), 'keys.json');
-      writeFileSync(file, JSON.stringify(keys));
+      const file = join(makeFolder(), 'own.trust');
+      const text = trustText({
+        issuers: [issuer],
+        keys,
+        log: (await (await fetch(`${gate.url}/log/vkey`)).text()).trim(),
+      });
+      writeFileSync(file, text);
       const printed: string[] = [];
       const run = (...more: readonly string[]) => {
         const command = new Command();
         const settings = { now: () => NOW_MS, print: (text: string) => printed.push(text) };
         defineBuy(command, settings as unknown as CommandSettings);
         const target = `${gate.url}/gauge?signal_id=tides.level&entity=pier-one`;
-        return command.parseAsync([target, '--issuer', issuer, ...more], { from: 'user' });
+        return command.parseAsync([target, ...more], { from: 'user' });
       };
-      await expect(run()).rejects.toThrow('not one of the trusted issuers');
-      await run('--keys', file);
+      await expect(run()).rejects.toThrow('nobody named');
+      await expect(run('--issuer', issuer)).rejects.toThrow('not one of the trusted issuers');
+      await run('--trust', file);
       expect(printed).toEqual([expect.stringContaining('"pier-one"')]);
     });
   });

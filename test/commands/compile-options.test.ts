@@ -154,23 +154,4 @@ describe('memoryFile()', () => {
     memory.save('one');
     expect([memoryFile(path).text, readdirSync(folder)]).toEqual(['one', ['seen']]);
   });
-
-  it('refuses no name and a folder, each in a sentence', () => {
-    const folder = makeFolder();
-    expect(() => memoryFile('')).toThrow('--remember is empty; name a file');
-    expect(() => memoryFile(folder)).toThrow(`"${folder}" of --remember: it is a folder`);
-  });
-
-  it('says that it was verified where nothing can be remembered, and leaves nothing behind', () => {
-    const folder = makeFolder();
-    const path = join(folder, 'none/seen');
-    expect(() => memoryFile(path).save('one')).toThrow(
-      /what was verified; the verification itself is done\. .*ENOENT/,
-    );
-    const blocked = join(folder, 'seen');
-    const memory = memoryFile(blocked);
-    mkdirSync(blocked);
-    expect(() => memory.save('one')).toThrow(`Cannot remember in "${blocked}"`);
-    expect(readdirSync(folder)).toEqual(['seen']);
-  });
 });

@@ -172,7 +172,7 @@ describe('verify --archive', () => {
     body.provenance.data_lineage[0].evidence.importer_version = 2;
     const { exitCode, text } = await verified(body);
     expect(exitCode).toBe(1);
-    expect(text).toContain('FAIL  content');
+    expect(text).toContain('failed: it was altered after it was signed');
   });
 
   it('fails for a fetch that the archive does not know, and for what is no evidence', async () => {

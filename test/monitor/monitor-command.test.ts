@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
-import { formatKeyHistory, historyOf } from '../../compiler/contract/key-history.ts';
+import { historyOf, type KeyHistory } from '../../compiler/contract/key-history.ts';
 import { logClient } from '../../compiler/monitor/log-client.ts';
 import { defineMonitor } from '../../compiler/monitor/monitor-command.ts';
 import { VirtualClock } from '../fetch/virtual-clock.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { trustText } from '../verify/trust-text.ts';
 import {
   BASE_URL,
   DID,
@@ -98,19 +99,21 @@ describe('signalpress monitor', () => {
       code: 1,
       text: expect.stringContaining('proves nothing'),
     });
-    const keys = join(state, 'keys.json');
-    writeFileSync(keys, formatKeyHistory(historyOf(DID, [], [revocation(7)])));
-    expect((await run(['check', file, '--issuer', DID, '--keys', keys])).code).toBe(1);
+    const keys = join(state, 'known.trust');
+    const know = (list: KeyHistory) =>
+      writeFileSync(keys, trustText({ issuers: [DID], keys: list }));
+    know(historyOf(DID, [], [revocation(7)]));
+    expect((await run(['check', file, '--trust', keys])).code).toBe(1);
     const ended = rotation(7, 9, { overlap_until: '2026-11-20T12:31:00Z' });
-    writeFileSync(keys, formatKeyHistory(keysOf([ended])));
-    expect(await run(['check', file, '--issuer', DID, '--keys', keys])).toMatchObject({
+    know(keysOf([ended]));
+    expect(await run(['check', file, '--trust', keys])).toMatchObject({
       code: 1,
       text: expect.stringMatching(
         /^proves nothing .*was in use until 2026-11-20T12:31:00Z: whoever has that key now may have signed it since/s,
       ),
     });
-    writeFileSync(keys, formatKeyHistory(keysOf([rotation(7, 9)])));
-    expect((await run(['check', file, '--issuer', DID, '--keys', keys])).code).toBe(0);
+    know(keysOf([rotation(7, 9)]));
+    expect((await run(['check', file, '--trust', keys])).code).toBe(0);
     const json = await run(['check', file, '--issuer', DID, '--json']);
     expect(JSON.parse(json.text)).toMatchObject({ verdict: 'proven', issuer_pinned: true });
   });

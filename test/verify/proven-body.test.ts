@@ -357,7 +357,7 @@ describe('verify', () => {
     const { exitCode, text } = await run(old, { verbose: true });
     expect(exitCode).toBe(0);
     expect(text).toMatch(/^ {2}Logged: .*entry 0 of readings\.example\/log: witnessed by nobody$/m);
-    expect(text).toMatch(/^ {2}Warning: only its issuer says that everybody sees the same log/m);
+    expect(text).toMatch(/^ {2}Warning: nobody else saw its log/m);
     expect(text).toMatch(
       /^ {2}ok {4}logged {8}the answer to its request in release 1 of .*, entry 0 of readings\.example\/log/m,
     );

@@ -183,7 +183,7 @@ describe('signalpress verify RECEIPT', () => {
     expect((await runVerify(receipt, unpinned)).exitCode).toBe(2);
     const misused = await runVerify(body, given);
     expect(misused.exitCode).toBe(2);
-    expect(misused.text).toContain('--body and --payer are about a receipt');
+    expect(misused.text).toContain('--body is about a receipt');
     expect(await code('no.such.file')).toBe(2);
   });
 });
