@@ -171,16 +171,14 @@ async function judgeFolder(
     const { head, checkpoint, seenKeys } = report;
     if (head === null) throw new TypeError('Cannot remember a release: it has no head');
     const { sequence, as_of, issuer_did } = head;
-    memory.save(
-      remember(known, report.issuer ?? issuer_did, {
-        sequence,
-        as_of,
-        head: canonicalHash(head),
-        checkpoint,
-        ...(seenKeys === null ? {} : { keys: seenKeys }),
-      }),
-      keysOfRelease(target, trusted),
-    );
+    const next = remember(known, report.issuer ?? issuer_did, {
+      sequence,
+      as_of,
+      head: canonicalHash(head),
+      checkpoint,
+      ...(seenKeys === null ? {} : { keys: seenKeys }),
+    });
+    memory.save(next, keysOfRelease(target, trusted));
   }
   const pinned = trusted.trust !== 'any';
   const { from: shown = target, facts } = rest.fetched ?? {};

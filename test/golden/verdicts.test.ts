@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { deliveredText } from '../../compiler/contract/request-time.ts';
+import { READ_AS, READS } from '../../compiler/verify/plain-verdict.ts';
+import { verify } from '../../compiler/client/verify.ts';
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { didOf, seed } from '../seeded-keys.ts';
 import {
@@ -16,6 +19,7 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { ADDRESS, ran, servedFrom } from '../trust/served-folder.ts';
+import { hasPython, PYTHON_JUDGE } from '../verify/python-judge.ts';
 import { provenStored } from '../verify/proven-stored.ts';
 import { InventedWitness, withNote } from '../witness/invented-witness.ts';
 
@@ -101,6 +105,7 @@ beforeAll(async () => {
 });
 afterAll(removeFolders);
 
+const EXITS = { verified: 0, failed: 1, open: 2 };
 const ASKED = 'GET /gauge?signal_id=crypto.spot&entity=btc';
 
 /** Each verdict: what it is of, the words of the command, the hour of its reader, and the exit code. */
@@ -136,4 +141,29 @@ it('says each verdict in at most six lines, as the ledger has them', async () =>
   const text = told.join('\n').replaceAll(`${folder}/`, '').replaceAll(K1, 'did:key:FIRST').replaceAll(K2, 'did:key:SECOND');
   await expect(text).toMatchFileSnapshot('verdicts.txt');
   expect(codes).toEqual(VERDICTS.map(([what, , , code]) => [what, code]));
+});
+
+it('comes to the same by the library, and in Python (skipped without python3)', () => {
+  for (const [what, words, now, code] of VERDICTS) {
+    // The log is for the command alone.
+    if (words.includes('--mirror')) continue;
+    const [, body = '', trust = '', expected] =
+      /^(\S+)(?: --trust (\S+))?(?: --expect '(.*)')?$/.exec(words) ?? [];
+    const [text, file] = [readFileSync(place(body), 'utf8'), place(trust)];
+    const known = trust === '' ? {} : { trust: readFileSync(file, 'utf8') };
+    const demanded = expected === undefined ? {} : { expect: expected };
+    const { verdict } = verify(text, { ...known, ...demanded, now: Date.parse(now) });
+    const read = READ_AS[verdict];
+    expect([what, EXITS[read]]).toEqual([what, code]);
+    if (!hasPython) continue;
+    const flags = trust === '' ? [] : ['--trust', file];
+    const more = expected === undefined ? [] : ['--expect', expected];
+    const said = spawnSync(
+      'python3',
+      [PYTHON_JUDGE, place(body), ...flags, ...more, '--now', now],
+      { encoding: 'utf8' },
+    );
+    expect([what, said.status, said.stderr]).toEqual([what, code, '']);
+    expect(said.stdout.startsWith(READS[read])).toBe(true);
+  }
 });

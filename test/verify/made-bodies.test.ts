@@ -1,13 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { firstVerdict } from './first-judge.ts';
 import { type MadeCase, madeCases } from './made-cases.ts';
 import { hasPython, pythonOn } from './python-judge.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'signalpress-made-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('verifyBody()', () => {
   it.each(madeCases().map((each) => [each.name, each] as const))(
