@@ -130,13 +130,14 @@ describe('askAfter()', () => {
     },
   );
 
-  it('asks nobody without a policy, and refuses a bad one before anything is done', async () => {
+  it('asks nobody without a policy, says once that nobody witnesses, and refuses a bad one at once', async () => {
     const told: string[] = [];
     const settings = { now: () => NOW, print: (text: string) => told.push(text) };
     const { ask, askAgain } = askAfter({ data: '/nowhere' }, settings);
     await ask();
+    await ask();
     await askAgain();
-    expect(told).toEqual([]);
+    expect(told).toEqual([expect.stringMatching(/^Warning: nobody witnesses the log/)]);
     const witnesses = join(makeFolder(), 'witnesses.txt');
     writeFileSync(witnesses, 'witness\n');
     expect(() => askAfter({ data: '/nowhere', witnesses }, settings)).toThrow('--witnesses');
