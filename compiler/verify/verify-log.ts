@@ -25,6 +25,8 @@ import { isServed, readHead, releaseKeys, releaseRoot } from './release-head.ts'
 import { checkBlocks } from './statements-check.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
+/** Where a fault is that the checkpoint seen before shows. */
+const SEEN = 'checkpoint seen before';
 const STATE = /^log\/anchor\/([0-9a-f]{64})\.json$/;
 const TAKEN = /^log\/new\/([1-9][0-9]*)$/;
 
@@ -116,7 +118,7 @@ export function checkLog(
   if (newest === null) return NOTHING;
   const { since } = options;
   const seen = since === undefined ? null : judgeNote(since, issuers);
-  if (seen !== null && seen.fault !== null) faults.add('--since', '', seen.fault);
+  if (seen !== null && seen.fault !== null) faults.add(SEEN, '', seen.fault);
   const { size } = newest;
   const tiles = new LogTilesCheck(source, size);
   const entries = new EntriesCheck(source, options);
@@ -146,11 +148,11 @@ export function checkLog(
   if (since !== undefined && seen !== null && seen.checkpoint !== null) {
     const isShorter = seen.checkpoint.size > size;
     if (isShorter) {
-      faults.add('--since', 'size', `${seen.checkpoint.size} entries, but the log has ${size}`);
+      faults.add(SEEN, 'size', `${seen.checkpoint.size} entries, but the log has ${size}`);
     }
-    if (isShorter || !isOf('--since', seen.checkpoint, rootSeen)) evidence.push(since, note);
+    if (isShorter || !isOf(SEEN, seen.checkpoint, rootSeen)) evidence.push(since, note);
     for (const each of evidence.flatMap((one) => pastSigner(one, options) ?? []))
-      faults.add('--since', '', `${each}: ${WHOEVER_HAS_IT}`);
+      faults.add(SEEN, '', `${each}: ${WHOEVER_HAS_IT}`);
   }
   return {
     entry: entries.own,
