@@ -444,7 +444,7 @@ describe('root keys', () => {
       ]);
       expect(await judge({ root: TWO })).toMatchObject({
         exitCode: 2,
-        text: expect.stringContaining('pass it with --keys'),
+        text: expect.stringContaining('they vouch for a list of keys'),
       });
     });
 
