@@ -176,7 +176,9 @@ describe('"Is this genuine?"', () => {
     await page.locator('#verify-input').fill(sample.record_hash);
     await page.getByRole('button', { name: 'Check it' }).click();
     await page.locator('#verify .verdict.partly_verified').waitFor();
-    expect(await verdict(page).innerText()).toMatch(/^Verified, for a part only: .* nothing else is shown\./);
+    expect(await verdict(page).innerText()).toMatch(
+      /^Verified, for a part only: .* nothing else is shown\./,
+    );
     await page.locator('#verify-input').fill(`sha256:${'0'.repeat(64)}`);
     await page.getByRole('button', { name: 'Check it' }).click();
     await page.getByText('does not hold this hash').waitFor();
