@@ -188,7 +188,9 @@ async function askedAtTerminal(question: string): Promise<boolean> {
 }
 
 async function fetchSettings(): Promise<FetchSettings> {
-  const { compileOptions, withCompileOptions } = await import('./commands/compile-options.ts');
+  const { compileOptions, warnOfForgetting, withCompileOptions } = await import(
+    './commands/compile-options.ts'
+  );
   const { askAfter } = await import('./commands/ask-after.ts');
   const { systemClock } = await import('./fetch/clock.ts');
   return {
@@ -198,7 +200,7 @@ async function fetchSettings(): Promise<FetchSettings> {
     withCompileOptions: (command, snapshots) => withCompileOptions(command, snapshots, SETTINGS),
     compiler: (flags) => {
       // What is wrong with the flags is said before anybody is asked.
-      compileOptions(flags as CompileFlags, SETTINGS);
+      warnOfForgetting(compileOptions(flags as CompileFlags, SETTINGS), SETTINGS.screen);
       const { ask, askAgain } = askAfter(flags as CompileFlags, SETTINGS);
       // Once, not with each release.
       const warned = new Set<string>();

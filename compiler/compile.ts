@@ -51,6 +51,7 @@ import { isOverlapKey, refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
 import { keyWarnings } from './keys/root-draft.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
+import { type LogMemory, takeTurn } from './stages/anchor/log-turn.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { COLLECTION_PARTS } from './stages/assemble/collection-parts.ts';
 import { byPlace, CompileError, type InputFault } from './stages/intake/compile-error.ts';
@@ -117,6 +118,8 @@ export interface CompileOptions extends PublishOptions {
   readonly seriesDays?: number;
   /** Which of the releases before this one stay; the newest few by default. */
   readonly retention?: Retention;
+  /** What remembers the log outside; null or absent to go without. */
+  readonly logMemory?: LogMemory | null;
 }
 
 export interface CompileSummary extends PublishSummary {
@@ -143,7 +146,8 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   const listed = listStored({ ...options, catalog: whole.catalog, isFull });
   refuseFaults(futureBatches(listed.stored, options.asOf));
   const { retention = RETENTION } = options;
-  const staging = openStaging(options.data, { full: options.full === true, retention });
+  const turn = await takeTurn(options.data, { ...options, memory: options.logMemory ?? null });
+  const staging = openStaging(options.data, { full: options.full === true, retention, turn });
   try {
     refuseTime(options, staging.place);
     refuseStale(options);

@@ -8,6 +8,7 @@ import {
   type CompileFlags,
   compileOptions,
   VALID_UNTIL,
+  warnOfForgetting,
   withCompileOptions,
 } from './compile-options.ts';
 import { progressReporter, summaryText } from './progress.ts';
@@ -25,6 +26,7 @@ export function defineCompile(command: Command, settings: CommandSettings): void
 async function runCompile(flags: CompileFlags, settings: CommandSettings): Promise<void> {
   const started = performance.now();
   const options = compileOptions(flags, settings);
+  warnOfForgetting(options, settings.screen);
   const { ask } = askAfter(flags, settings);
   const progress = progressReporter(settings.screen);
   try {

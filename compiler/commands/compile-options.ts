@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { openLogMemory } from '../anchor/log-memory.ts';
 import type { CompileOptions } from '../compile.ts';
 import { logOrigin } from '../contract/checkpoint.ts';
 import { hiddenSign } from '../contract/hidden-signs.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { SERIES_DAYS_MAX } from '../contract/series.ts';
 import { readIssuerKey } from '../keys/key-store.ts';
+import type { LogMemory } from '../stages/anchor/log-turn.ts';
 import { CLOCK_ALLOWANCE_MS } from '../stages/intake/list-snapshots.ts';
 import type { ReadBack } from '../stages/publish/read-back.ts';
 import {
@@ -45,6 +47,7 @@ export interface CompileFlags extends RetentionFlags {
   readonly maxRejects: string;
   readonly seriesDays: string;
   readonly witnesses?: string;
+  readonly logMemory?: string | false;
 }
 
 /** Options of the commands that publish a release of what is stored in a folder. */
@@ -92,6 +95,8 @@ export function withCompileOptions(
     .option('--workers <count>', 'worker threads, 0 for none', defaultWorkers())
     .option(...SERIES_DAYS)
     .option(...WITNESSES)
+    .option(...LOG_MEMORY)
+    .option(...NO_LOG_MEMORY)
     .option(...KEEP_LAST)
     .option(...KEEP_DAYS);
 }
@@ -120,7 +125,41 @@ export function compileOptions(
     maxRejectsPpm: rejectsPpm(flags.maxRejects),
     seriesDays: seriesDaysOf(flags.seriesDays),
     retention: retentionOf(flags),
+    logMemory: logMemoryOf(flags, env),
   };
+}
+
+/** The options of every command that continues a log. */
+export const LOG_MEMORY = [
+  '--log-memory <place>',
+  'what remembers the size and root of the log outside of --data: postgres://…, the https URL of an object in a store that ' +
+    'knows If-Match, that of a published /log/checkpoint, or a file (or SIGNALPRESS_LOG_MEMORY)',
+] as const;
+export const NO_LOG_MEMORY = [
+  '--no-log-memory',
+  'go on without it: a restored folder or a second machine forks the log unnoticed',
+] as const;
+
+/** The memory that an option or the environment names; null to go without. Throws a RangeError for what is none. */
+export function logMemoryOf(
+  { logMemory, data }: { readonly logMemory?: string | false; readonly data: string },
+  env: CommandSettings['env'],
+): LogMemory | null {
+  const place = logMemory ?? env('SIGNALPRESS_LOG_MEMORY') ?? '';
+  if (place === false || place === '') return null;
+  return openLogMemory({ place, data, auth: env('SIGNALPRESS_LOG_MEMORY_AUTH') ?? null, fetch });
+}
+
+/** Says loudly that nothing outside knows the log. */
+export function warnOfForgetting(
+  { logMemory }: Pick<CompileOptions, 'logMemory'>,
+  screen: CommandSettings['screen'],
+): void {
+  if (logMemory != null) return;
+  screen.write(
+    'WARNING: nothing outside of the data folder remembers the log: if the folder is restored, lost or copied, this signs ' +
+      'a fork that nobody can take back. Name a memory with --log-memory or SIGNALPRESS_LOG_MEMORY\n',
+  );
 }
 
 function overlapSeed(setting: string | undefined): Pick<CompileOptions, 'overlapSeed'> {

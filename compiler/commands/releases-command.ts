@@ -25,6 +25,7 @@ import { readIssuerKey, readKeys } from '../keys/key-store.ts';
 import { endpointAt } from '../products/products.ts';
 import { appendRelease, continuedLog } from '../stages/anchor/continue-log.ts';
 import { sha256 } from '../stages/anchor/log-tree.ts';
+import { type LogMemory, takeTurn } from '../stages/anchor/log-turn.ts';
 import {
   type CatalogChange,
   type ChangeKind,
@@ -63,12 +64,16 @@ import {
   ACCEPT_CLOCK,
   KEEP_DAYS,
   KEEP_LAST,
+  LOG_MEMORY,
+  logMemoryOf,
+  NO_LOG_MEMORY,
   publicationTime,
   type RetentionFlags,
   retentionOf,
   type TimeFlags,
   VALID_UNTIL_WEEK,
   validUntilOf,
+  warnOfForgetting,
 } from './compile-options.ts';
 import { errorText } from './error-text.ts';
 import { changesText, cleanupFailuresText } from './progress.ts';
@@ -112,6 +117,8 @@ interface Rollback extends PublicationTime {
   /** When readers should look for a newer release; never if absent. */
   validUntil?: string;
   seed: Uint8Array;
+  /** What remembers the log outside; null or absent to go without. */
+  logMemory?: LogMemory | null;
 }
 
 /**
@@ -120,12 +127,13 @@ interface Rollback extends PublicationTime {
  * signed by another key, and a KeyError when the key may not sign now.
  */
 export async function rollBack(rollback: Rollback) {
+  const turn = await takeTurn(rollback.data, { ...rollback, memory: rollback.logMemory ?? null });
   // Only a compile knows how many releases are to stay.
-  const staging = openStaging(rollback.data, { retention: null });
+  const staging = openStaging(rollback.data, { retention: null, turn });
   try {
     const { release, logged } = writeAgain(staging, rollback);
     const settled = await staging.settle();
-    const { cleanupFailures } = settled.publish(releaseName(release), logged);
+    const { cleanupFailures } = await settled.publish(releaseName(release), logged);
     return { release, cleanupFailures };
   } catch (error) {
     staging.discard();
@@ -140,11 +148,11 @@ function writeAgain(staging: Staging, rollback: Rollback) {
   const head = signedHead(data, name);
   const key = signingKey(seed);
   refuseUnfit(staging, { ...rollback, head, files, key });
-  const all = staging.log?.entryOf(head.sequence)?.all;
-  if (all === undefined) {
+  const { all, head: logged } = staging.log?.entryOf(head.sequence) ?? {};
+  if (all === undefined || logged !== canonicalDigest(head)) {
     throw refusal(
       data,
-      `release "${name}" is of an older format; compile the older snapshots again`,
+      `release "${name}" is not in the log, or of an older format; compile the older snapshots again`,
     );
   }
   if (validUntil !== undefined && Date.parse(validUntil) <= Date.parse(asOf)) {
@@ -285,6 +293,12 @@ interface DataFlag {
   data: string;
 }
 
+interface RollbackFlags extends Pick<TimeFlags, 'acceptClock'> {
+  key?: string;
+  validUntil?: string;
+  logMemory?: string | false;
+}
+
 export function defineReleases(releases: Command, settings: CommandSettings): void {
   const { env, print } = settings;
   const add = (usage: string, description: string): Command =>
@@ -312,26 +326,21 @@ export function defineReleases(releases: Command, settings: CommandSettings): vo
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
     .option(...VALID_UNTIL_WEEK)
     .option(...ACCEPT_CLOCK)
+    .option(...LOG_MEMORY)
+    .option(...NO_LOG_MEMORY)
     .action(
       async (
         name: string,
-        {
-          data,
-          key,
-          validUntil,
-          ...flags
-        }: DataFlag & Pick<TimeFlags, 'acceptClock'> & { key?: string; validUntil?: string },
+        { data, key, validUntil, logMemory: place, ...flags }: DataFlag & RollbackFlags,
       ) => {
         const seed = readIssuerKey(key ?? env('SIGNALPRESS_ISSUER_KEY'));
         const time = publicationTime(flags, settings.now());
         const until = validUntilOf(validUntil, isoTime(Date.parse(time.asOf) + 7 * DAY_MS));
-        const { release, cleanupFailures } = await rollBack({
-          data,
-          name,
-          ...time,
-          ...until,
-          seed,
-        });
+        const where = place === undefined ? { data } : { data, logMemory: place };
+        const logMemory = logMemoryOf(where, env);
+        warnOfForgetting({ logMemory }, settings.screen);
+        const rollback = { data, name, ...time, ...until, seed, logMemory };
+        const { release, cleanupFailures } = await rollBack(rollback);
         const done = `Release ${release.sequence} is published with the files of "${name}"`;
         print([done, ...cleanupFailuresText(cleanupFailures)].join('\n'));
       },

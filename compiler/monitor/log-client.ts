@@ -71,11 +71,14 @@ export async function asked<T>(
     waitMs,
     headers = {},
     signal,
+    ...put
   }: {
     fetch: Fetch;
     waitMs: number;
     headers?: Readonly<Record<string, string>>;
     signal?: AbortSignal;
+    method?: 'PUT';
+    body?: string;
   },
   use: (response: Response) => Promise<T>,
 ): Promise<T> {
@@ -84,6 +87,7 @@ export async function asked<T>(
   const timer = setTimeout(() => late.abort(), waitMs);
   try {
     const response = await fetch(url, {
+      ...put,
       redirect: 'manual',
       // A packed answer could be a thousand times as long as what came.
       headers: { 'accept-encoding': 'identity', ...headers },

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
+import { type Checkpoint, logOrigin, verifierKey } from '../../contract/checkpoint.ts';
 import { parseDidKey } from '../../contract/did-key.ts';
 import { HASH_COUNT_PATH, parseHashCount } from '../../contract/hash-index.ts';
 import { goesBack, type Release } from '../../contract/release.ts';
@@ -14,11 +14,12 @@ import type { LogSwitch, Staging } from '../publish/release-store.ts';
 import { durableFolder, syncFolder } from '../publish/replace-file.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
+import type { Issuer, Sealer } from '../seal/sealer.ts';
 import { signCheckpoint } from './checkpoint-note.ts';
 import { type CurrentRelease, currentRelease } from './current-release.ts';
 import { copyFirstLog, removeFirstFiles, takeFirstIndex } from './first-format.ts';
 import { type RunSource, StoredRuns } from './hash-runs.ts';
-import { publishCheckpoint, readNote, refused, trimTiles, writeLogFiles } from './log-folder.ts';
+import { noteStaged, publishCheckpoint, refused, trimTiles, writeLogFiles } from './log-folder.ts';
 import { appendEntries, rootOf, sha256, type TreeEdge } from './log-tree.ts';
 import { rebuiltIndex } from './rebuilt-index.ts';
 import { type TakenIn, takeIn } from './take-in.ts';
@@ -111,7 +112,7 @@ function takenFile({ scratch }: Pick<Staging, 'scratch'>): string {
   return join(scratch, 'taken-hashes');
 }
 
-/** Appends the entry of a release and signs the log; nothing of it is written before the release is published. */
+/** Appends the entry of a release. Nothing is written before it is staged, and nothing signed before it is published. */
 export function appendRelease(
   { parts, edge, first }: ContinuedLog,
   release: Release,
@@ -127,10 +128,10 @@ export function appendRelease(
   const entry = releaseEntryBytes({ all, as_of, head, new: taken, sequence, valid_until });
   const files = appendEntries(edge, [entry]);
   const origin = logOrigin(press.issuer.baseUrl);
-  const note = signCheckpoint({ origin, size: edge.size, root: rootOf(edge) }, press.sealer);
-  const key = `${verifierKey(origin, parseDidKey(press.issuer.did), sha256)}\n`;
+  const next = { origin, size: edge.size, root: rootOf(edge) };
   return {
-    publish() {
+    next,
+    stage() {
       writeLogFiles(data, files);
       const to = join(data, takenPath(sequence));
       rmSync(to, { force: true });
@@ -140,13 +141,25 @@ export function appendRelease(
         renameSync(takenFile(staging), to);
         syncFolder(dirname(to));
       }
-      publishCheckpoint(data, { note, key });
+      noteStaged(data, next);
     },
-    // Witnesses may have added their lines.
-    isPublished: () => readNote(data)?.startsWith(note) === true,
+    publish: () => signLog(data, next, press),
     tidy() {
       trimTiles(data, edge.size);
       if (first !== null) removeFirstFiles(data);
     },
   };
+}
+
+/** Signs a log whose files are on the disk, and publishes its checkpoint. */
+export function signLog(
+  data: string,
+  log: Checkpoint,
+  {
+    issuer,
+    sealer,
+  }: { readonly issuer: Pick<Issuer, 'did'>; readonly sealer: Pick<Sealer, 'logSigners'> },
+): void {
+  const key = `${verifierKey(log.origin, parseDidKey(issuer.did), sha256)}\n`;
+  publishCheckpoint(data, { note: signCheckpoint(log, sealer), key });
 }

@@ -1,6 +1,12 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Checkpoint, NOTE_CHARS_MAX, openNote } from '../../contract/checkpoint.ts';
+import {
+  type Checkpoint,
+  checkpointText,
+  NOTE_CHARS_MAX,
+  openNote,
+  parseCheckpoint,
+} from '../../contract/checkpoint.ts';
 import { defined } from '../../contract/defined.ts';
 import { messageOf } from '../../contract/errors.ts';
 import { leafHash, type Range } from '../../contract/merkle.ts';
@@ -49,6 +55,11 @@ export function openLog(data: string): OpenLog | null {
   if (note === null) return null;
   const signed = openNote(note)?.checkpoint;
   if (signed === undefined) throw refused(CHECKPOINT_PATH, 'it is not a checkpoint');
+  return { note, ...logAt(data, signed) };
+}
+
+/** The log of a data folder as it has a size and a root; throws a CompileError where its files do not give that root. */
+export function logAt(data: string, signed: Checkpoint): Omit<OpenLog, 'note'> {
   const edge = readEdge(data, signed);
   const { size } = signed;
   const log = filesOfLog(data, signed);
@@ -57,7 +68,6 @@ export function openLog(data: string): OpenLog | null {
   const last = size === 0 ? null : entryAt(size - 1);
   if (last === null) throw refused(CHECKPOINT_PATH, 'its newest entry is not that of a release');
   return {
-    note,
     signed,
     edge,
     last,
@@ -142,6 +152,35 @@ export function publishCheckpoint(
   const isSame = existsSync(path) && readPlain(path, NOTE_CHARS_MAX).toString('utf8') === key;
   if (!isSame) replaceFile(path, key);
   changeCheckpoint(data, () => note);
+}
+
+/** Says what the log will be, from the moment that its next entry is staged until that is published. */
+const STAGED_NAME = '.staged-log';
+
+/** Whether an entry was staged and is not forgotten yet, published or not. */
+export function isStaged(data: string): boolean {
+  return existsSync(join(data, STAGED_NAME));
+}
+
+/** The log as it will be once the entry that is staged is published; null where none is. */
+export function stagedLog(data: string): Checkpoint | null {
+  if (!isStaged(data)) return null;
+  const bytes = readPlain(join(data, STAGED_NAME), NOTE_CHARS_MAX);
+  const staged = parseCheckpoint(bytes.toString('utf8'));
+  if (staged === null) throw refused(STAGED_NAME, 'it is damaged');
+  const note = readNote(data);
+  const size = note === null ? 0 : (openNote(note)?.checkpoint.size ?? 0);
+  return staged.size > size ? staged : null;
+}
+
+/** Notes what the log will be, once all files of it are on the disk. */
+export function noteStaged(data: string, next: Checkpoint): void {
+  replaceFile(join(data, STAGED_NAME), checkpointText(next));
+}
+
+/** The entry was published, or is given up. */
+export function forgetStaged(data: string): void {
+  rmSync(join(data, STAGED_NAME), { force: true });
 }
 
 /** Lock of whoever replaces the checkpoint: that of a compile may be held for minutes. */

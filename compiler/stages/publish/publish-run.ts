@@ -240,7 +240,7 @@ async function switchTo(
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);
-  return settled.publish(releaseName(release), logged);
+  return await settled.publish(releaseName(release), logged);
 }
 
 /** Null where the previous release cannot be read. */

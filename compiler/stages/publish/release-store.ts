@@ -6,9 +6,9 @@
  *     changes, and what the release before lists is not written again. A release that is no longer to be kept goes first:
  *     new bodies are written over the files that only it lists. The head and the list of files are written in `.staging`.
  *  3. `settle()` makes everything durable with one sync of the file system. Nothing is published before it is on the disk.
- *  4. `publish()` renames the folder into `releases/`, replaces the checkpoint of the log, and then renames a new link over
- *     `current`. That rename is the switch. What was killed in between is finished by whoever opens the folder next: a log
- *     has one entry of a sequence.
+ *  4. `publish()` renames the folder into `releases/` and stages its entry in the log. Then the memory outside swaps, the
+ *     checkpoint of the log is signed and replaced, and a new link renamed over `current`. That rename is the switch. What
+ *     was killed in between is finished by the next turn (`anchor/log-turn.ts`): a log has one entry of a sequence.
  *  5. The state for the next compile is moved last, and what is left of old releases is removed. A failure there costs time
  *     and undoes no release.
  *
@@ -23,6 +23,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Checkpoint } from '../../contract/checkpoint.ts';
 import {
   CURRENT_LINK,
   RELEASES_FOLDER,
@@ -31,7 +32,14 @@ import {
 } from '../../contract/release.ts';
 import { BLOCKS_PATH } from '../../contract/statement-tree.ts';
 import { CHECKPOINT_PATH } from '../../contract/tiles.ts';
-import { type OpenLog, openLog, refused } from '../anchor/log-folder.ts';
+import {
+  forgetStaged,
+  isStaged,
+  type OpenLog,
+  openLog,
+  refused,
+  stagedLog,
+} from '../anchor/log-folder.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
@@ -74,13 +82,22 @@ export function errorsOf(steps: readonly (() => void)[]): unknown[] {
   });
 }
 
-/** The last step of a release: what it publishes of the log, between the moment that it stands and the switch. */
+/** The last steps of a release: what it does to the log, between the moment that it stands and the switch. */
 export interface LogSwitch {
+  /** The log with its entry. */
+  readonly next: Checkpoint;
+  /** Writes the entry, which counts for nothing yet, and notes that it is staged. */
+  stage(): void;
+  /** Signs the log, and publishes its checkpoint. */
   publish(): void;
-  /** Whether the checkpoint is the published one. */
-  isPublished(): boolean;
   /** Removes what no reader needs any more. */
   tidy(): void;
+}
+
+/** The turn of one command to continue a log. */
+export interface LogTurn {
+  /** Has the log remembered outside; throws a CompileError where it is not. What is not staged any more was refused for good. */
+  swap(next: Checkpoint): Promise<void>;
 }
 
 /** A release being written: nothing of it is visible before it is published. */
@@ -101,7 +118,7 @@ export interface Staging {
   /** What the release is to follow; null before the first. */
   readonly place: LastPlace | null;
   /** Makes everything that was written durable; only then can it be published. */
-  settle(): Promise<{ publish(name: string, log: LogSwitch): Published }>;
+  settle(): Promise<{ publish(name: string, log: LogSwitch): Promise<Published> }>;
   /** Forgets what was written so far, to begin again. */
   restart(): void;
   /** Leaves the data folder as it was. */
@@ -121,6 +138,8 @@ interface StagingOptions {
   readonly full?: boolean;
   /** Which of the releases before this one stay; all of them for null. */
   readonly retention?: Retention | null;
+  /** Whoever publishes has one. */
+  readonly turn?: LogTurn;
 }
 
 /** Opens the data folder for one compile; throws a LockedError while another command writes there. */
@@ -136,11 +155,17 @@ export function openStaging(data: string, options: StagingOptions = {}): Staging
 
 function openLocked(
   data: string,
-  { full = false, retention = RETENTION, unlock }: StagingOptions & { unlock(): void },
+  { full = false, retention = RETENTION, turn, unlock }: StagingOptions & { unlock(): void },
 ): Staging {
   mkdirSync(join(data, RELEASES_FOLDER), { recursive: true });
   const log = openLog(data);
   if (log !== null) finishSwitch(data, log);
+  if (stagedLog(data) !== null) {
+    const message =
+      'a release is staged and not published; "signalpress compile" publishes it first';
+    throw new CompileError([{ code: 'cannot_publish', file: data, message }]);
+  }
+  forgetStaged(data);
   refuseLostCurrent(data);
   const previous = previousFiles(data);
   const place = lastPlace(log, previous);
@@ -160,11 +185,10 @@ function openLocked(
     isKept: (entry) => !full && previous?.files()?.has(entry) === true,
   });
   const clear = (): void => rmSync(staging, { recursive: true, force: true });
-  let isLogged = (): boolean => false;
-  const publish = (name: string, own: LogSwitch): Published => {
-    isLogged = own.isPublished;
-    const folder = publishFolder({ data, root, name }, own);
+  const publish = async (name: string, own: LogSwitch): Promise<Published> => {
+    const folder = await publishFolder({ data, root, name, turn }, own);
     const cleanupFailures = errorsOf([
+      () => forgetStaged(data),
       own.tidy,
       () => takeOverState(data, staging),
       () => spares.remove(),
@@ -189,8 +213,8 @@ function openLocked(
       mkdirSync(root, { recursive: true });
     },
     discard() {
-      // A switch that failed after the link was renamed has published all the same, and what is logged is published next time.
-      if (currentName(data) === (previous?.name ?? null) && !isLogged()) writer.undo();
+      // A switch that failed after the link was renamed has published all the same, and what is staged is published next time.
+      if (currentName(data) === (previous?.name ?? null) && !isStaged(data)) writer.undo();
       spares.removeGiven();
       clear();
       unlock();
@@ -232,11 +256,18 @@ function lastPlace(log: OpenLog | null, previous: PreviousFiles | null): LastPla
   throw refused(CHECKPOINT_PATH, state);
 }
 
+interface PublishedFolder {
+  readonly data: string;
+  readonly root: string;
+  readonly name: string;
+  readonly turn: LogTurn | undefined;
+}
+
 /** Makes the folder a release, puts it into the log, then makes it the current one. */
-function publishFolder(
-  { data, root, name }: { readonly data: string; readonly root: string; readonly name: string },
+async function publishFolder(
+  { data, root, name, turn }: PublishedFolder,
   log: LogSwitch,
-): string {
+): Promise<string> {
   const releases = join(data, RELEASES_FOLDER);
   const target = join(releases, name);
   if (currentName(data) === name) {
@@ -248,10 +279,12 @@ function publishFolder(
     rmSync(target, { recursive: true, force: true });
     renameSync(root, target);
     syncFolder(releases);
+    log.stage();
+    await turn?.swap(log.next);
     log.publish();
     switchCurrent(data, name);
   } catch (error) {
-    if (currentName(data) !== name && !log.isPublished())
+    if (currentName(data) !== name && !isStaged(data))
       rmSync(target, { recursive: true, force: true });
     throw error;
   }

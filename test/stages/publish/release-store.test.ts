@@ -28,7 +28,8 @@ import { filesBelow, makeFolder, removeFolders } from '../../snapshot-folder.ts'
 
 afterAll(removeFolders);
 /** No log: what is published of one is for the tests of stages/anchor. */
-const NO_LOG: LogSwitch = { publish: () => {}, isPublished: () => false, tidy: () => {} };
+const next = { origin: 'example.org/log', size: 1, root: new Uint8Array(32) };
+const NO_LOG: LogSwitch = { next, stage: () => {}, publish: () => {}, tidy: () => {} };
 const HASH = `sha256:${'0'.repeat(64)}`;
 const head = (sequence: number): Release => ({
   format: 'signalpress-release/1',
@@ -67,7 +68,7 @@ async function publishOne(
   writeFileSync(join(staging.root, 'files.txt'), list);
   writeFileSync(join(staging.root, 'release.json'), JSON.stringify(signed));
   const settled = await staging.settle();
-  return settled.publish(`${String(sequence).padStart(6, '0')}-x`, NO_LOG).folder;
+  return (await settled.publish(`${String(sequence).padStart(6, '0')}-x`, NO_LOG)).folder;
 }
 const stored = (data: string) => readdirSync(join(data, 'files')).sort();
 const names = (...texts: string[]) =>
@@ -89,7 +90,7 @@ describe('openStaging()', () => {
     expect([currentName(data), staging.previous, releasesOf(data)]).toEqual([null, null, []]);
     const settled = await staging.settle();
     expect(currentName(data)).toBeNull();
-    const { folder, cleanupFailures } = settled.publish('000001-x', NO_LOG);
+    const { folder, cleanupFailures } = await settled.publish('000001-x', NO_LOG);
     expect(cleanupFailures).toEqual([]);
     expect(readlinkSync(join(data, 'current'))).toBe('releases/000001-x');
     expect(readdirSync(folder)).toEqual(['release.json']);
@@ -289,7 +290,7 @@ describe('openStaging()', () => {
       symlinkSync('nowhere', join(data, `releases/000000-${name}`));
     }
     const settled = await staging.settle();
-    const { folder, cleanupFailures } = settled.publish('000002-x', NO_LOG);
+    const { folder, cleanupFailures } = await settled.publish('000002-x', NO_LOG);
     expect([basename(folder), cleanupFailures]).toEqual(['000002-x', [expect.any(Error)]]);
     expect(currentName(data)).toBe('000002-x');
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
