@@ -113,6 +113,25 @@ const COMMANDS: readonly CommandRow[] = [
       (await import('./upload/upload-cli.ts')).definePublish(command, SETTINGS),
   },
   {
+    usage: 'adopt [options] <from>',
+    about:
+      'take the log back from the shop, a static host or a mirror, where the data folder lost it',
+    define: async (command) =>
+      (await import('./mirror/keep-command.ts')).defineAdopt(command, SETTINGS),
+  },
+  {
+    usage: 'backup [options] <folder>',
+    about: 'copy the current release, the log and the keys, and say what else to keep',
+    define: async (command) =>
+      (await import('./mirror/keep-command.ts')).defineBackup(command, SETTINGS),
+  },
+  {
+    usage: 'restore [options] <folder>',
+    about: 'put a backup into an empty data folder',
+    define: async (command) =>
+      (await import('./mirror/keep-command.ts')).defineRestore(command, SETTINGS),
+  },
+  {
     usage: 'stats [options]',
     about: 'how large what in the data folder is, and how fast it grows',
     define: async (command) =>

@@ -33,16 +33,27 @@ import {
 import { isRepeat } from './purchase/purchase-service.ts';
 import { reconcileInBackground } from './purchase/reconcile.ts';
 import { acceptedCoding } from './release/coded-file.ts';
-import { renewTip } from './release/log-tip.ts';
-import { earlierWhole, keepNewest, provenHeads, refuseOlder } from './release/newest-served.ts';
-import { DamagedReleaseError, openPlace, type PlaceTerms } from './release/open-release.ts';
+import { logTip, renewTip } from './release/log-tip.ts';
+import {
+  earlierWhole,
+  keepNewest,
+  provenHeads,
+  refuseFork,
+  refuseOlder,
+} from './release/newest-served.ts';
+import {
+  DamagedReleaseError,
+  ForeignContractError,
+  openPlace,
+  type PlaceTerms,
+} from './release/open-release.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import {
   type ReleasePlace,
   type ReleaseSource,
   subscriptionWarnings,
 } from './release/release-source.ts';
-import { watchRelease } from './release/watch-release.ts';
+import { noteRefused, watchRelease } from './release/watch-release.ts';
 import { openSource, type SourceOptions } from './remote/open-source.ts';
 import { healthReport } from './rooms/health-report.ts';
 import { ON_DEMAND, ROOMS } from './rooms.ts';
@@ -144,6 +155,7 @@ async function firstRelease(
   const open = async (place: ReleasePlace, isProven = false): Promise<ReleaseIndex> => {
     const release = await openPlace(place, terms);
     refuseOlder(stateDir, release, isProven);
+    await refuseFork(stateDir, release, isProven);
     return release;
   };
   try {
@@ -153,11 +165,12 @@ async function firstRelease(
     const damaged = await source.mark();
     const kept = (await source.kept?.()) ?? null;
     let release = kept === null ? null : await open(kept).catch(() => null);
-    if (folder !== undefined && error instanceof DamagedReleaseError)
+    const isOther = error instanceof DamagedReleaseError || error instanceof ForeignContractError;
+    if (folder !== undefined && release === null && isOther)
       release = await earlierWhole({ folder, damaged, proven: provenHeads(stateDir), terms, open });
     if (release === null) throw error;
     const serving = release.head.sequence;
-    state.trouble('release_refused').begin(messageOf(error), { release: damaged, serving });
+    noteRefused(state, error, { release: damaged, serving });
     return release;
   }
 }
@@ -193,14 +206,15 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     async open() {
       const release = await openPlace(await source.newest(), terms);
       refuseOlder(config.stateDir, release);
+      await refuseFork(config.stateDir, release);
       return release;
     },
-    swap(next) {
+    async swap(next) {
       // A release may bring another catalogue: what a target means and costs is read anew.
       service = { ...service, release: next, targets: soldTargets() };
       responder = responderOf(service, endpoint);
       first.show(next);
-      noteServing(setting, first, next);
+      await noteServing(setting, first, next);
     },
     goOn: renewTip,
   });
@@ -215,7 +229,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   const host = by.fd == null ? config.host : server.host;
   const url = `http://${addressText({ host, port: server.port })}`;
   noteStart(setting, url, service.release);
-  noteServing(setting, first, service.release);
+  await noteServing(setting, first, service.release);
   state.run();
   metrics?.watch({
     standing: () => state.standing(),
@@ -330,7 +344,11 @@ function noteStart(setting: Setting, url: string, { head, offers }: ReleaseIndex
 }
 
 /** Remembers the newest release; what goes wrong there keeps nothing from being served. */
-function noteServing(setting: Setting, first: FirstService, release: ReleaseIndex): void {
+async function noteServing(
+  setting: Setting,
+  first: FirstService,
+  release: ReleaseIndex,
+): Promise<void> {
   const { config, by, source } = setting;
   const { signer } = first;
   const fault = signer?.fault() ?? null;
@@ -342,7 +360,8 @@ function noteServing(setting: Setting, first: FirstService, release: ReleaseInde
   }
   void source.served?.(release);
   try {
-    keepNewest(config.stateDir, release);
+    const tip = await logTip(release).catch(() => null);
+    keepNewest(config.stateDir, release, tip?.tree);
   } catch (error) {
     by.log({ event: 'newest_release_not_kept', error: messageOf(error) });
   }

@@ -111,6 +111,12 @@ const EXAMPLES: Examples = {
     'signalpress publish --to https://static.example.com/shop --prune',
     "signalpress publish --command 'rclone copyto {file} remote:shop/{path}' --at https://static.example.com/shop",
   ],
+  adopt: [
+    'signalpress adopt https://signals.example.org --issuer did:key:z6Mk…',
+    'signalpress adopt /srv/mirror --key issuer.key',
+  ],
+  backup: ['signalpress backup /backup/2026-11-20'],
+  restore: ['signalpress restore /backup/2026-11-20 --data dist-data'],
   stats: ['signalpress stats', 'signalpress stats --data dist-data'],
   'key list': ['signalpress key list'],
   'key rotate': ['signalpress key rotate --key issuer.key --to next.key'],

@@ -43,7 +43,10 @@ export interface ConfigSources {
 }
 
 /** Settings of the compiler that share the file and the environment; they are not read here. */
-const FOREIGN = ['issuer_key', 'issuer_name', 'contact', 'publish_auth'];
+const FOREIGN = [
+  ...['issuer_key', 'issuer_name', 'contact', 'publish_auth'],
+  ...['log_memory', 'log_memory_auth'],
+];
 
 /** Settings that were taken away, each with what to do instead: who still sets one hears of it before anything starts. */
 const GONE: Readonly<Record<string, string>> = {

@@ -11,6 +11,8 @@ export interface Examined {
   readonly clock: () => number;
   /** Variables that look like settings and are none, in words. */
   readonly ignored: readonly string[];
+  /** What remembers the log of a compile on this machine, as its setting names it; null where none is set. */
+  readonly logMemory: string | null;
   /** Opens the release once for all checks; rejects with a StartError. */
   readonly release: () => Promise<ReleaseIndex>;
   /** The chain node of a network; null where none is configured. */

@@ -40,6 +40,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   settings: local.settingsCheck,
   secrets: local.secretsCheck,
   release: local.releaseCheck,
+  memory: local.memoryCheck,
   journal: local.journalCheck,
   disk: local.diskCheck,
   clock: local.clockCheck,
@@ -109,6 +110,7 @@ async function findingsOf(
       config: own,
       clock,
       ask,
+      logMemory: env.SIGNALPRESS_LOG_MEMORY || null,
       ignored: unknownVariables(env).map(unknownVariableText),
       release() {
         opened ??= open();

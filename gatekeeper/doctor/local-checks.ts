@@ -19,7 +19,7 @@ import { journalFacts } from '../journal/with-journal.ts';
 import { relayerKey } from '../money/address.ts';
 import { clockFailure } from '../money/clock-guard.ts';
 import { logTip } from '../release/log-tip.ts';
-import { refuseOlder } from '../release/newest-served.ts';
+import { refuseFork, refuseOlder } from '../release/newest-served.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { subscriptionWarnings } from '../release/release-source.ts';
 import {
@@ -78,6 +78,22 @@ export async function secretsCheck({ config }: Examined): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok('files with secrets are for their owner alone')];
 }
 
+/** Whether what remembers the log outside of the data folder stops two machines that compile, or restored folders alone. */
+export async function memoryCheck({ logMemory }: Pick<Examined, 'logMemory'>): Promise<Finding[]> {
+  if (logMemory === null) {
+    return [
+      skipped('SIGNALPRESS_LOG_MEMORY is not set here; where releases are compiled, it should be'),
+    ];
+  }
+  const isSwapped =
+    /^(postgres(ql)?|https?):\/\//.test(logMemory) && !/\/log\/checkpoint\/?$/.test(logMemory);
+  if (isSwapped)
+    return [ok('the memory of the log is swapped in one step: of two machines one goes on')];
+  const state =
+    'the memory of the log stops restored and lost folders, but not two machines that compile';
+  return [warning(state, 'name PostgreSQL, or a store with If-Match, in SIGNALPRESS_LOG_MEMORY')];
+}
+
 /** Files whose bytes are read and hashed, spread evenly over the list, and how many damaged ones are named. */
 const FILES_SAMPLED = 200;
 const DAMAGED_SHOWN = 3;
@@ -87,6 +103,7 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
   const { config, clock } = examined;
   const release = await examined.release();
   refuseOlder(config.stateDir, release);
+  await refuseFork(config.stateDir, release);
   const { head, files } = release;
   const count = Math.min(files.size, FILES_SAMPLED);
   const damaged: string[] = [];

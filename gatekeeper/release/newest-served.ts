@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../../compiler/contract/errors.ts';
 import {
   isOfSeen,
   rootDid,
@@ -13,6 +14,8 @@ import {
 import { goesBack } from '../../compiler/contract/release.ts';
 import { readOwnFile, replaceFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
+import type { LogTree } from './log-files.ts';
+import { logTip } from './log-tip.ts';
 import { checkHead, headHash, type ReleaseTerms } from './open-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import type { ReleaseFolder, ReleasePlace } from './release-source.ts';
@@ -33,6 +36,10 @@ const newestSchema = z.strictObject({
   as_of: z.iso.datetime().exactOptional(),
   /** Absent in the note of an earlier version. */
   keys: seenKeysSchema.exactOptional(),
+  /** The log that its proofs led to; absent where none could be read. */
+  log: z
+    .strictObject({ size: z.int().min(1), root: z.string().regex(/^[0-9a-f]{64}$/) })
+    .exactOptional(),
 });
 type Newest = z.infer<typeof newestSchema>;
 
@@ -76,8 +83,48 @@ export function refuseOlder(stateDir: string, { head, keys }: Served, isProven =
   }
 }
 
-/** Remembers what is served now; a crash in between leaves the older note, which refuses less. */
-export function keepNewest(stateDir: string, { head, keys }: Served): void {
+/**
+ * Refuses a release whose log does not hold, entry by entry, the one that was served: a greater number proves nothing. Throws
+ * a StartError; a log that cannot be read now stops nothing but what is new.
+ */
+export async function refuseFork(
+  stateDir: string,
+  release: ReleaseIndex,
+  isProven = false,
+): Promise<void> {
+  const newest = readNewest(stateDir);
+  const { keys: known = seenKey(newest?.issuer_did ?? ''), log } = newest ?? {};
+  if (newest === null || log === undefined || !isOfSeen(release.keys, known)) return;
+  const { head } = release;
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new StartError(
+      `Cannot serve release ${head.sequence}: ${why}; take the log back with "signalpress adopt" and compile again, or ` +
+        `delete "${join(stateDir, NEWEST_NAME)}" if this is intended`,
+      { cause },
+    );
+  };
+  let root: Uint8Array;
+  try {
+    const { tree } = await logTip(release);
+    if (tree.size < log.size)
+      return refuse(`its log has ${tree.size} entries, and one of ${log.size} was already served`);
+    root = await tree.rangeHash({ start: 0, end: log.size });
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const isServed = headHash(head) === `sha256:${newest.head_sha256}`;
+    if (isProven || isServed) return;
+    return refuse(`its log cannot be read: ${messageOf(error)}`, error);
+  }
+  if (Buffer.from(root).toString('hex') !== log.root)
+    refuse(`its log is a fork: it has other entries than the ${log.size} that were already served`);
+}
+
+/** Remembers what is served now, with its log where that could be read; a crash in between leaves the older note, which refuses less. */
+export function keepNewest(
+  stateDir: string,
+  { head, keys }: Served,
+  tree: Pick<LogTree, 'size' | 'root'> | null = null,
+): void {
   const { sequence, as_of } = head;
   const noted = readNewest(stateDir);
   // Another process with the same folder may be ahead.
@@ -90,8 +137,11 @@ export function keepNewest(stateDir: string, { head, keys }: Served): void {
     as_of,
     keys: seenKeysOf(keys, hexDigest),
   };
+  const log =
+    tree === null ? noted?.log : { size: tree.size, root: Buffer.from(tree.root).toString('hex') };
+  const whole: Newest = log === undefined ? newest : { ...newest, log };
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  replaceFile(join(stateDir, NEWEST_NAME), `${JSON.stringify(newest)}\n`);
+  replaceFile(join(stateDir, NEWEST_NAME), `${JSON.stringify(whole)}\n`);
 }
 
 function readNewest(stateDir: string): Newest | null {

@@ -3,6 +3,7 @@ import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
 import {
   compiledCatalog,
+  parseCatalog,
   releaseCatalog,
   WHOLE_CATALOG_PATH,
 } from '../../compiler/contract/catalog/whole-catalog.ts';
@@ -87,11 +88,7 @@ export interface ReleaseTerms {
 /** Parses and checks a release head: shape, version, issuer, address, signature; throws a StartError. */
 export function checkHead(bytes: Buffer, terms: ReleaseTerms): Release {
   const head = parseHead(bytes);
-  if (head.contract_version !== CONTRACT_VERSION) {
-    refuse(
-      `of version ${head.contract_version} of the contract, this program serves ${CONTRACT_VERSION}; compile again with this version`,
-    );
-  }
+  refuseForeign(head);
   if (terms.baseUrl !== null && head.base_url !== terms.baseUrl) {
     refuse(
       `compiled for "${head.base_url}" instead of "${terms.baseUrl}"; ` +
@@ -100,6 +97,27 @@ export function checkHead(bytes: Buffer, terms: ReleaseTerms): Release {
   }
   checkSignature(head);
   return head;
+}
+
+/** From this contract on, a gatekeeper of the next one serves it too. */
+const SERVED_BY_NEXT = 5;
+
+/** A release of a contract that another version of this program serves. */
+export class ForeignContractError extends StartError {
+  override readonly name = 'ForeignContractError';
+}
+
+/** Its own contract and the one before, so that compiler and gatekeepers are upgraded in any order. */
+function refuseForeign({ contract_version: version }: Release): void {
+  const isBefore = version === CONTRACT_VERSION - 1 && version >= SERVED_BY_NEXT;
+  if (version === CONTRACT_VERSION || isBefore) return;
+  const remedy =
+    version > CONTRACT_VERSION
+      ? 'run the signalpress-gate of the version that compiled it'
+      : 'compile again with the signalpress of this version';
+  throw new ForeignContractError(
+    `Cannot serve release: of contract ${version}, this program is of contract ${CONTRACT_VERSION}; ${remedy}`,
+  );
 }
 
 /** The list of keys that a release carries, checked from its first key on; throws a StartError. */
@@ -135,6 +153,10 @@ export function catalogIn(head: Release, bytes: Buffer | null): Catalog {
   const file = bytes === null ? null : { bytes, sha256: hash('sha256', bytes) };
   const digestOf = (value: unknown): string => `sha256:${hash('sha256', canonicalJson(value))}`;
   try {
+    // Its tables are those of the contract before; the catalogue that its head signs tells what it sells.
+    const isBefore = head.contract_version < CONTRACT_VERSION;
+    if (isBefore && file !== null && head.catalog_sha256 === `sha256:${file.sha256}`)
+      return parseCatalog(file.bytes);
     return releaseCatalog({ head, file, digestOf, read: compiledCatalog });
   } catch (cause) {
     refuse(messageOf(cause), cause);

@@ -3,6 +3,7 @@ import { isContinued, rootDid } from '../../compiler/contract/key-history.ts';
 import { goesBack } from '../../compiler/contract/release.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import { StartError } from '../system/start-error.ts';
+import { ForeignContractError } from './open-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import type { ReleaseSource } from './release-source.ts';
 
@@ -16,8 +17,8 @@ export interface WatchOptions {
   readonly current: () => ReleaseIndex;
   /** Opens the newest release of the source; throws when it does not verify. */
   readonly open: () => Promise<ReleaseIndex>;
-  /** Called with a verified, newer release. */
-  readonly swap: (next: ReleaseIndex) => void;
+  /** Called with a verified, newer release; rejects for nothing. */
+  readonly swap: (next: ReleaseIndex) => void | Promise<void>;
   /** Called at each look that finds the served release to be the newest. */
   readonly goOn?: (served: ReleaseIndex) => void;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
@@ -34,7 +35,7 @@ export function watchRelease(options: WatchOptions) {
   let running: Promise<void> | null = null;
   let isAsked = false;
   const { source, state, now = () => performance.now() } = options;
-  const [lost, refused] = [state.trouble('release_lost'), state.trouble('release_refused')];
+  const lost = state.trouble('release_lost');
   let lookedAt = now();
   const pollMs = options.pollMs ?? source.pollMs;
   const look = async (): Promise<void> => {
@@ -43,7 +44,7 @@ export function watchRelease(options: WatchOptions) {
     if (await served.place.isThere()) lost.end();
     else lost.begin('the files of the release cannot be read');
     if (served.place.mark === mark) {
-      refused.end();
+      endRefusals(state);
       return options.goOn?.(served);
     }
     const at = now();
@@ -91,18 +92,31 @@ export function watchRelease(options: WatchOptions) {
 
 async function tryNext(options: WatchOptions, mark: string): Promise<void> {
   const { current, open, swap, log, state } = options;
-  const refused = state.trouble('release_refused');
   try {
     const next = await open();
     if (next.place.mark === current().place.mark) return;
     checkSuccessor(next, current());
     await options.source.prepare?.(next, current());
-    swap(next);
-    refused.end();
+    await swap(next);
+    endRefusals(state);
     log({ event: 'release_swapped', release: mark, sequence: next.head.sequence });
   } catch (error) {
-    refused.begin(messageOf(error), { release: mark, serving: current().head.sequence });
+    noteRefused(state, error, { release: mark, serving: current().head.sequence });
   }
+}
+
+/** Tells that a release is not served: of a foreign contract, or for any other reason. */
+export function noteRefused(
+  state: ServiceState,
+  error: unknown,
+  more: Readonly<Record<string, unknown>>,
+): void {
+  const isForeign = error instanceof ForeignContractError;
+  state.trouble(isForeign ? 'release_foreign' : 'release_refused').begin(messageOf(error), more);
+}
+
+function endRefusals(state: ServiceState): void {
+  for (const reason of ['release_refused', 'release_foreign'] as const) state.trouble(reason).end();
 }
 
 /** The publication time never goes back, and a running service never changes its issuer. */

@@ -82,6 +82,13 @@ export const REASONS = {
     says: 'stale: the newest release is refused, see the log',
     warns: true,
   },
+  release_foreign: {
+    state: 'publishes',
+    level: 'warn',
+    over: 'release_taken',
+    says: 'stale: the newest release needs another version of the gatekeeper, see the log',
+    warns: true,
+  },
   release_stale: {
     state: 'publishes',
     level: 'warn',

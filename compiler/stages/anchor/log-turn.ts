@@ -107,11 +107,34 @@ export async function takeTurn(data: string, { memory, ...signs }: Turn): Promis
       }
     }
     if (staged === null) return turnAfter(known);
+    if (!isWhole(data, staged)) {
+      // Nobody remembers it, and it was never signed.
+      forgetStaged(data);
+      return turnAfter(known);
+    }
     await turnAfter(known).swap(staged);
     publishStaged(data, staged, signs);
     return turnAfter(staged);
   } finally {
     unlock();
+  }
+}
+
+/** The release whose entry is staged; throws where it is not whole. */
+function stagedRelease(data: string, staged: Checkpoint) {
+  const { last } = logAt(data, staged);
+  const name = releaseName(last);
+  const head = readRelease(data, name);
+  if (canonicalDigest(head) !== last.head) throw refused(name, 'another release of it is staged');
+  return { name, head };
+}
+
+function isWhole(data: string, staged: Checkpoint): boolean {
+  try {
+    stagedRelease(data, staged);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -121,10 +144,7 @@ function publishStaged(
   staged: Checkpoint,
   { seed, asOf }: Omit<Turn, 'memory'>,
 ): void {
-  const { last } = logAt(data, staged);
-  const name = releaseName(last);
-  const head = readRelease(data, name);
-  if (canonicalDigest(head) !== last.head) throw refused(name, 'another release of it is staged');
+  const { name, head } = stagedRelease(data, staged);
   const key = signingKey(seed);
   const did = issuerDid(key);
   refuseKey(readKeys(data) ?? firstHistory(head.issuer_did), did, asOf);

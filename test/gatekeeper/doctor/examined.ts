@@ -15,6 +15,7 @@ export function examined({ config = {}, ...other }: Parts = {}): Examined {
   return {
     config: all,
     clock: () => TINY_NOW,
+    logMemory: null,
     ignored: [],
     release: () => openRelease({ ...all, source: folderSource(all.dataDir) }),
     node: async () => null,

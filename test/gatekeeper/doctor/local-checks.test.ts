@@ -10,6 +10,7 @@ import {
   clockCheck,
   diskCheck,
   journalCheck,
+  memoryCheck,
   releaseCheck,
   secretsCheck,
   settingsCheck,
@@ -64,6 +65,20 @@ describe('settingsCheck()', () => {
     expect(findings.map(({ state }) => state)).toEqual(['ok', 'warning', 'warning']);
     expect(findings[1]?.detail).toContain('SIGNALPRESS_PROT');
     expect(findings[2]?.detail).toContain('No chain node is asked');
+  });
+});
+
+describe('memoryCheck()', () => {
+  it.each([
+    [null, 'skipped'],
+    ['postgres://shop:word@db.example/shop', 'ok'],
+    ['https://store.example/memory', 'ok'],
+    ['https://shop.example/log/checkpoint', 'warning'],
+    ['/var/lib/shop/memory', 'warning'],
+  ])('I65: tells whether %s stops two machines that compile: %s', async (logMemory, state) => {
+    const [found] = await memoryCheck({ logMemory });
+    expect(found?.state).toBe(state);
+    expect(found?.detail).not.toContain('word');
   });
 });
 
@@ -266,6 +281,7 @@ const NAMES = [
   'settings',
   'secrets',
   'release',
+  'memory',
   'journal',
   'disk',
   'clock',

@@ -49,7 +49,7 @@ describe('checkHead()', () => {
     [
       'another contract version',
       { head: { contract_version: CONTRACT_VERSION - 1 } },
-      /compile again with this version/,
+      /compile again with the signalpress of this version/,
     ],
     ['another format', { head: { format: 'signalpress-release/2' } }, /"format"/],
     ['an unknown member', { head: { extra: 1 } }, /compile again/],
