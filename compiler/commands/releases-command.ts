@@ -4,15 +4,19 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { releaseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
+import { keyIdOf } from '../contract/citation.ts';
 import { defined } from '../contract/defined.ts';
 import { HASH_INDEX_FOLDER } from '../contract/hash-index.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
-import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
+import { firstHistory, formatKeyHistory, KEYS_PATH } from '../contract/key-history.ts';
 import { filePath } from '../contract/path.ts';
 import {
   type CatalogRow,
+  CODINGS,
   CONTRACT_VERSION,
   FILES_NAME,
+  type FileEntry,
+  packedPath,
   RELEASES_FOLDER,
   type Release,
   releaseName,
@@ -24,13 +28,16 @@ import { refuseKey } from '../keys/key-command.ts';
 import { readIssuerKey, readKeys } from '../keys/key-store.ts';
 import { endpointAt } from '../products/products.ts';
 import { appendRelease, continuedLog } from '../stages/anchor/continue-log.ts';
+import { currentRelease } from '../stages/anchor/current-release.ts';
 import { sha256 } from '../stages/anchor/log-tree.ts';
 import { type LogMemory, takeTurn } from '../stages/anchor/log-turn.ts';
+import { signedCard } from '../stages/describe/describe.ts';
 import {
   type CatalogChange,
   type ChangeKind,
   catalogChanges,
 } from '../stages/publish/catalog-changes.ts';
+import { packedBytes } from '../stages/publish/press.ts';
 import {
   correctorFault,
   currentName,
@@ -55,7 +62,15 @@ import {
 } from '../stages/publish/release-list.ts';
 import { openStaging, type Staging } from '../stages/publish/release-store.ts';
 import { canonicalDigest } from '../stages/seal/jcs.ts';
-import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
+import {
+  type Issuer,
+  issuerDid,
+  makeSealer,
+  type Sealer,
+  signingKey,
+} from '../stages/seal/sealer.ts';
+import { signedAgain } from '../stages/seal/sign-again.ts';
+import { CARD_PATH } from '../verify/description-checks.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
@@ -123,8 +138,9 @@ interface Rollback extends PublicationTime {
 
 /**
  * Publishes the files of an older release once more, as the newest one: sequences only grow, so nobody can mistake this
- * for an old release that an attacker slipped in. Throws a RangeError when that release is not there, is damaged or was
- * signed by another key, and a KeyError when the key may not sign now.
+ * for an old release that an attacker slipped in. Across a rotation the key that signs now signs its bodies again, so the
+ * one before is not needed. Throws a RangeError when that release is not there or is damaged, and a KeyError when the key may
+ * not sign now.
  */
 export async function rollBack(rollback: Rollback) {
   const turn = await takeTurn(rollback.data, { ...rollback, memory: rollback.logMemory ?? null });
@@ -165,10 +181,11 @@ function writeAgain(staging: Staging, rollback: Rollback) {
   // The new place in the sequence decides about clock corrections; the public part is that of the new list.
   const { clock_corrected: ____, public_files: _____, ...rest } = then;
   const until = validUntil === undefined ? {} : { valid_until: validUntil };
+  const did = issuerDid(key);
   const issuer = {
     name: head.issuer_name,
-    did: head.issuer_did,
-    keyId: head.key_id,
+    did,
+    keyId: did === head.issuer_did ? head.key_id : keyIdOf(did),
     baseUrl: head.base_url,
   };
   const signer = { issuer, sealer: makeSealer(issuer, key) };
@@ -186,11 +203,42 @@ function writeAgain(staging: Staging, rollback: Rollback) {
       throw refusal(data, `${state}; compile the older snapshots again`, cause);
     }
   }
-  const next = { ...rest, ...nextPlace(staging.place, asOf), ...until };
+  if (did !== head.issuer_did) list.add(signedFiles({ staging, files, list }, head, signer));
+  const own = { issuer_did: did, key_id: issuer.keyId };
+  const next = { ...rest, ...own, ...nextPlace(staging.place, asOf), ...until };
   const { release } = writeHead(staging.root, { list, head: next }, signer.sealer);
   const file = staging.writer.write;
   const log = continuedLog({ staging, press: { ...signer, file } });
   return { release, logged: appendRelease(log, release, { all, taken: NOTHING_TAKEN }) };
+}
+
+/** The files of a release that another key signs again, in all their forms. */
+function signedFiles(
+  {
+    staging: { data, writer },
+    files,
+    list,
+  }: { readonly staging: Staging; readonly files: FileListBytes; readonly list: ReleaseList },
+  { issuer_did: was }: Release,
+  signer: { readonly issuer: Issuer; readonly sealer: Sealer },
+): FileEntry[] {
+  return [...onlyIn(files.bytes, Buffer.alloc(0))].flatMap((entry) => {
+    const { path } = entry;
+    if (!path.endsWith('.json') || list.find(path)?.sha256 !== entry.sha256) return [];
+    const bytes = readStored(data, entry);
+    const again = path === CARD_PATH ? cardAgain(bytes, signer) : signedAgain(bytes, was, signer);
+    if (again === null) return [];
+    const packed = CODINGS.filter((coding) => files.find(packedPath(path, coding)) !== null);
+    return [
+      writer.write(path, again),
+      ...packed.map((coding) => writer.write(packedPath(path, coding), packedBytes(again, coding))),
+    ];
+  });
+}
+
+function cardAgain(bytes: Buffer, signer: Parameters<typeof signedCard>[1]): Buffer {
+  const { signatures: _, ...card } = JSON.parse(bytes.toString('utf8'));
+  return Buffer.from(JSON.stringify(signedCard(card, signer)));
 }
 
 /** The head of a release that somebody signed as it stands: what it lists is signed again, so nobody may have changed it. */
@@ -213,21 +261,19 @@ function refuseUnfit(
 ): void {
   const { name, head, files, asOf, key } = back;
   const current = previous?.head;
-  const { issuer_did } = head;
-  if (current !== undefined && current.issuer_did !== issuer_did) {
-    const state = `release "${name}" is signed by another key than the current one`;
-    throw refusal(data, `${state}; compile the older snapshots again`);
-  }
-  if (current === undefined || issuer_did !== issuerDid(key)) {
-    throw refusal(data, `release "${name}" was signed by ${issuer_did}; use its key`);
+  if (current === undefined) throw refusal(data, 'no release is current; compile first');
+  const did = issuerDid(key);
+  const keys = readKeys(data) ?? firstHistory(current.issuer_did);
+  refuseKey(keys, did, asOf);
+  const published = currentRelease(data, previous)?.read(KEYS_PATH)?.toString('utf8');
+  if (published !== undefined && published !== formatKeyHistory(keys)) {
+    throw refusal(data, 'its list of keys is not published yet; compile first');
   }
   const isServed = hasServedTables(data, head, files);
   const strange = strangeness(head, current, isServed);
   if (strange !== null) throw refusal(data, `release "${name}" ${strange}`);
-  const keys = readKeys(data) ?? firstHistory(issuer_did);
-  const untimely = timeFault(place, back) ?? correctorFault(back, issuer_did, keys);
+  const untimely = timeFault(place, back) ?? correctorFault(back, did, keys);
   if (untimely !== null) throw refusal(data, untimely);
-  refuseKey(keys, issuer_did, asOf);
   if (place?.sequence === current.sequence) return;
   throw refusal(data, 'the newest release is lost; compile first');
 }

@@ -186,7 +186,7 @@ function skills(entries: readonly ManifestEntry[], baseUrl: string) {
 }
 
 /** The card with a JWS (RFC 7515, EdDSA) over its canonical JSON without `signatures`. */
-function signedCard(card: object, { issuer, sealer }: { issuer: Issuer; sealer: Sealer }) {
+export function signedCard(card: object, { issuer, sealer }: { issuer: Issuer; sealer: Sealer }) {
   const header = { alg: 'EdDSA', kid: issuer.keyId, typ: 'JOSE' };
   const encode = (text: string): string => encodeBase64Url(new TextEncoder().encode(text));
   const signed = encode(jcs(header));

@@ -11,9 +11,13 @@ import {
 import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
 import { tables } from '../../../../compiler/contract/catalog/whole-catalog.ts';
 import { CONTRACT_VERSION } from '../../../../compiler/contract/release.ts';
+import { rotateKey } from '../../../../compiler/keys/key-command.ts';
+import { openLog } from '../../../../compiler/stages/anchor/log-folder.ts';
 import { RETENTION } from '../../../../compiler/stages/publish/release-folders.ts';
 import { canonicalDigest } from '../../../../compiler/stages/seal/jcs.ts';
+import { runVerify } from '../../../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
+import { BASE_URL, smallShop } from '../../../shop.ts';
 import {
   compileFolder,
   filesBelow,
@@ -78,6 +82,27 @@ describe('releases', () => {
     expect((await verifyRelease(data, { trust: [did] })).faults).toEqual([]);
   });
 
+  it('I65: a rollback across a rotation signs every kind of body anew, and the key before is not needed', async () => {
+    const { data, did } = await smallShop();
+    const next = new Uint8Array(32).fill(3);
+    const from = '2026-11-21T12:00:00Z';
+    rotateKey({ data, old: SEED, next, from, now: from, overlapDays: 0 });
+    const [name = ''] = readdirSync(join(data, 'releases'));
+    const back = { data, name, asOf: '2026-11-22T12:00:00Z' };
+    await expect(rollBack({ ...back, seed: SEED })).rejects.toThrow('it is no longer valid');
+    await expect(rollBack({ ...back, seed: next })).rejects.toThrow('compile first');
+    const address = { baseUrl: BASE_URL, issuerName: 'Example readings' };
+    const later = { ...address, data, asOf: from, seed: next, allowShrink: true };
+    await compileFolder(snapshotsOf('btc'), later);
+    const { release } = await rollBack({ ...back, seed: next });
+    const { text, exitCode } = await runVerify(data, { issuer: [did] });
+    expect([exitCode, text]).toEqual([0, expect.stringMatching(/^verified/)]);
+    expect(release.issuer_did).not.toBe(did);
+    // What it states is what it stated.
+    const [one, other] = [1, 3].map((sequence) => openLog(data)?.entryOf(sequence)?.all);
+    expect(other).toEqual(one);
+  });
+
   it('I26: removes no release by a rollback, whatever the compiles before kept', async () => {
     const { data, one } = await twoReleases();
     const all = { data, retention: { last: 9, days: 0 } };
@@ -100,7 +125,7 @@ describe('releases', () => {
     const before = filesBelow(data);
     const roll = { data, name: one, asOf: LATER, seed: SEED };
     const other = new Uint8Array(32).fill(3);
-    await expect(rollBack({ ...roll, seed: other })).rejects.toThrow('use its key');
+    await expect(rollBack({ ...roll, seed: other })).rejects.toThrow('not a key of this issuer');
     const nowhere = rollBack({ ...roll, name: '../etc' });
     await expect(nowhere).rejects.toThrow('Cannot find release "../etc"');
     const early = rollBack({ ...roll, asOf: '2026-11-20T11:00:00Z' });
