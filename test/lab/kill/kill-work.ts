@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openLogMemory } from '../../../compiler/anchor/log-memory.ts';
 import { type CompileOptions, compile } from '../../../compiler/compile.ts';
 import { HOUR_MS } from '../../../compiler/contract/iso-time.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
@@ -15,6 +16,9 @@ const TERMS = {
   seed: new Uint8Array(32).fill(1),
 } as const;
 
+/** Folder of what remembers the log outside, beside that of the data. */
+export const MEMORY = 'memory';
+
 /** Rounds from here on are those of a folder of the first format. */
 export const FIRST_FORMAT = 1_000_000;
 
@@ -25,9 +29,13 @@ export function optionsOf(root: string, round: number): CompileOptions {
     ? { ...FORMAT_2_TERMS, seed: SEED, full: false }
     : { asOf: AS_OF, ...TERMS, full: isFull(round) };
   const minutes = isFirst ? round - FIRST_FORMAT : round;
+  const data = join(root, 'data');
+  const place = join(root, MEMORY, 'log');
   return {
     snapshots: join(root, 'snapshots'),
-    data: join(root, 'data'),
+    data,
+    // That of the first format is remembered from its first entry beside the releases on.
+    logMemory: openLogMemory({ place, data, auth: null, fetch }),
     asOf: new Date(Date.parse(asOf) + minutes * 60_000).toISOString(),
     ...terms,
     workers: 0,

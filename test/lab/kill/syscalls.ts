@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from '../../../compiler/compile.ts';
 import { currentName, readRelease } from '../../../compiler/stages/publish/release-folders.ts';
 import { format2Folder } from '../../format-2-folder.ts';
 import { APART, campaign } from '../campaign.ts';
-import { expectVerified, FIRST_FORMAT, optionsOf, writeBatch } from './kill-work.ts';
+import { expectVerified, FIRST_FORMAT, MEMORY, optionsOf, writeBatch } from './kill-work.ts';
 import { readLog, seenLog } from './watch-log.ts';
 
 /** A compile that goes on from the previous release, one of everything, and the first one over a folder of the first format. */
@@ -73,7 +73,8 @@ export async function runInjections(campaign: InjectionCampaign): Promise<Inject
     await compile(optionsOf(root, 0));
     for (let batch = 1; batch <= round; batch += 1) writeBatch(root, batch);
   }
-  cpSync(join(root, 'data'), join(root, 'before'), COPY);
+  mkdirSync(join(root, MEMORY), { recursive: true });
+  for (const name of ['data', MEMORY]) cpSync(join(root, name), join(root, 'before', name), COPY);
   const calls = tracedCalls(campaign);
   const tally: InjectionTally = {
     ...{ injections: 0, calls: calls.length, killed: 0, refused: 0, finished: 0, missed: 0 },
@@ -91,8 +92,10 @@ const COPY = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true
 
 /** The state before the compile, in the same place, so that it makes the same calls. */
 function restore(root: string): void {
-  rmSync(join(root, 'data'), { recursive: true });
-  cpSync(join(root, 'before'), join(root, 'data'), COPY);
+  for (const name of ['data', MEMORY]) {
+    rmSync(join(root, name), { recursive: true });
+    cpSync(join(root, 'before', name), join(root, name), COPY);
+  }
 }
 
 function tracedCalls({ root, script, round }: InjectionCampaign): TracedCall[] {
