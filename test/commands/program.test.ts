@@ -68,7 +68,7 @@ describe('programOf()', () => {
 
 describe('signalpress --help', () => {
   const NAMES =
-    'compile fetch run sources import verify trust monitor replay anchor witness releases publish stats key root keygen receipt init buy check lines';
+    'compile fetch run sources import verify trust monitor replay anchor witness releases publish adopt backup restore stats key root keygen receipt init buy check lines';
   const names = NAMES.split(' ');
   const commands = new CommandRuns();
   const listed = commands.plan(['--help']);

@@ -10,7 +10,6 @@ import { adoptLog, copyShop } from '../../compiler/mirror/keep-command.ts';
 import { openLog } from '../../compiler/stages/anchor/log-folder.ts';
 import { currentName } from '../../compiler/stages/publish/release-folders.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { readLog, seenLog } from '../lab/kill/watch-log.ts';
 import {
   compileFolder,
   filesBelow,
@@ -20,6 +19,7 @@ import {
   spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
+import { readLog, seenLog } from '../stages/anchor/watch-log.ts';
 
 const COPY = { recursive: true, verbatimSymlinks: true } as const;
 const OTHER = new Uint8Array(32).fill(8);

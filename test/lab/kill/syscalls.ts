@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { compile } from '../../../compiler/compile.ts';
 import { currentName, readRelease } from '../../../compiler/stages/publish/release-folders.ts';
 import { format2Folder } from '../../format-2-folder.ts';
+import { readLog, seenLog } from '../../stages/anchor/watch-log.ts';
 import { APART, campaign } from '../campaign.ts';
 import { expectVerified, FIRST_FORMAT, MEMORY, optionsOf, writeBatch } from './kill-work.ts';
-import { readLog, seenLog } from './watch-log.ts';
 
 /** A compile that goes on from the previous release, one of everything, and the first one over a folder of the first format. */
 const ROUNDS = { 'going on': 1, full: 3, migrating: FIRST_FORMAT } as const;
@@ -174,7 +174,7 @@ const FAULTS = ['signal=KILL', 'error=EIO', 'error=ENOSPC', 'error=EDQUOT'] as c
 const READ_FAULTS = ['signal=KILL', 'error=EIO'] as const;
 const LATE_SHARE = 0.75;
 /** The log, and what a replacement of its checkpoint goes by. */
-const OF_LOG = /^(log(\/|$)|\.checkpoint|\.cosigning)/;
+const OF_LOG = /^(log(\/|$)|\.checkpoint|\.cosigning|\.staged-log)/;
 const LINE = /^(\d+)\s+(\w+)\((.*)/;
 
 /** One call of a traced compile that touched the data folder. */

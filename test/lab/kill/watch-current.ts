@@ -13,7 +13,7 @@ import { nodeDisk } from '../../../compiler/verify/disk.ts';
 import { Faults } from '../../../compiler/verify/release-fault.ts';
 import { readHead } from '../../../compiler/verify/release-head.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
-import { readLog, type SeenLog, seenLog } from './watch-log.ts';
+import { readLog, type SeenLog, seenLog } from '../../stages/anchor/watch-log.ts';
 
 const TRUST = 'any' as const;
 /** Of so many reads one is a whole verification. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../compiler/compile.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
+import { readLog, seenLog } from '../../stages/anchor/watch-log.ts';
 import { optionsOf, writeBatch } from './kill-work.ts';
-import { readLog, seenLog } from './watch-log.ts';
 
 afterAll(removeFolders);
 

@@ -10,7 +10,6 @@ import { openLog } from '../../../compiler/stages/anchor/log-folder.ts';
 import { isSameLog, type LogMemory } from '../../../compiler/stages/anchor/log-turn.ts';
 import { currentName } from '../../../compiler/stages/publish/release-folders.ts';
 import { openStaging } from '../../../compiler/stages/publish/release-store.ts';
-import { readLog, seenLog } from '../../lab/kill/watch-log.ts';
 import {
   compileFolder,
   makeFolder,
@@ -20,6 +19,7 @@ import {
   writeSnapshots,
 } from '../../snapshot-folder.ts';
 import { memoryStore } from './memory-store.ts';
+import { readLog, seenLog } from './watch-log.ts';
 
 afterAll(removeFolders);
 
