@@ -14,14 +14,16 @@ async function programOf(contract: number) {
   vi.resetModules();
   vi.doMock('../../compiler/contract/release.ts', async (original) => {
     const actual = await original<typeof import('../../compiler/contract/release.ts')>();
-    const tables: typeof actual.tables = (catalog) =>
-      Object.assign(actual.tables(catalog), { contract });
-    return { ...actual, CONTRACT_VERSION: contract, tables };
+    return { ...actual, CONTRACT_VERSION: contract };
+  });
+  vi.doMock('../../compiler/contract/words.ts', async (original) => {
+    return { ...(await original<object>()), WORD_OF_CONTRACT: contract };
   });
   const { compile } = await import('../../compiler/compile.ts');
   const { startGatekeeper } = await import('../../gatekeeper/start.ts');
   const { loadConfig } = await import('../../gatekeeper/config/load-config.ts');
   vi.doUnmock('../../compiler/contract/release.ts');
+  vi.doUnmock('../../compiler/contract/words.ts');
   return { compile, startGatekeeper, loadConfig };
 }
 type Program = Awaited<ReturnType<typeof programOf>>;
