@@ -1,5 +1,10 @@
 import { cpus } from 'node:os';
-import type { Screen } from './progress.ts';
+
+/** Where progress goes: a terminal gets one line that changes, anything else one line per stage. */
+export interface Screen {
+  readonly isTTY: boolean;
+  write(text: string): void;
+}
 
 export interface CommandSettings {
   readonly version: string;

@@ -6,16 +6,11 @@ import {
 } from '../stages/publish/catalog-changes.ts';
 import type { Progress } from '../stages/publish/publish-run.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
+import type { Screen } from './command-settings.ts';
 import { errorText } from './error-text.ts';
 
 const BAR_CELLS = 28;
 const STAGE_TEXT = { read: 'compiling', join: 'joining', publish: 'publishing' } as const;
-
-/** Where progress goes: a terminal gets one line that changes, anything else one line per stage. */
-export interface Screen {
-  readonly isTTY: boolean;
-  write(text: string): void;
-}
 
 /** A reporter for one compile; call `done` when it ends. */
 export function progressReporter(screen: Screen) {

@@ -15,7 +15,7 @@ import {
   releaseNames,
 } from '../stages/publish/release-folders.ts';
 import { onlyIn } from '../stages/publish/release-list.ts';
-import { STATE_FOLDER } from '../stages/remember/memory.ts';
+import { STATE_FOLDER } from '../stages/publish/release-store.ts';
 import { type CommandSettings, dataFolder } from './command-settings.ts';
 import { filesOf } from './releases-command.ts';
 

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { type CommandSettings, dataFolder } from '../commands/command-settings.ts';
-import type { Screen } from '../commands/progress.ts';
+import { type CommandSettings, dataFolder, type Screen } from '../commands/command-settings.ts';
 import { defined } from '../contract/defined.ts';
 import { codeOf } from '../contract/errors.ts';
 import { type Destination, folderDestination, POINTER_PATH, UploadError } from './destination.ts';

@@ -1,11 +1,10 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { messageOf } from '../../compiler/contract/errors.ts';
-import type { Config, PaidNetwork } from '../config/config.ts';
 import { relayerKey } from '../money/address.ts';
 import type { AccountStanding, ChainEvidence } from '../money/evidence.ts';
 import type { Facilitator } from '../money/facilitator.ts';
-import type { Network } from '../money/networks.ts';
+import type { Network, PaidNetwork } from '../money/networks.ts';
 import type { Authorization } from '../money/payment.ts';
 import type { AskCode } from '../money/sign-in.ts';
 import type { ServiceState } from '../state/service-state.ts';
@@ -46,7 +45,7 @@ export interface OpenChain {
 
 /** Throws a StartError when the node serves another chain; one that does not answer leaves what only it can tell unknown. */
 export async function openChain(
-  config: NodeSettings & Pick<Config, 'relayerKey'>,
+  config: NodeSettings & { readonly relayerKey: string | null },
   { state, ...given }: ChainOptions,
 ): Promise<OpenChain> {
   const node = nodeOrRefuse(config);

@@ -1,17 +1,15 @@
 import type { LoggedRequests } from '../log/line-log.ts';
-import type { Network } from '../money/networks.ts';
+import type { Network, PaidNetwork } from '../money/networks.ts';
 import { isLoopback } from '../system/listen.ts';
 import { isPostgresUrl, shownPlace } from './postgres-url.ts';
 import { addressText, isRemote, type MetricsSettings } from './settings.ts';
 
-/** All settings of a gatekeeper; null where the operator set nothing. */
-export interface Config {
+/** All settings of a gatekeeper, with the network that is offered first; null where the operator set nothing. */
+export interface Config extends PaidNetwork {
   readonly host: string;
   readonly port: number;
   readonly baseUrl: string | null;
   readonly payTo: string;
-  /** The one that is offered first. */
-  readonly network: Network;
   /** Where payments are taken besides; empty for most sellers. */
   readonly furtherNetworks: readonly PaidNetwork[];
   /** Tokens that are taken beside USDC, each on one of the networks; empty for most sellers. */
@@ -22,14 +20,8 @@ export interface Config {
   readonly facilitatorAuth: string | null;
   /** Path of a module that makes the headers of each call. */
   readonly facilitatorAuthModule: string | null;
-  /** Node of the first network. */
-  readonly rpcUrl: string | null;
-  /** Blocks that must hold a transfer before it counts. */
-  readonly confirmations: number;
   /** Key, or path of the key file, of the account that settles without a facilitator. */
   readonly relayerKey: string | null;
-  /** Most that a relayed transaction on the first network pays for one unit of gas. */
-  readonly maxFeeGwei: string;
   /** Payments may be simulated on a public address. */
   readonly testPayments: boolean;
   /** A folder, or the URL of one that a host serves. */
@@ -64,10 +56,6 @@ export interface Config {
   /** Where numbers about the service can be read; null where nobody asked for them. */
   readonly metrics: MetricsSettings | null;
 }
-
-/** A network that payments are taken on, with what is set for it alone. */
-export interface PaidNetwork
-  extends Pick<Config, 'network' | 'rpcUrl' | 'confirmations' | 'maxFeeGwei'> {}
 
 /** All of them, in the order in which they are offered. */
 export function paidNetworks(config: Config): readonly [PaidNetwork, ...PaidNetwork[]] {

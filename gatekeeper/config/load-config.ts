@@ -5,10 +5,10 @@ import { messageOf } from '../../compiler/contract/errors.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { LOGGED_REQUESTS } from '../log/line-log.ts';
-import { findNetwork, furtherTokens } from '../money/networks.ts';
+import { findNetwork, furtherTokens, type PaidNetwork } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
 import { StartError } from '../system/start-error.ts';
-import type { Config, PaidNetwork } from './config.ts';
+import type { Config } from './config.ts';
 import { jointFaults } from './joint-faults.ts';
 import {
   envName,

@@ -19,12 +19,6 @@ import { isPostgresUrl } from './postgres-url.ts';
 /** `Name: value`, which cannot become two headers; no value is what an empty variable leaves. */
 export const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
 
-/** The header of a setting that was checked to be one. */
-export function headerOf(text: string): Readonly<Record<string, string>> {
-  const colon = text.indexOf(':');
-  return { [text.slice(0, colon)]: text.slice(colon + 1).trim() };
-}
-
 /** Whether a data folder is served by a host: a folder of this machine has no scheme. */
 export function isRemote(data: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(data);

@@ -2,7 +2,8 @@ import { request } from 'undici';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
 import type { TokenNode } from '../chain/chain-node.ts';
-import type { Config, PaidNetwork } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import type { PaidNetwork } from '../money/networks.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
 /** What the checks look at. Nothing of it is written to, and no payment is sent. */

@@ -5,7 +5,7 @@ import Pool from 'undici/lib/dispatcher/pool.js';
 import { z } from 'zod';
 import { codeOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
-import { headerOf } from '../config/settings.ts';
+import { headerOf } from '../http/header-facts.ts';
 import {
   authorizationOf,
   type Facilitator,

@@ -156,3 +156,9 @@ export function pays({ paymentHeaders }: HeaderFacts): boolean {
 export function wantsPage(accept: string): boolean {
   return accept.includes('text/html') && !accept.includes('json');
 }
+
+/** The header of a setting that was checked to be `Name: value`. */
+export function headerOf(text: string): Readonly<Record<string, string>> {
+  const colon = text.indexOf(':');
+  return { [text.slice(0, colon)]: text.slice(colon + 1).trim() };
+}

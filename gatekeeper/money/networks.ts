@@ -27,6 +27,17 @@ export interface Network {
   readonly decimals?: number;
 }
 
+/** A network that payments are taken on, with what is set for it alone. */
+export interface PaidNetwork {
+  readonly network: Network;
+  /** Its node. */
+  readonly rpcUrl: string | null;
+  /** Blocks that must hold a transfer before it counts. */
+  readonly confirmations: number;
+  /** Most that a relayed transaction on it pays for one unit of gas. */
+  readonly maxFeeGwei: string;
+}
+
 const BASE = { blockMs: 2000, finalBlocks: 450, maxFeeGwei: '2' };
 const POLYGON = { blockMs: 2000, finalBlocks: 128, maxFeeGwei: '500' };
 const AVALANCHE = { blockMs: 1700, finalBlocks: 2, maxFeeGwei: '50' };

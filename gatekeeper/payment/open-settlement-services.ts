@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { defined } from '../../compiler/contract/defined.ts';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
-import { type Config, type PaidNetwork, paidNetworks, paidTokens } from '../config/config.ts';
+import { type Config, paidNetworks, paidTokens } from '../config/config.ts';
 import {
   canary,
   type FacilitatorPool,
@@ -24,7 +24,7 @@ import {
   type FacilitatorRequest,
   type NoVerdict,
 } from '../money/facilitator.ts';
-import { depthMs, finalMs, isTokenOf, type Network } from '../money/networks.ts';
+import { depthMs, finalMs, isTokenOf, type Network, type PaidNetwork } from '../money/networks.ts';
 import type { AskCode } from '../money/sign-in.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import { StartError } from '../system/start-error.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
 import { messageOf } from '../../compiler/contract/errors.ts';
 import { networkFault } from '../../compiler/contract/network-fault.ts';
-import { headerOf } from '../config/settings.ts';
+import { headerOf } from '../http/header-facts.ts';
 
 /**
  * GETs of one static host over undici. Nothing of what comes back is trusted here, and whoever asks checks it:

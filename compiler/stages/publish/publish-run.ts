@@ -27,7 +27,7 @@ import { REJECTS_FOLDER } from '../intake/read-signal.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { type KnownBatches, noteBatches } from '../remember/known-batches.ts';
 import type { Shelves } from '../remember/known-entities.ts';
-import { type KnownSignal, type Memory, type Notes, STATE_FOLDER } from '../remember/memory.ts';
+import type { KnownSignal, Memory, Notes } from '../remember/memory.ts';
 import { shelvesOf } from '../remember/merge-plan.ts';
 import type { EntityNotes } from '../remember/next-state.ts';
 import { citationOf, type Issuer, makeSealer, withOverlapKey } from '../seal/sealer.ts';
@@ -45,7 +45,13 @@ import {
   type UnsignedHead,
   writeHead,
 } from './release-list.ts';
-import type { LogSwitch, PreviousFiles, Published, Staging } from './release-store.ts';
+import {
+  type LogSwitch,
+  type PreviousFiles,
+  type Published,
+  STATE_FOLDER,
+  type Staging,
+} from './release-store.ts';
 import {
   formatStatement,
   type StatementList,

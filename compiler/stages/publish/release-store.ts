@@ -41,7 +41,6 @@ import {
   stagedLog,
 } from '../anchor/log-folder.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { STATE_FOLDER } from '../remember/memory.ts';
 import { canonicalDigest } from '../seal/jcs.ts';
 import { lockData } from './data-lock.ts';
 import { fileWriter, type StoreWriter } from './file-writer.ts';
@@ -61,6 +60,8 @@ import type { FileListBytes } from './release-list.ts';
 import { syncFolder } from './replace-file.ts';
 import { SpareFiles } from './spare-files.ts';
 
+/** Folder of what one compile remembers for the next, below the data folder. */
+export const STATE_FOLDER = 'state';
 const STAGING = '.staging';
 
 /** A release that `current` names. */

@@ -4,10 +4,9 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { HEAD_BYTES_MAX } from '../../contract/release.ts';
 import { NotPlainError, readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
+import { STATE_FOLDER } from '../publish/release-store.ts';
 import { ForgottenError } from './forgotten-error.ts';
 
-/** Folder of what one compile remembers for the next, below the data folder. */
-export const STATE_FOLDER = 'state';
 const STATE_NAME = 'state.json';
 
 const knownSignal = z.strictObject({
