@@ -16,7 +16,7 @@ const isApart = (path: string): boolean =>
   APART.some((name) => path.startsWith(`${name}/`) || path.endsWith(`.${name}.test.ts`));
 
 /** What only a worker of its own can do: replace modules, or watch every connection of the process. */
-const ALONE = ['vi.mock(', 'vi.spyOn(Socket.prototype'];
+const ALONE = ['vi.mock(', 'vi.doMock(', 'vi.spyOn(Socket.prototype'];
 
 /** Tests whose files may share the modules of a worker. */
 const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })

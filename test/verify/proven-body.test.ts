@@ -359,7 +359,7 @@ describe('verify', () => {
     expect(text).toMatch(/^ {2}Logged: .*entry 0 of readings\.example\/log: witnessed by nobody$/m);
     expect(text).toMatch(/^ {2}Warning: nobody else saw its log/m);
     expect(text).toMatch(
-      /^ {2}ok {4}logged {8}the answer to its request in release 1 of .*, entry 0 of readings\.example\/log/m,
+      /^ {2}ok {4}logged {8}_proof {2}the answer to its request in release 1 of .*, entry 0 of readings\.example\/log/m,
     );
     const open = await run(btc);
     expect(open.exitCode).toBe(2);
