@@ -130,7 +130,7 @@ describe('verifyAddress()', () => {
     const kept = { mirror: undefined, memoryAt: memoryFile };
     const quiet = { ...kept, fetch, clock, onStop: () => () => undefined };
     const { text } = await verifyAddress(gate.url, { ...quiet, issuer: [did] });
-    expect(text).toContain(`verified, the public part alone  ${gate.url}`);
+    expect(text).toContain(`verified  ${gate.url} (its public part only)`);
     expect(text).toContain('what is sold was not looked at');
     expect(text).toMatch(/fetched \d+ files \(\d+\.\d MB\) in \d+(\.\d)? s; 0 were here; compared/);
   });

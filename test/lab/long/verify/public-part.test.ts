@@ -47,7 +47,7 @@ describe('verifyRelease() of a public part', () => {
     expect(checked.logged_hashes).toBeUndefined();
     const { exitCode, text } = await runVerify(mirror, { issuer: [did] });
     expect(exitCode).toBe(0);
-    expect(text).toContain('verified, the public part alone');
+    expect(text).toContain(`verified  ${mirror} (its public part only)`);
     expect(text).toContain(
       `public part: ${entries.length} of ${of} files; what is sold was not looked at`,
     );

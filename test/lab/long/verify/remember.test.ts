@@ -225,20 +225,20 @@ describe('I26: verify --remember notices', () => {
       'a log that shrank',
       () => serving(2),
       () => remembering(first, { checkpoint: noteOf(3) }),
-      /--since {2}size/,
+      /seen before {2}size/,
     ],
     [
       'a log that forked',
       () => changed({ valid_until: '2026-11-26T00:00:00Z' }),
       () => remembering(second, { checkpoint: noteOf(3) }),
-      /--since {2}root/,
+      /seen before {2}root/,
     ],
     ['a release of before with the log of later ones', behind, () => first, /ends with release 3/],
     [
       'a log that is gone',
       () => serving(3),
       () => remembering(second, { checkpoint: 'x\n' }),
-      /--since/,
+      /seen before {2}not the signed note/,
     ],
     [
       'a list of keys without the root that was seen',

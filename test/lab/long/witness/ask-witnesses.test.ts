@@ -318,7 +318,7 @@ describe('askWitnesses()', () => {
     await expect(
       askWitnesses(makeFolder(), readPolicy(Buffer.from('quorum none\n')), askedNow()),
     ).rejects.toThrow('no release in');
-    await expect(shop.ask('quorum none\n')).rejects.toThrow('the policy names none');
+    await expect(shop.ask('quorum none\n')).rejects.toThrow('the list names none');
   });
 
   it('is not content under "quorum none" while a witness is missing that is named', async () => {
