@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { type Catalog, entitiesOf } from '../contract/catalog/catalog.ts';
 import { catalogSchemaText } from '../contract/catalog/catalog-file.ts';
-import type { SignalEntry } from '../contract/catalog/line.ts';
+import type { SignalEntry, UnitRange } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
-import type { UnitRange } from '../contract/units.ts';
 import { memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';

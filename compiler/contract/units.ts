@@ -1,30 +1,10 @@
 import { BUILTIN_FILES } from './catalog/builtin-files.ts';
-
-/** Values that something can have, in its own unit. */
-export interface UnitRange {
-  readonly from: number;
-  readonly to?: number;
-}
-
-/** A unit with its symbol, which names of metrics end in: that of `wind_speed_ms` is `ms`. */
-export interface Unit {
-  readonly symbol: string;
-  /** In the singular: `metre per second`. */
-  readonly name: string;
-  /** What is measured in it: `speed`. */
-  readonly quantity: string;
-  /** What people read after a number, '' for nothing. */
-  readonly label: string;
-  readonly range?: UnitRange;
-}
+import type { Unit, Units } from './catalog/line.ts';
 
 /** As much of a catalogue's file as units are read from. */
 interface UnitFile {
   readonly units?: Readonly<Record<string, Omit<Unit, 'symbol'> & { readonly note?: string }>>;
 }
-
-/** Units by their symbols. */
-export type Units = ReadonlyMap<string, Unit>;
 
 /** The units of checked files, beside those that every catalogue has; the last of a symbol holds. */
 export function unitsOf(files: readonly UnitFile[]): Units {

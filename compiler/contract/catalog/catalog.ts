@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../products/product.ts';
 import type { Ruler } from '../rulers.ts';
-import { metricUnits, type Units, unitsOf } from '../units.ts';
+import { metricUnits, unitsOf } from '../units.ts';
 import type { CatalogFile, LineRow, PlaceRow, RulerRow, SignalRow } from './catalog-file.ts';
 import {
   type BundlePath,
@@ -11,6 +11,7 @@ import {
   type Place,
   type Signal,
   type SignalEntry,
+  type Units,
 } from './line.ts';
 import { type OperationFolders, operationFolders, operationsOf } from './operations.ts';
 

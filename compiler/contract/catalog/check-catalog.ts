@@ -3,7 +3,7 @@ import { missingBasis, SIGNAL_TERMS } from '../../products/signal-products.ts';
 import { canonicalJson } from '../canonical.ts';
 import { defined } from '../defined.ts';
 import { CLASS } from '../rulers.ts';
-import { BUILTIN_UNITS, metricUnit, type Units, unitsOf } from '../units.ts';
+import { BUILTIN_UNITS, metricUnit, unitsOf } from '../units.ts';
 import { BUILTIN } from './builtin.ts';
 import {
   type CatalogFault,
@@ -17,6 +17,7 @@ import {
   type SignalRow,
   type UnitRow,
 } from './catalog-file.ts';
+import type { Units } from './line.ts';
 import { BUNDLE_PRICE, neededFor, userOf } from './operations.ts';
 
 // What the format of one file cannot say: that rows of a whole catalogue fit each other. Everything is looked at, and every

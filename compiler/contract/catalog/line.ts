@@ -1,6 +1,26 @@
 import type { Cadence } from '../freshness.ts';
 import type { Ruler } from '../rulers.ts';
-import type { Unit, UnitRange, Units } from '../units.ts';
+
+/** Values that something can have, in its own unit. */
+export interface UnitRange {
+  readonly from: number;
+  readonly to?: number;
+}
+
+/** A unit with its symbol, which names of metrics end in: that of `wind_speed_ms` is `ms`. */
+export interface Unit {
+  readonly symbol: string;
+  /** In the singular: `metre per second`. */
+  readonly name: string;
+  /** What is measured in it: `speed`. */
+  readonly quantity: string;
+  /** What people read after a number, '' for nothing. */
+  readonly label: string;
+  readonly range?: UnitRange;
+}
+
+/** Units by their symbols. */
+export type Units = ReadonlyMap<string, Unit>;
 
 /** What a signal says of its own prices, where they are not those of every other signal. */
 interface SignalTerms {

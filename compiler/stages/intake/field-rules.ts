@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import type { Units } from '../../contract/catalog/line.ts';
 import { isRealDay } from '../../contract/cutoff.ts';
 import { hiddenFault } from '../../contract/hidden-signs.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { neutralFault } from '../../contract/neutral-text.ts';
 import type { JsonError } from '../../contract/strict-json.ts';
-import { metricUnit, type Units } from '../../contract/units.ts';
+import { metricUnit } from '../../contract/units.ts';
 
 const NUMBER_TEXT = /^\s*[+-]?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;
 

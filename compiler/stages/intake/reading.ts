@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { entitiesOf } from '../../contract/catalog/catalog.ts';
-import type { Line, Signal, SignalEntry } from '../../contract/catalog/line.ts';
+import type { Line, Signal, SignalEntry, Units } from '../../contract/catalog/line.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { fitsSegment } from '../../contract/path.ts';
 import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
-import { foreignUnit, type Units } from '../../contract/units.ts';
+import { foreignUnit } from '../../contract/units.ts';
 import type { InputFault } from './compile-error.ts';
 import {
   dayOrTime,
