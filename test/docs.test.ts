@@ -177,43 +177,21 @@ function numbersIn(text: string): Set<number> {
   return new Set(numbers.map(([, number]) => Number(number)));
 }
 
-describe('the table of test/INVARIANTS.md', () => {
-  const rows = read('test/INVARIANTS.md')
-    .split('\n')
-    .filter((line) => /^\| I\d+ \|/.test(line))
-    .map((line) => {
-      const [, id = '', promise = '', tests = ''] = line.split('|');
-      const numbers = [Number(id.trim().slice(1))];
-      const files = [...tests.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
-      const isOpen = tests.trim() === 'not yet';
-      return { promise: promise.trim(), numbers, files, isOpen };
-    });
+describe('the promises of test/INVARIANTS.md', () => {
+  const promised = [...read('test/INVARIANTS.md').matchAll(/^- I(\d+): \w/gm)].map(([, id]) =>
+    Number(id),
+  );
 
-  it('has all in their order, and names what has no test yet', () => {
-    const all = rows.flatMap(({ numbers }) => numbers);
-    // I59 to I67 are kept for the promises of the third audit.
-    const kept = [63, 66, 67];
+  it('stand in their order', () => {
+    const kept = [66, 67];
     const numbers = Array.from({ length: 73 }, (_, at) => at + 1);
-    expect(all).toEqual(numbers.filter((number) => !kept.includes(number)));
-    expect(rows.flatMap(({ numbers, isOpen }) => (isOpen ? numbers : []))).toEqual([]);
+    expect(promised).toEqual(numbers.filter((number) => !kept.includes(number)));
   });
 
-  const pathOf = (file: string): string | undefined =>
-    [join(ROOT, 'test', file), join(ROOT, file)].find(existsSync);
-  const proved = rows.filter(({ isOpen }) => !isOpen);
-
-  it('names files that exist', () => {
-    const all = rows.flatMap(({ files }) => files);
-    expect(all.filter((file) => pathOf(file) === undefined)).toEqual([]);
-  });
-
-  it.each(proved)('names tests with these numbers in their titles: $promise', (row) => {
-    const reported = row.files.map((file) => numbersIn(readFileSync(pathOf(file) ?? '', 'utf8')));
-    expect(row.numbers.filter((id) => !reported.some((ids) => ids.has(id)))).toEqual([]);
-    const idle = row.files.filter(
-      (file, at) => file.endsWith('.test.ts') && !row.numbers.some((id) => reported[at]?.has(id)),
-    );
-    expect(idle).toEqual([]);
+  it('are exactly those that tests name in their titles', () => {
+    const tests = SOURCES.filter((path) => /(?:(?<!\bdocs)\.test|-suite)\.ts$/.test(path));
+    const proved = new Set(tests.flatMap((path) => [...numbersIn(read(path))]));
+    expect([...proved].sort((one, other) => one - other)).toEqual(promised);
   });
 
   it.each([
