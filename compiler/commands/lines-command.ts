@@ -4,7 +4,7 @@ import { catalogSchemaText } from '../contract/catalog/catalog-file.ts';
 import type { SignalEntry, UnitRange } from '../contract/catalog/line.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../contract/collections.ts';
 import { nearest } from '../contract/nearest.ts';
-import { memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
+import { isRequired, memberNames, ROW_SCHEMAS } from '../stages/intake/collection-rows.ts';
 import { loadCatalog } from '../stages/intake/load-catalog.ts';
 import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
 import type { CommandSettings } from './command-settings.ts';
@@ -119,10 +119,12 @@ function readingMembers(): string {
 
 function collectionText(id: CollectionId): string {
   const holds = COLLECTIONS.find((row) => row.id === id)?.holds;
+  const schema = ROW_SCHEMAS[id];
+  const members = memberNames(schema).map((name) => (isRequired(schema, name) ? name : `${name}?`));
   return [
     `${id}: ${holds}`,
     `  file        <batch>/${id}.ndjson`,
-    `  members     ${memberNames(ROW_SCHEMAS[id]).join(', ')}; snapshots/README.md says which may be absent`,
+    `  members     ${members.join(', ')}`,
     'An example, invented:',
     JSON.stringify(EXAMPLE_ROWS[id]),
   ].join('\n');

@@ -73,6 +73,14 @@ describe('linesText(BUILTIN)', () => {
     },
   );
 
+  it('marks the members that a row of a collection may lack, and no other', () => {
+    const [, members = ''] = /^ {2}members +(.*)$/m.exec(linesText(BUILTIN, 'mcp.server')) ?? [];
+    expect(members.split(', ')).toEqual(
+      expect.arrayContaining(['server_id', 'capture_date', 'name?', 'grade?', 'imported?']),
+    );
+    expect(linesText(BUILTIN, 'document')).toMatch(/ form, legs\?, text\?, rows\?$/m);
+  });
+
   it('shows all signals of a line', () => {
     const [line] = LINES;
     for (const { id } of line?.signals ?? [])

@@ -246,6 +246,11 @@ export function memberNames(row: z.ZodType): string[] {
   return [...new Set(shapesOf(row).flatMap((shape) => Object.keys(shape)))];
 }
 
+/** Whether every form of a row needs this member. */
+export function isRequired(row: z.ZodType, name: string): boolean {
+  return shapesOf(row).every((shape) => shape[name]?.safeParse(undefined).success === false);
+}
+
 /** Any members of a row, each judged by itself; one that the forms of a row judge otherwise stays open. */
 export function someMembers(row: z.ZodType): z.ZodType {
   const shapes = shapesOf(row);
