@@ -6,9 +6,9 @@ import { type Config, settlementOf, settlementWarnings } from './config/config.t
 import {
   CONFIG_NAME,
   commandLine,
-  FLAGS,
   loadConfig,
   loadJournalPlace,
+  settingsHelp,
   unknownVariables,
   unknownVariableText,
 } from './config/load-config.ts';
@@ -35,8 +35,8 @@ const HELP = `Usage: signalpress-gate [flags]           serve a compiled release
        signalpress-gate dashboard --help the same as a page, with open payments and sources
        signalpress-gate doctor --help    check everything that a start depends on
 
-Flags: ${FLAGS.map((name) => `--${name}`).join(' ')} --help --version
-Each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; gatekeeper/SETTINGS.md says what they mean.
+Flags, each also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; secrets are no flags:
+${settingsHelp()}
 
 Examples:
   signalpress-gate --port 8080

@@ -6,7 +6,6 @@ import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { LOGGED_REQUESTS } from '../log/line-log.ts';
 import { findNetwork, furtherTokens, type PaidNetwork } from '../money/networks.ts';
-import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
 import { StartError } from '../system/start-error.ts';
 import type { Config } from './config.ts';
 import { jointFaults } from './joint-faults.ts';
@@ -18,20 +17,19 @@ import {
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
+  settingRows,
   shownValue,
   TEST_PAYEE,
   valueFor,
 } from './settings.ts';
 
-/** Default units per second and client: about 3 % of a core, or 80 purchases a second. */
-const RATE_LIMIT = 500;
-
-const STATE_DIR = '.signalpress';
-/** Room for a shop of a hundred thousand records. */
-const CACHE_MB = 1024;
-
 /** The file beside the working directory that settings may stand in. */
 export const CONFIG_NAME = 'signalpress.config.json';
+
+/** Settings with a value that holds if nothing is set. */
+type Preset = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { preset: string } ? Name : never;
+}[SettingName];
 
 /** Where settings come from, the first that has one wins. */
 export interface ConfigSources {
@@ -82,10 +80,10 @@ export function loadConfig(sources: ConfigSources): Config {
 export function loadJournalPlace(sources: ConfigSources): Pick<Config, 'stateDir' | 'journal'> {
   const faults: string[] = [];
   const texts = givenTexts(sources, faults);
-  const journal = texts.get('journal') ?? 'sqlite';
+  const journal = texts.get('journal') ?? SETTINGS.journal.preset;
   checked('journal', journal, faults);
   return faults.length === 0
-    ? { stateDir: texts.get('state') ?? STATE_DIR, journal }
+    ? { stateDir: texts.get('state') ?? SETTINGS.state.preset, journal }
     : refuse(faults);
 }
 
@@ -164,51 +162,48 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     const value = values[name];
     return typeof value === 'string' ? value : null;
   };
-  const textOr = (name: SettingName, otherwise: string): string => text(name) ?? otherwise;
-  const whole = (name: SettingName, otherwise: number): number => {
-    const value = values[name];
-    return typeof value === 'number' ? value : otherwise;
-  };
-  const stateDir = textOr('state', STATE_DIR);
+  const textOrPreset = (name: Preset): string => text(name) ?? SETTINGS[name].preset;
+  const whole = (name: Preset): number => Number(values[name] ?? SETTINGS[name].preset);
+  const stateDir = textOrPreset('state');
   const list = values.facilitator_url;
-  const [first, ...furtherNetworks] = textOr('network', 'base-sepolia')
+  const [first, ...furtherNetworks] = textOrPreset('network')
     .split(',')
     .map((name): PaidNetwork => {
       const network = defined(findNetwork(name.trim()), 'the network, which was checked');
       return {
         network,
         rpcUrl: valueFor(network, text('rpc_url')),
-        confirmations: whole('confirmations', 1),
+        confirmations: whole('confirmations'),
         maxFeeGwei: valueFor(network, text('max_fee_gwei')) ?? network.maxFeeGwei,
       };
     });
   return {
     ...defined(first, 'the first network'),
     furtherNetworks,
-    tokens: values.tokens === undefined ? [] : furtherTokens(textOr('tokens', '')),
-    host: textOr('host', '127.0.0.1'),
-    port: whole('port', 4021),
+    tokens: values.tokens === undefined ? [] : furtherTokens(text('tokens') ?? ''),
+    host: textOrPreset('host'),
+    port: whole('port'),
     baseUrl: text('base_url'),
-    payTo: textOr('pay_to', TEST_PAYEE),
+    payTo: text('pay_to') ?? TEST_PAYEE,
     facilitatorUrls: Array.isArray(list) ? list.map(String) : [],
     facilitatorAuth: text('facilitator_auth'),
     facilitatorAuthModule: text('facilitator_auth_module'),
     relayerKey: text('relayer_key'),
     testPayments: values.test_payments === true,
-    dataDir: textOr('data', 'dist-data'),
+    dataDir: textOrPreset('data'),
     dataAuth: text('data_auth'),
     cacheDir: join(stateDir, 'cache'),
-    cacheMb: whole('cache_mb', CACHE_MB),
+    cacheMb: whole('cache_mb'),
     stateDir,
-    journal: textOr('journal', 'sqlite'),
+    journal: textOrPreset('journal'),
     tokenSecret: text('token_secret'),
-    tokenDays: whole('token_days', TOKEN_DAYS_DEFAULT),
+    tokenDays: whole('token_days'),
     receiptKey: text('receipt_key'),
     issuerDid: text('issuer_did'),
-    rateLimit: whole('rate_limit', RATE_LIMIT),
-    workers: whole('workers', 1),
-    drainSeconds: whole('drain_seconds', 0),
-    trustedProxy: textOr('trusted_proxy', ''),
+    rateLimit: whole('rate_limit'),
+    workers: whole('workers'),
+    drainSeconds: whole('drain_seconds'),
+    trustedProxy: text('trusted_proxy') ?? '',
     offerReceiptKey: text('offer_receipt_key'),
     verifyFirst: text('verify') === 'always',
     logRequests: LOGGED_REQUESTS.find((one) => one === values.log_requests) ?? 'all',
@@ -217,6 +212,15 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
 }
 
 export const FLAGS: readonly string[] = OPTION_NAMES.map((name) => name.replaceAll('_', '-'));
+
+/** All settings for `--help`: each by its flag, a secret by its variable. */
+export function settingsHelp(): string {
+  const shown = settingRows().map(([name, text]) => {
+    const isFlag = OPTION_NAMES.includes(name);
+    return [isFlag ? `--${name.replaceAll('_', '-')}` : envName(name), text];
+  });
+  return shown.map(([name = '', text]) => `  ${name.padEnd(33)} ${text}`).join('\n');
+}
 
 /** Reads the command-line arguments; throws a StartError that names the wrong one. */
 export function commandLine(args: readonly string[]): {

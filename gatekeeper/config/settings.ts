@@ -13,7 +13,7 @@ import {
   type Network,
   TOKEN_FORM,
 } from '../money/networks.ts';
-import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
+import { TOKEN_DAYS_DEFAULT, TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
 import { isPostgresUrl } from './postgres-url.ts';
 
 /** `Name: value`, which cannot become two headers; no value is what an empty variable leaves. */
@@ -192,15 +192,84 @@ const facilitators = z
   .transform((list) => list.split(',').map((one) => one.trim()))
   .pipe(z.array(facilitator));
 
-/** Settings by name with what to set; the environment spells them SIGNALPRESS_<NAME>. */
+interface Setting {
+  readonly schema: z.ZodType<unknown, string>;
+  /** What to set, and what it does. */
+  readonly help: string;
+  /** What holds if nothing is set. */
+  readonly preset?: string;
+}
+
+/**
+ * Settings by name; the environment spells them SIGNALPRESS_<NAME>. `--help` and the table of `gatekeeper/SETTINGS.md` are made
+ * of them.
+ */
 export const SETTINGS = {
-  host: { schema: z.string().min(1), help: 'address to listen on, for example 127.0.0.1' },
-  port: { schema: integer(0, 65_535), help: 'TCP port, for example 4021' },
-  base_url: { schema: origin, help: 'public address, for example https://api.example.com' },
+  host: { schema: z.string().min(1), help: 'address to listen on', preset: '127.0.0.1' },
+  port: { schema: integer(0, 65_535), help: 'TCP port', preset: '4021' },
+  workers: {
+    schema: integer(1, 64),
+    help: 'a number of processes that share the port and the journal, at most one for each core; each counts rates by itself',
+    preset: '1',
+  },
+  drain_seconds: {
+    schema: integer(0, 300),
+    help: 'seconds that /healthz answers 503 before a stop, long enough for your balancer to notice; requests are still served',
+    preset: '0',
+  },
+  base_url: {
+    schema: origin,
+    help: 'public address, the one that was compiled in, for example https://api.example.com; without it that of the release',
+  },
+  data: {
+    schema: z
+      .string()
+      .min(1)
+      .superRefine(usable((text) => isRemote(text) && dataUrl(text))),
+    help: 'the folder that holds "current", which is only read, or its https URL on a static host',
+    preset: 'dist-data',
+  },
+  data_auth: {
+    schema: z.string().regex(HEADER, 'not one header'),
+    help: 'one header for the host of the data, "Authorization: Bearer …"',
+  },
+  data_http: {
+    schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
+    help: '1 to read the data over plain http from another machine; anyone on the way can then keep new releases back',
+  },
+  cache_mb: {
+    schema: integer(CACHE_MB_MIN, 1_000_000),
+    help: 'most megabytes that are kept of what was read from the host of the data',
+    preset: '1024',
+  },
+  state: {
+    schema: z.string().min(1),
+    help: 'folder of the payment journal',
+    preset: '.signalpress',
+  },
+  journal: {
+    schema: z.string().superRefine(usableJournal),
+    help: 'sqlite for the file in the state folder, or postgres://user:password@host:5432/database (POSTGRES.md)',
+    preset: 'sqlite',
+  },
+  issuer_did: {
+    schema: z.string().regex(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{40,50}$/, 'not an Ed25519 did:key'),
+    help: 'the did:key:z6Mk… whose releases are served, and those of the keys that follow it; without it that of the first release',
+  },
+  rate_limit: {
+    schema: integer(0, 1_000_000),
+    help: 'plain free answers per second and client (COSTS.md), 0 for no limit',
+    preset: '500',
+  },
+  trusted_proxy: {
+    schema: z.string().superRefine(usable(trustedProxies, 'not a list of addresses')),
+    help: 'addresses or ranges of your own proxies, for example 10.0.0.1,192.168.0.0/16',
+  },
   pay_to: { schema: payee, help: 'address that is paid, 0x and 40 hex digits' },
   network: {
     schema: networks,
     help: `one of ${Object.keys(NETWORKS).join(', ')}, or several of them separated by commas, the one to offer first in front`,
+    preset: 'base-sepolia',
   },
   tokens: {
     schema: z.string().superRefine(usable(furtherTokens)),
@@ -208,27 +277,33 @@ export const SETTINGS = {
   },
   facilitator_url: {
     schema: facilitators,
-    help: 'an https URL, or several separated by commas in order of preference; on loopback, leave it out to use the local test facilitator',
+    help: 'an https URL of an x402 facilitator, or several separated by commas in order of preference; on loopback, leave it out to use the local test facilitator',
   },
   facilitator_auth: {
     schema: z.string().regex(HEADER, 'not one header'),
-    help: 'one header, "Authorization: Bearer …"',
+    help: 'one header for calls of the facilitator, "Authorization: Bearer …"',
   },
   facilitator_auth_module: {
     schema: z.string(),
     help: 'path of a module that exports an async function authHeaders({ method, url })',
   },
+  verify: {
+    schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
+    help: 'always to call /verify before each /settle, or settle-only: then only for payers who never paid, where no node is set',
+    preset: 'settle-only',
+  },
   rpc_url: {
     schema: node,
-    help: 'https URL of a node of the network; for several networks base=https://…,polygon=https://…',
+    help: 'https URL of a node of the network, to confirm settlements on chain (the payee then belongs to this service alone); for several networks base=https://…,polygon=https://…',
   },
   confirmations: {
     schema: integer(1, 1000),
     help: 'a number of blocks, from 1 (as soon as a transfer is mined) to 17 (all that a buyer can be kept waiting for)',
+    preset: '1',
   },
   relayer_key: {
     schema: z.string(),
-    help: 'path of a key file of mode 600, or 64 hex digits, of an account that holds some gas money',
+    help: 'path of a key file of mode 600, or 64 hex digits, of an account that holds some gas money and settles in place of a facilitator',
   },
   max_fee_gwei: {
     schema: perNetwork(
@@ -237,87 +312,47 @@ export const SETTINGS = {
         .regex(/^[0-9]{1,6}(\.[0-9]{1,9})?$/, 'not a decimal number')
         .refine((gwei) => /[1-9]/.test(gwei), 'no gas is that cheap'),
     ),
-    help: 'most gwei for one unit of gas, for example 2; for several networks base=2,polygon=500',
+    help: 'most gwei that the relayer pays for one unit of gas, for several networks base=2,polygon=500; without it 2 on Base, 500 on Polygon, else 50',
   },
   test_payments: {
     schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
     help: '1 to simulate payments on a public address too; no money moves then',
   },
-  data: {
-    schema: z
-      .string()
-      .min(1)
-      .superRefine(usable((text) => isRemote(text) && dataUrl(text))),
-    help: 'the folder that holds "current", for example dist-data, or the https URL of one that is served',
-  },
-  data_auth: {
-    schema: z.string().regex(HEADER, 'not one header'),
-    help: 'one header for the host of the data, "Authorization: Bearer …"',
-  },
-  data_http: {
-    schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
-    help: '1 to read the data over plain http from another machine',
-  },
-  cache_mb: {
-    schema: integer(CACHE_MB_MIN, 1_000_000),
-    help: 'most megabytes that are kept of what was read from the host of the data, for example 1024',
-  },
-  state: { schema: z.string().min(1), help: 'folder of the payment journal' },
-  journal: {
-    schema: z.string().superRefine(usableJournal),
-    help: 'sqlite for the file in the state folder, or postgres://user:password@host:5432/database',
-  },
   token_secret: {
     schema: z
       .string()
       .superRefine(usable(tokenSecrets, 'not one or two secrets of at least 32 characters')),
-    help: 'random text; while you rotate it, new,old',
+    help: 'random text that signs subscription tokens; while you rotate it, new,old',
   },
-  receipt_key: { schema: processor, help: 'the did:key:z6Mk… of your payment processor' },
-  token_days: { schema: integer(1, TOKEN_DAYS_MAX), help: 'days that a token stays valid' },
-  issuer_did: {
-    schema: z.string().regex(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{40,50}$/, 'not an Ed25519 did:key'),
-    help: 'the did:key:z6Mk… whose releases are served',
+  token_days: {
+    schema: integer(1, TOKEN_DAYS_MAX),
+    help: 'days that a token stays valid',
+    preset: String(TOKEN_DAYS_DEFAULT),
   },
-  rate_limit: {
-    schema: integer(0, 1_000_000),
-    help: 'plain free answers per second and client, 0 for no limit',
-  },
-  workers: {
-    schema: integer(1, 64),
-    help: 'a number of processes, at most one for each core',
-  },
-  drain_seconds: {
-    schema: integer(0, 300),
-    help: 'seconds, long enough for your balancer to notice that /healthz answers 503',
-  },
-  trusted_proxy: {
-    schema: z.string().superRefine(usable(trustedProxies, 'not a list of addresses')),
-    help: 'addresses or ranges of your own proxies, for example 10.0.0.1,192.168.0.0/16',
-  },
-  verify: {
-    schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
-    help: 'settle-only, or always to ask /verify before /settle',
+  receipt_key: {
+    schema: processor,
+    help: 'the did:key:z6Mk… of your payment processor, whose receipts are taken as X-RECEIPT',
   },
   offer_receipt_key: {
     schema: z.string(),
-    help: 'path of a key file of mode 600, or 64 hex digits, of the key that signs receipts; make it with "signalpress keygen"',
+    help: 'path of a key file of mode 600, or 64 hex digits, of the key that signs receipts (EXTENSIONS.md); make it with "signalpress keygen"',
   },
   log_requests: {
     schema: z.enum(LOGGED_REQUESTS, { error: 'neither off, errors nor all' }),
     help: 'off, errors (only status 500 and above) or all',
+    preset: 'all',
   },
   metrics: {
     schema: z.string().superRefine(usable(metricsAddress, 'not an address with a port')),
-    help: 'an address and a port of their own for /metrics, for example 127.0.0.1:9464',
+    help: 'an address and a port of their own for /metrics, for example 127.0.0.1:9464; further workers take the ports that follow',
   },
   metrics_token: {
     schema: z
       .string()
       .regex(METRICS_TOKEN, 'not 32 to 256 letters, digits or characters of ._~+/=-'),
-    help: 'a random text that whoever reads /metrics sends as bearer token, for example of "openssl rand -hex 32"',
+    help: 'a random text that whoever reads /metrics sends as bearer token, for example of "openssl rand -hex 32"; without an address of their own they are at that of the service',
   },
-} as const;
+} as const satisfies Readonly<Record<string, Setting>>;
 export type SettingName = keyof typeof SETTINGS;
 
 /** Settings that cannot be command-line options, because process lists show those. */
@@ -343,6 +378,14 @@ export function shownValue(text: string): string {
 export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
 /** Settings that the command line takes, with hyphens there. */
 export const OPTION_NAMES = SETTING_NAMES.filter((name) => !NO_OPTION.includes(name));
+
+/** Each setting with what to set, and what holds otherwise. */
+export function settingRows(): [name: string, text: string][] {
+  return Object.entries<Setting>(SETTINGS).map(([name, { help, preset }]) => [
+    name,
+    preset === undefined ? help : `${help} (default: ${preset})`,
+  ]);
+}
 
 export function envName(name: string): string {
   return `SIGNALPRESS_${name.toUpperCase()}`;

@@ -8,6 +8,7 @@ import {
   FLAGS,
   loadConfig,
   loadJournalPlace,
+  settingsHelp,
   unknownVariables,
 } from '../../../gatekeeper/config/load-config.ts';
 import {
@@ -17,6 +18,7 @@ import {
   OPTION_NAMES,
   SECRET,
   SETTING_NAMES,
+  settingRows,
   TEST_PAYEE,
 } from '../../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
@@ -446,17 +448,21 @@ describe('commandLine()', () => {
   });
 });
 
-/** Variables of the tables of SETTINGS.md; a short one takes the prefix of the one before. */
-function documented(): string[] {
-  const text = readFileSync(join(import.meta.dirname, '../../../gatekeeper/SETTINGS.md'), 'utf8');
-  const cells = text.split('\n').flatMap((line) => /^\| (`[^|]*`) \|/.exec(line)?.[1] ?? []);
-  const names = cells.flatMap((cell) => [...cell.matchAll(/`(?:SIGNALPRESS)?_([A-Z_]+)`/g)]);
-  return names.map(([, name]) => `SIGNALPRESS_${name}`);
-}
+describe('settingRows()', () => {
+  it('are the table of SETTINGS.md; vitest writes it with --update', async () => {
+    const path = join(import.meta.dirname, '../../../gatekeeper/SETTINGS.md');
+    const rows = settingRows().map(([name, text]) => `| \`${envName(name)}\` | ${text} |\n`);
+    const written = readFileSync(path, 'utf8');
+    const made = written.replace(/(^\| `SIGNALPRESS_\w+` .*\n)+/m, () => rows.join(''));
+    await expect(made).toMatchFileSnapshot(path);
+  });
 
-describe('SETTING_NAMES', () => {
-  it('are exactly the rows of SETTINGS.md', () => {
-    expect(documented().sort()).toEqual(SETTING_NAMES.map(envName).sort());
+  it('are shown by --help, secrets by their variables alone', () => {
+    const lines = settingsHelp().split('\n');
+    expect(lines).toHaveLength(SETTING_NAMES.length);
+    expect(lines).toContain(`  ${'--port'.padEnd(33)} TCP port (default: 4021)`);
+    expect(lines.filter((line) => line.startsWith('  SIGNALPRESS_TOKEN_SECRET '))).toHaveLength(1);
+    expect(settingsHelp()).not.toContain('--token-secret');
   });
 });
 
