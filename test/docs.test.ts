@@ -95,10 +95,12 @@ const wordsOf = (text: string): number => text.split(/\s+/).filter((word) => wor
 const GENERATED: readonly (readonly [document: string, parts: RegExp])[] = [
   ['PRODUCTS.md', /[\s\S]*/],
   ['OBSERVING.md', /^\| `signalpress_\w+` .*$/gm],
+  ['SIGNS.md', /^\| `\w+`, `\w+` \| .*$/gm],
+  ['SETTINGS.md', /^\| `SIGNALPRESS_\w+` .*$/gm],
 ];
 
 /**
- * Words that somebody wrote. Programs write PRODUCTS.md and the metrics of OBSERVING.md, and CHANGELOG.md is history.
+ * Words that somebody wrote. Programs write PRODUCTS.md, and tables of OBSERVING.md, SIGNS.md and SETTINGS.md; CHANGELOG.md is history.
  */
 function handWrittenWords(texts: Readonly<Record<string, string>>): number {
   const own = Object.entries(texts).map(([doc, text]) => {

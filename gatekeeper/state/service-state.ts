@@ -8,19 +8,23 @@
  *
  * Each has reasons, and each reason begins and ends. The part that notices it says so (`trouble`), or is asked again and
  * again (`watch`). Whoever wants to know reads it here: the log (one line for each beginning and each end), `/healthz`,
- * the metrics and their alerts. `gatekeeper/SIGNS.md` has a row for each reason. Nothing here decides whether a payment
+ * the metrics and their alerts. A table of `gatekeeper/SIGNS.md` is made of them. Nothing here decides whether a payment
  * is taken.
  */
 
 export const STATES = ['serves', 'sells', 'publishes'] as const;
 export type StateName = (typeof STATES)[number];
 
-interface ReasonRow {
+export interface ReasonRow {
   readonly state: StateName;
   /** Of its beginning in the log; its end is news. */
   readonly level: 'info' | 'warn' | 'error';
   /** The event of the log that tells of its end; its beginning has the name of the reason. */
   readonly over: string;
+  /** What it is, and what the operator can do: a table of `gatekeeper/SIGNS.md` is made of both. */
+  readonly means: string;
+  /** Stands in the log too. */
+  readonly do?: string;
   /** What strangers are told in place of the details, which may name hosts. */
   readonly says?: string;
   /** The shop works on with what it has: `/healthz` tells it among its warnings. */
@@ -28,59 +32,110 @@ interface ReasonRow {
 }
 
 export const REASONS = {
-  stopping: { state: 'serves', level: 'info', over: 'stopped' },
-  release_lost: { state: 'serves', level: 'error', over: 'release_back' },
+  stopping: {
+    state: 'serves',
+    level: 'info',
+    over: 'stopped',
+    means: 'it answers what it accepted',
+  },
+  release_lost: {
+    state: 'serves',
+    level: 'error',
+    over: 'release_back',
+    means: 'the files of the release are gone: 503 to whatever is not in memory',
+    do: 'mount the data folder; check its disk',
+  },
   journal_lost: {
     state: 'sells',
     level: 'error',
     over: 'journal_back',
     says: 'the payment journal cannot be written: see the log',
+    means: 'the database of the journal cannot be reached or is not fit; no new payment is taken',
+    do: 'start the database, or do what the message says',
   },
   journal_failing: {
     state: 'sells',
     level: 'error',
     over: 'journal_writes',
     says: 'the payment journal cannot be written: see the log',
+    means:
+      'the last payment could not be recorded: the disk is full or failing, or the file is gone',
+    do: 'make room, or put the file back without a restart (gatekeeper/SIGNS.md); after "the disk refused a sync" check the disk, then restart',
   },
-  journal_slow: { state: 'sells', level: 'warn', over: 'journal_quick' },
+  journal_slow: {
+    state: 'sells',
+    level: 'warn',
+    over: 'journal_quick',
+    means: 'in the last 30 s the journal took more than 2 s to read or write',
+    do: 'check the load of the database, or the disk of SIGNALPRESS_STATE',
+  },
   clock_behind: {
     state: 'sells',
     level: 'error',
     over: 'clock_right',
     says: 'the clock is behind the payment journal: no new payment is taken',
+    means:
+      'the clock is more than 5 s behind the newest time in the journal: no new payment is taken',
+    do: 'correct the clock; if it is right but once ran ahead, run "ledger accept-clock"',
   },
   clock_off: {
     state: 'sells',
     level: 'error',
     over: 'clock_agrees',
     says: 'the clock is not that of the chain node or facilitator: no new payment is taken',
+    means:
+      'the clock is more than 10 minutes from that of the chain node or facilitator: no new payment is taken',
+    do: 'correct the clock, or have the other one corrected',
   },
   facilitator_lost: {
     state: 'sells',
     level: 'error',
     over: 'facilitator_back',
     says: 'the facilitator is out of reach: see the log',
+    means: 'the facilitator does not answer even our own question every 15 s; payments get a 503',
+    do: 'check SIGNALPRESS_FACILITATOR_URL, the network, its auth module; ask its operator',
   },
   facilitators_skipped: {
     state: 'sells',
     level: 'error',
     over: 'facilitators_asked',
     says: 'no facilitator gives verdicts: no payment is taken',
+    means: 'each facilitator failed, also on our own question; payments get a 503',
+    do: 'look for no_verdict in the log; check SIGNALPRESS_FACILITATOR_AUTH',
   },
-  facilitator_slow: { state: 'sells', level: 'warn', over: 'facilitator_quick' },
+  facilitator_slow: {
+    state: 'sells',
+    level: 'warn',
+    over: 'facilitator_quick',
+    means: 'in the last 30 s a call of the facilitator took more than 10 s',
+    do: 'ask its operator; add a second one to SIGNALPRESS_FACILITATOR_URL',
+  },
   node_lost: {
     state: 'sells',
     level: 'error',
     over: 'node_back',
     says: 'the chain node is out of reach: see the log',
+    means:
+      'the chain node of a network does not answer, refuses us, serves another chain, or is over 2 minutes behind',
+    do: 'check the node and SIGNALPRESS_RPC_URL',
   },
-  releases_lost: { state: 'publishes', level: 'error', over: 'releases_back' },
+  releases_lost: {
+    state: 'publishes',
+    level: 'error',
+    over: 'releases_back',
+    means:
+      '"current" cannot be read, or was not looked at for 30 s; the release in memory is served on',
+    do: 'mount or compile the data folder; check its disk',
+  },
   release_refused: {
     state: 'publishes',
     level: 'error',
     over: 'release_taken',
     says: 'stale: the newest release is refused, see the log',
     warns: true,
+    means:
+      'the newest release is damaged, does not verify, is older, is of a log that forks, or goes back in time without a signed clock correction; the one before is served on',
+    do: 'do what the error says: restore the data folder, take the log back (signalpress adopt), or compile again',
   },
   release_foreign: {
     state: 'publishes',
@@ -88,6 +143,9 @@ export const REASONS = {
     over: 'release_taken',
     says: 'stale: the newest release needs another version of the gatekeeper, see the log',
     warns: true,
+    means:
+      'this program does not read the contract of the newest release; the one before is served on',
+    do: 'run the version that the error names',
   },
   release_stale: {
     state: 'publishes',
@@ -95,6 +153,8 @@ export const REASONS = {
     over: 'release_fresh',
     says: 'stale: the release is past its valid_until',
     warns: true,
+    means: 'the release is past its valid_until',
+    do: 'compile again',
   },
   data_host_unreachable: {
     state: 'publishes',
@@ -102,6 +162,8 @@ export const REASONS = {
     over: 'data_host_back',
     says: 'stale: host unreachable',
     warns: true,
+    means: 'the host of the data does not answer; what the cache has is sold on, all else is a 503',
+    do: 'check the host',
   },
   data_host_without_head: {
     state: 'publishes',
@@ -109,6 +171,8 @@ export const REASONS = {
     over: 'data_host_back',
     says: 'stale: host without a readable head',
     warns: true,
+    means: 'the host of the data answers, but not with current/release.json',
+    do: 'publish there; check SIGNALPRESS_DATA_AUTH',
   },
 } as const satisfies Readonly<Record<string, ReasonRow>>;
 export type Reason = keyof typeof REASONS;
@@ -258,7 +322,9 @@ class StandingTrouble implements Trouble {
     this.#more = said;
     this.#error = error;
     const { since } = this;
-    this.#options.log({ event: this.#reason, since, ...this.#named, error, ...more });
+    const { do: remedy }: ReasonRow = REASONS[this.#reason];
+    const act = remedy === undefined ? {} : { do: remedy };
+    this.#options.log({ event: this.#reason, since, ...this.#named, error, ...act, ...more });
   }
 
   end(): void {
