@@ -35,7 +35,7 @@ const HELP = `Usage: signalpress-gate [flags]           serve a compiled release
        signalpress-gate dashboard --help the same as a page, with open payments and sources
        signalpress-gate doctor --help    check everything that a start depends on
 
-Flags, each also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; secrets are no flags:
+Flags, beside --help and --version; each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; secrets are no flags:
 ${settingsHelp()}
 
 Examples:
