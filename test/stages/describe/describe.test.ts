@@ -11,6 +11,7 @@ import {
   serviceLinks,
 } from '../../../compiler/contract/static-files.ts';
 import { toolsOf } from '../../../compiler/contract/tools.ts';
+import { ADD_ONS } from '../../../compiler/products/add-ons.ts';
 import type { Endpoint } from '../../../compiler/products/product.ts';
 import { bodySchemas } from '../../../compiler/stages/describe/body-schemas.ts';
 import {
@@ -167,7 +168,7 @@ describe('describe() writes an OpenAPI document', () => {
   };
 
   it('with every form that a parameter can choose, and with one where none does', () => {
-    const products = ['GaugeRuler', 'GaugeCalibrated', 'GaugeStrata', 'GaugeHistory'];
+    const products = ADD_ONS.map(({ dim }) => `Gauge${dim[0]?.toUpperCase()}${dim.slice(1)}`);
     expect(schemasOf('/gauge')).toEqual(['Gauge', 'GaugeThin', ...products]);
     expect(schemasOf('/gauge/calibrated')).toEqual(['GaugeCalibrated', 'GaugeCalibratedThin']);
     expect(schemasOf('/gauge/nas-region')).toEqual(schemasOf('/gauge/region'));
