@@ -1,8 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { isCode, messageOf } from '../compiler/contract/errors.ts';
-import { type Config, settlementOf, settlementWarnings } from './config/config.ts';
+import { isCode, messageOf } from '../compiler/format/errors.ts';
+import { type WorkerRole, workerRole } from './fleet/workers/worker-role.ts';
+import { type SignaturePool, signaturePool } from './heart/payment/signature-pool.ts';
+import { COMMANDS, ON_DEMAND } from './rooms.ts';
+import { type Config, settlementOf, settlementWarnings } from './settings/config.ts';
 import {
   CONFIG_NAME,
   commandLine,
@@ -11,16 +14,13 @@ import {
   settingsHelp,
   unknownVariables,
   unknownVariableText,
-} from './config/load-config.ts';
-import { type Log, LogOutput, lineLog } from './log/line-log.ts';
-import { slowSignatures } from './money/signature.ts';
-import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
-import { COMMANDS, ON_DEMAND } from './rooms.ts';
+} from './settings/load-config.ts';
+import { slowSignatures } from './settle/signature.ts';
 import { packageVersion, startGatekeeper } from './start.ts';
-import { passedSocket } from './system/listen.ts';
-import { readOwnFile } from './system/plain-file.ts';
-import { StartError } from './system/start-error.ts';
-import { type WorkerRole, workerRole } from './workers/worker-role.ts';
+import { passedSocket } from './wire/listen.ts';
+import { type Log, LogOutput, lineLog } from './wire/log/line-log.ts';
+import { readOwnFile } from './wire/plain-file.ts';
+import { StartError } from './wire/start-error.ts';
 
 /** Each asks for an orderly stop; a terminal that closes must not cut off a payment. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;

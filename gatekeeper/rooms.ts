@@ -1,27 +1,27 @@
-import type { Rooms } from './answers/service.ts';
-import { mcpRefusal } from './mcp/json-rpc.ts';
-import { mcp } from './mcp/mcp.ts';
-import { noCharge } from './offer/no-charge.ts';
-import { codedFile } from './release/coded-file.ts';
+import type { Rooms } from './heart/answers/service.ts';
+import { noCharge } from './heart/offer/no-charge.ts';
+import { codedFile } from './heart/release/coded-file.ts';
 import { basket, formerSale } from './rooms/basket.ts';
 import { catalog } from './rooms/catalog.ts';
 import { channels, paymentManifest } from './rooms/channels.ts';
 import { check } from './rooms/check.ts';
 import { coverage } from './rooms/coverage.ts';
+import { mcpRefusal } from './rooms/mcp/json-rpc.ts';
+import { mcp } from './rooms/mcp/mcp.ts';
 import { challengePage } from './rooms/pages.ts';
 import { preview, previewSearch } from './rooms/preview.ts';
 import { anchor, proof } from './rooms/proof.ts';
 import { proven } from './rooms/proven.ts';
 import { resolve } from './rooms/resolve.ts';
+import { search } from './rooms/search/search.ts';
 import { series } from './rooms/series.ts';
 import { staticFile } from './rooms/static-file.ts';
 import { mint, tokenGate, watch } from './rooms/subscription.ts';
 import { verify, verifyUsage } from './rooms/verify.ts';
-import { search } from './search/search.ts';
 
 /**
- * Everything that stands beside the way from a request to its file and its price. That way (http/server.ts,
- * answers/respond.ts and what they load) imports nothing of it and gets it from here.
+ * Everything that stands beside the way from a request to its file and its price. That way (wire/server.ts,
+ * heart/answers/respond.ts and what they load) imports nothing of it and gets it from here.
  *
  * What every release offers is loaded with the program: a program that is replaced on disk while it runs must not mix
  * two versions at a request. The rest is loaded at the start by who asks for it.
@@ -57,14 +57,14 @@ export const ROOMS: Rooms = {
 
 /** Commands beside serving, by their first argument. */
 export const COMMANDS = {
-  ledger: () => import('./journal/ledger-command.ts'),
-  books: () => import('./books/books-command.ts'),
-  dashboard: () => import('./dashboard/dashboard-command.ts'),
-  doctor: () => import('./doctor/doctor-command.ts'),
+  ledger: () => import('./heart/journal/ledger-command.ts'),
+  books: () => import('./operate/books/books-command.ts'),
+  dashboard: () => import('./rooms/dashboard/dashboard-command.ts'),
+  doctor: () => import('./operate/doctor/doctor-command.ts'),
 } as const;
 
 /** What only some settings need: `metrics` its library, `workers` node:cluster. */
 export const ON_DEMAND = {
-  metrics: () => import('./metrics/open-metrics.ts'),
-  workers: () => import('./workers/workers.ts'),
+  metrics: () => import('./settings/open-metrics.ts'),
+  workers: () => import('./fleet/workers/workers.ts'),
 } as const;

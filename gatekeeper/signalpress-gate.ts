@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Where the program begins. An old Node cannot read the sources behind this file: it would say SyntaxError, and not
 // which Node is needed. So nothing else is imported before the version is looked at.
-import { nodeFault } from '../compiler/contract/node-version.ts';
+import { nodeFault } from '../compiler/format/node-version.ts';
 
 const fault = nodeFault('signalpress-gate', process.versions.node);
 if (fault === null) {

@@ -1,11 +1,47 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { codeOf, messageOf } from '../compiler/contract/errors.ts';
-import { rootDid } from '../compiler/contract/key-history.ts';
-import { isStale } from '../compiler/contract/release.ts';
-import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
-import { respond } from './answers/respond.ts';
-import { type Service, soldTargets } from './answers/service.ts';
+import { codeOf, messageOf } from '../compiler/format/errors.ts';
+import { rootDid } from '../compiler/format/key-history.ts';
+import { isStale } from '../compiler/format/release.ts';
+import { openSource, type SourceOptions } from './fleet/remote/open-source.ts';
+import {
+  type FirstService,
+  openService,
+  type ServiceOptions,
+} from './heart/answers/open-service.ts';
+import { respond } from './heart/answers/respond.ts';
+import { type Service, soldTargets } from './heart/answers/service.ts';
+import {
+  openPaymentServices,
+  type PaymentServiceOptions,
+  type PaymentServices,
+} from './heart/payment/open-payment-services.ts';
+import { isRepeat } from './heart/purchase/purchase-service.ts';
+import { reconcileInBackground } from './heart/purchase/reconcile.ts';
+import { acceptedCoding } from './heart/release/coded-file.ts';
+import { logTip, renewTip } from './heart/release/log-tip.ts';
+import {
+  earlierWhole,
+  keepNewest,
+  provenHeads,
+  refuseFork,
+  refuseOlder,
+} from './heart/release/newest-served.ts';
+import {
+  DamagedReleaseError,
+  ForeignContractError,
+  openPlace,
+  type PlaceTerms,
+} from './heart/release/open-release.ts';
+import type { ReleaseIndex } from './heart/release/release-index.ts';
+import {
+  type ReleasePlace,
+  type ReleaseSource,
+  subscriptionWarnings,
+} from './heart/release/release-source.ts';
+import { noteRefused, watchRelease } from './heart/release/watch-release.ts';
+import { healthReport } from './rooms/health-report.ts';
+import { ON_DEMAND, ROOMS } from './rooms.ts';
 import {
   type Config,
   paidNetworks,
@@ -13,54 +49,22 @@ import {
   settlementWarnings,
   shownSettings,
   testPaymentsFault,
-} from './config/config.ts';
-import { addressText, metricsOfWorker } from './config/settings.ts';
-import type { HeaderFacts } from './http/header-facts.ts';
-import { type HttpRequest, isHealth, type Responder } from './http/request.ts';
-import { type GateServer, type GateServerOptions, startServer } from './http/server.ts';
-import { trustedProxies } from './limits/client-address.ts';
-import { openLimits } from './limits/open-limits.ts';
-import { requestLog } from './log/request-log.ts';
-import type { Meters } from './metrics/meters.ts';
-import type { OpenMetrics } from './metrics/open-metrics.ts';
-import { clockFailure } from './money/clock-guard.ts';
-import { OFFER_RECEIPT } from './money/extensions.ts';
-import {
-  openPaymentServices,
-  type PaymentServiceOptions,
-  type PaymentServices,
-} from './payment/open-payment-services.ts';
-import { isRepeat } from './purchase/purchase-service.ts';
-import { reconcileInBackground } from './purchase/reconcile.ts';
-import { acceptedCoding } from './release/coded-file.ts';
-import { logTip, renewTip } from './release/log-tip.ts';
-import {
-  earlierWhole,
-  keepNewest,
-  provenHeads,
-  refuseFork,
-  refuseOlder,
-} from './release/newest-served.ts';
-import {
-  DamagedReleaseError,
-  ForeignContractError,
-  openPlace,
-  type PlaceTerms,
-} from './release/open-release.ts';
-import type { ReleaseIndex } from './release/release-index.ts';
-import {
-  type ReleasePlace,
-  type ReleaseSource,
-  subscriptionWarnings,
-} from './release/release-source.ts';
-import { noteRefused, watchRelease } from './release/watch-release.ts';
-import { openSource, type SourceOptions } from './remote/open-source.ts';
-import { healthReport } from './rooms/health-report.ts';
-import { ON_DEMAND, ROOMS } from './rooms.ts';
-import { ServiceState } from './state/service-state.ts';
-import { isLoopback } from './system/listen.ts';
-import { readOwnFile } from './system/plain-file.ts';
-import { StartError } from './system/start-error.ts';
+} from './settings/config.ts';
+import type { Meters } from './settings/meters.ts';
+import type { OpenMetrics } from './settings/open-metrics.ts';
+import { addressText, metricsOfWorker } from './settings/settings.ts';
+import { clockFailure } from './settle/clock-guard.ts';
+import { OFFER_RECEIPT } from './settle/extensions.ts';
+import type { HeaderFacts } from './wire/header-facts.ts';
+import { trustedProxies } from './wire/limits/client-address.ts';
+import { openLimits } from './wire/limits/open-limits.ts';
+import { isLoopback } from './wire/listen.ts';
+import { requestLog } from './wire/log/request-log.ts';
+import { readOwnFile } from './wire/plain-file.ts';
+import { type HttpRequest, isHealth, type Responder } from './wire/request.ts';
+import { type GateServer, type GateServerOptions, startServer } from './wire/server.ts';
+import { ServiceState } from './wire/service-state.ts';
+import { StartError } from './wire/start-error.ts';
 
 /** Random bytes that tell this process from others in the names of requests. */
 const INSTANCE_BYTES = 4;

@@ -1,20 +1,20 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CODINGS, isPacked, packedPath } from '../compiler/contract/release.ts';
-import { packedBytes } from '../compiler/stages/publish/press.ts';
+import { CODINGS, isPacked, packedPath } from '../compiler/format/release.ts';
+import { packedBytes } from '../compiler/release/press.ts';
 import { isBuilt, noteBuilt, store } from './bundle-notes.ts';
 
-// Bundles the browser program of the page into build/compiler/site/: files named by their content, and
+// Bundles the browser program of the page into build/compiler/page/: files named by their content, and
 // `bundle.json`, which says what the index loads. They are packed here, once and with patience, not by each compile.
 // Does nothing when no source has changed since.
 
-const SOURCE = 'compiler/site';
-const OUTPUT = 'build/compiler/site';
+const SOURCE = 'compiler/page';
+const OUTPUT = 'build/compiler/page';
 const NOTES = join(OUTPUT, 'sources.json');
 /** Of brotli: the programs stay for many releases, and each visitor loads them. */
 const BEST_QUALITY = 11;
 /** What else the bundle follows from. */
-const SETTINGS = ['package-lock.json', 'scripts/build-site.ts', 'compiler/site/tsconfig.json'];
+const SETTINGS = ['package-lock.json', 'scripts/build-site.ts', 'compiler/page/tsconfig.json'];
 
 /** What only descriptions say of members and products: a third of the judge, which never reads it. */
 const TEXTS =
@@ -22,7 +22,7 @@ const TEXTS =
 
 /** Schemas of bodies that only products name: the judge asks for none of them. */
 const BODIES =
-  /^import (?:\* as (\w+)|\{([^}]*)\}) from '\.\.\/contract\/(?:roster-bodies|free-body-schemas|watch-bodies|document-bodies)\.ts';$/gm;
+  /^import (?:\* as (\w+)|\{([^}]*)\}) from '\.\/shapes\/(?:roster-bodies|free-body-schemas|watch-bodies|document-bodies)\.ts';$/gm;
 
 function textless(code: string, id: string) {
   // Words that the search knows: nobody searches in the page's own catalogue.
@@ -30,7 +30,7 @@ function textless(code: string, id: string) {
     const { format, extends: base } = JSON.parse(code) as Record<string, unknown>;
     return { code: JSON.stringify({ format, extends: base }) };
   }
-  if (!/\/compiler\/(contract|products)\/[a-z-]+\.ts$/.test(id)) return null;
+  if (!/\/compiler\/(format|catalog|products)\/(?:shapes\/)?[a-z-]+\.ts$/.test(id)) return null;
   const short = code
     .replace(BODIES, (_, all?: string, names = '') =>
       all === undefined

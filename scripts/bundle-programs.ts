@@ -27,7 +27,7 @@ const GATEKEEPER: Program = {
   parts: 'bundle-parts',
   sources: {
     bundle: 'gatekeeper/main.ts',
-    'signature-worker': 'gatekeeper/payment/signature-worker.ts',
+    'signature-worker': 'gatekeeper/heart/payment/signature-worker.ts',
   },
   placed: ['gatekeeper/main.ts', 'gatekeeper/start.ts'],
   apart: [],
@@ -38,13 +38,13 @@ const COMPILER: Program = {
   output: 'build/compiler/bundle',
   parts: '',
   sources: {
-    cli: 'compiler/cli.ts',
-    'signal-worker': 'compiler/jobs/signal-worker.ts',
+    cli: 'compiler/cli/cli.ts',
+    'signal-worker': 'compiler/publish/assemble/signal-worker.ts',
     'verify-worker': 'compiler/verify/verify-worker.ts',
   },
   placed: [
-    'compiler/package-folder.ts',
-    'compiler/jobs/job-runner.ts',
+    'compiler/system/package-folder.ts',
+    'compiler/publish/assemble/job-runner.ts',
     'compiler/verify/verify-pool.ts',
   ],
   apart: ['undici'],
@@ -54,7 +54,7 @@ const COMPILER: Program = {
 /** What a start needs before it knows the command: not with what the commands share. */
 const START = {
   name: 'start',
-  test: /compiler\/(package-folder|verify\/plain-file|commands\/error-text)/,
+  test: /compiler\/system\/(package-folder|plain-file|error-text)/,
   priority: 1,
 };
 

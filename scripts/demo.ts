@@ -6,23 +6,26 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { outliveReader } from '../compiler/commands/error-text.ts';
-import { summaryText } from '../compiler/commands/progress.ts';
-import { defined } from '../compiler/contract/defined.ts';
-import { messageOf } from '../compiler/contract/errors.ts';
-import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
-import { usdAmount } from '../compiler/contract/price.ts';
+import { summaryText } from '../compiler/cli/progress.ts';
+import { defined } from '../compiler/format/defined.ts';
+import { messageOf } from '../compiler/format/errors.ts';
+import { leafHash, verifyInclusion } from '../compiler/format/merkle.ts';
 import {
   type ReleaseEntry,
   releaseEntryBytes,
   takenLeaf,
-} from '../compiler/contract/release-entry.ts';
-import { type KnownSources, runVerifyEvidence } from '../compiler/evidence/verify-evidence.ts';
-import { Archive, keepPayload } from '../compiler/fetch/archive.ts';
-import { givenPayload, importDisk } from '../compiler/import/import-command.ts';
-import type { Source } from '../compiler/import/source.ts';
-import { sourceOf } from '../compiler/import/sources.ts';
-import type { Reading } from '../compiler/stages/intake/reading.ts';
+} from '../compiler/format/release-entry.ts';
+import { usdAmount } from '../compiler/products/shapes/price.ts';
+import {
+  type KnownSources,
+  runVerifyEvidence,
+} from '../compiler/publish/evidence/verify-evidence.ts';
+import type { Reading } from '../compiler/readings/reading.ts';
+import { Archive, keepPayload } from '../compiler/sources/fetch/archive.ts';
+import { givenPayload, importDisk } from '../compiler/sources/import-command.ts';
+import type { Source } from '../compiler/sources/kit/source.ts';
+import { sourceOf } from '../compiler/sources/sources.ts';
+import { outliveReader } from '../compiler/system/error-text.ts';
 import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';

@@ -2,9 +2,9 @@
 // program that imports JSON. The module keeps its time, by which the next build knows what it wrote.
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { defined } from '../compiler/contract/defined.ts';
+import { defined } from '../compiler/format/defined.ts';
 
-const SOURCE = 'compiler/contract/catalog/builtin-files.ts';
+const SOURCE = 'compiler/catalog/builtin-files.ts';
 const BUILT = join('build', SOURCE.replace(/\.ts$/, '.js'));
 const IMPORT = /^import (\w+) from '(\.\/[\w/-]+\.json)' with \{ type: 'json' \};$/gm;
 const LIST = /^export const BUILTIN_FILES: readonly unknown\[\] = \[\n((?: {2}\w+,\n)+)\];$/m;

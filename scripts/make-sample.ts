@@ -1,4 +1,4 @@
-import { messageOf } from '../compiler/contract/errors.ts';
+import { messageOf } from '../compiler/format/errors.ts';
 import { excerptOf, sampleFiles } from './sample/sample-files.ts';
 import { SAMPLE_AS_OF } from './sample/sample-times.ts';
 import { writeSample } from './sample/write-sample.ts';

@@ -3,22 +3,22 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { compile } from '../compiler/compile.ts';
-import { KEYS_URL } from '../compiler/contract/static-files.ts';
+import { KEYS_URL } from '../compiler/catalog/static-files.ts';
+import { compile } from '../compiler/cli/compile.ts';
+import { readIssuerKey, writeIssuerKey } from '../compiler/publish/keys/key-store.ts';
+import type { Reading } from '../compiler/readings/reading.ts';
 import {
   importDisk,
   importSummaryText,
   readPayload,
   runImport,
-} from '../compiler/import/import-command.ts';
-import { mergeBatch } from '../compiler/import/merge-batch.ts';
-import { sourceOf } from '../compiler/import/sources.ts';
-import { readIssuerKey, writeIssuerKey } from '../compiler/keys/key-store.ts';
-import type { Reading } from '../compiler/stages/intake/reading.ts';
-import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
-import type { Config } from '../gatekeeper/config/config.ts';
-import { loadConfig } from '../gatekeeper/config/load-config.ts';
-import { HEALTH_PATH } from '../gatekeeper/http/request.ts';
+} from '../compiler/sources/import-command.ts';
+import { mergeBatch } from '../compiler/sources/merge-batch.ts';
+import { sourceOf } from '../compiler/sources/sources.ts';
+import { issuerDid, signingKey } from '../compiler/system/sealer.ts';
+import type { Config } from '../gatekeeper/settings/config.ts';
+import { loadConfig } from '../gatekeeper/settings/load-config.ts';
+import { HEALTH_PATH } from '../gatekeeper/wire/request.ts';
 import { type ExamplePayload, examplePayloads } from './sample/example-payloads.ts';
 import { sampleFiles } from './sample/sample-files.ts';
 import { sampleClock, sampleHour } from './sample/sample-times.ts';

@@ -1,9 +1,9 @@
-import { outliveReader } from '../compiler/commands/error-text.ts';
-import { summaryText } from '../compiler/commands/progress.ts';
-import { messageOf } from '../compiler/contract/errors.ts';
-import type { Config } from '../gatekeeper/config/config.ts';
-import { LogOutput, lineLog } from '../gatekeeper/log/line-log.ts';
+import { summaryText } from '../compiler/cli/progress.ts';
+import { messageOf } from '../compiler/format/errors.ts';
+import { outliveReader } from '../compiler/system/error-text.ts';
+import type { Config } from '../gatekeeper/settings/config.ts';
 import { packageVersion, startGatekeeper } from '../gatekeeper/start.ts';
+import { LogOutput, lineLog } from '../gatekeeper/wire/log/line-log.ts';
 import {
   demoSettings,
   playsKey,

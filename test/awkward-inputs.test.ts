@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import { faultText, type InputFault } from '../compiler/stages/intake/compile-error.ts';
-import { listSnapshots } from '../compiler/stages/intake/list-snapshots.ts';
+import { BUILTIN } from '../compiler/catalog/builtin.ts';
+import { listSnapshots } from '../compiler/readings/list-snapshots.ts';
+import { faultText, type InputFault } from '../compiler/system/compile-error.ts';
 import { serverRow } from './roster-rows.ts';
 import {
   compileFaults,

@@ -482,7 +482,7 @@ export const MISFITS: readonly BrokenRow[] = [
     'a metric without a unit',
     [['tides.json', '/lines/0/signals/1/metrics/0', 'height']],
     [
-      'catalog/tides.json /lines/0/signals/1/metrics/0: "height" ends in no known unit; write it as in level_m or wait_min, or add the unit to "units" of this file; the known ones stand in compiler/contract/catalog/builtin/units.json ("signalpress lines --units")',
+      'catalog/tides.json /lines/0/signals/1/metrics/0: "height" ends in no known unit; write it as in level_m or wait_min, or add the unit to "units" of this file; the known ones stand in compiler/catalog/builtin/units.json ("signalpress lines --units")',
     ],
   ],
   [
@@ -514,7 +514,7 @@ export const MISFITS: readonly BrokenRow[] = [
     'a life-cycle leg without a unit',
     [['tides.json', '/lines/1/lifecycle/legs/1/metrics/0', 'delay']],
     [
-      'catalog/tides.json /lines/1/lifecycle/legs/1/metrics/0: "delay" ends in no known unit; write it as in level_m or wait_min, or add the unit to "units" of this file; the known ones stand in compiler/contract/catalog/builtin/units.json ("signalpress lines --units")',
+      'catalog/tides.json /lines/1/lifecycle/legs/1/metrics/0: "delay" ends in no known unit; write it as in level_m or wait_min, or add the unit to "units" of this file; the known ones stand in compiler/catalog/builtin/units.json ("signalpress lines --units")',
     ],
   ],
   [

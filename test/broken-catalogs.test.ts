@@ -1,10 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { check } from '../compiler/check.ts';
-import { defined } from '../compiler/contract/defined.ts';
-import { CompileError, faultText } from '../compiler/stages/intake/compile-error.ts';
-import { currentName } from '../compiler/stages/publish/release-folders.ts';
+import { check } from '../compiler/cli/check.ts';
+import { defined } from '../compiler/format/defined.ts';
+import { currentName } from '../compiler/release/release-folders.ts';
+import { CompileError, faultText } from '../compiler/system/compile-error.ts';
 import { BROKEN_SALES, FORMAT_FAULTS, HARMLESS, MISFITS } from './broken-catalog-rows.ts';
 import { type Edit, editedFiles } from './harbour-catalog.ts';
 import {

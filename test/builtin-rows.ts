@@ -1,8 +1,8 @@
-import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import { entitiesOf as entitiesIn } from '../compiler/contract/catalog/catalog.ts';
-import type { Line, SignalEntry } from '../compiler/contract/catalog/line.ts';
-import { defined } from '../compiler/contract/defined.ts';
-import type { Endpoint } from '../compiler/products/product.ts';
+import { BUILTIN } from '../compiler/catalog/builtin.ts';
+import { entitiesOf as entitiesIn } from '../compiler/catalog/catalog.ts';
+import { defined } from '../compiler/format/defined.ts';
+import type { Line, SignalEntry } from '../compiler/products/shapes/line.ts';
+import type { Endpoint } from '../compiler/products/shapes/product.ts';
 
 /** An operation of the built-in catalogue. */
 export function builtinOperation(path: string): Endpoint {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { accountOf, networksNamed, wallet } from '../compiler/buy/buy-command.ts';
+import { catalogText, wholeFile } from '../compiler/catalog/whole-catalog.ts';
+import { accountOf, networksNamed, wallet } from '../compiler/cli/buy-command.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
-import { catalogText, wholeFile } from '../compiler/contract/catalog/whole-catalog.ts';
-import { NETWORKS } from '../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../gatekeeper/settle/networks.ts';
 import { makeFolder, removeFolders, SEED } from './snapshot-folder.ts';
 import { TIDE_FILE } from './tide-catalog.ts';
 

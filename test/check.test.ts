@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { check, checkText } from '../compiler/check.ts';
-import { CompileError } from '../compiler/stages/intake/compile-error.ts';
+import { check, checkText } from '../compiler/cli/check.ts';
+import { CompileError } from '../compiler/system/compile-error.ts';
 import {
   AS_OF,
   compileFaults,

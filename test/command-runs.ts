@@ -92,7 +92,7 @@ export class CommandRuns {
 function ended(runs: readonly CommandRun[]): readonly CommandEnd[] {
   const script = join(makeFolder(), 'runs.mjs');
   // Not the bundle: its parts import it by its name, which would run the command a second time.
-  writeFileSync(script, program(pathToFileURL(built('compiler/cli.js')).href));
+  writeFileSync(script, program(pathToFileURL(built('compiler/cli/cli.js')).href));
   const { stdout, stderr, signal } = spawnSync(process.execPath, [script], {
     env: { PATH: process.env.PATH },
     input: JSON.stringify(runs),

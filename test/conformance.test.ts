@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import { parseJson } from '../compiler/contract/strict-json.ts';
-import type { Endpoint } from '../compiler/products/product.ts';
+import { BUILTIN } from '../compiler/catalog/builtin.ts';
+import { parseJson } from '../compiler/format/strict-json.ts';
 import { formOf } from '../compiler/products/products.ts';
+import type { Endpoint } from '../compiler/products/shapes/product.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
-import { NETWORKS } from '../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
+import { NETWORKS } from '../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { OPERATIONS, type Operation, WITHOUT_DATA } from './conformance-table.ts';
 import { sampleGate } from './gate.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assertingWord } from '../compiler/contract/neutral-text.ts';
+import { assertingWord } from '../compiler/catalog/neutral-text.ts';
 import { type CompiledSample, compiledSample } from './shop.ts';
 import { removeFolders } from './snapshot-folder.ts';
 

@@ -57,15 +57,15 @@ function exists(path: string, doc: string): boolean {
 
 /** Variables that the program reads, from the files that name them. */
 function variablesKnown(): Set<string> {
-  const settings = read('gatekeeper/config/settings.ts');
+  const settings = read('gatekeeper/settings/settings.ts');
   const fields = [...settings.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
   const texts = [
     settings,
-    read('compiler/commands/command-settings.ts'),
-    read('compiler/commands/compile-options.ts'),
-    read('compiler/keys/key-store.ts'),
-    read('compiler/upload/upload-cli.ts'),
-    read('compiler/import/sources/open-meteo.ts'),
+    read('compiler/system/command-settings.ts'),
+    read('compiler/cli/compile-options.ts'),
+    read('compiler/publish/keys/key-store.ts'),
+    read('compiler/cli/upload-cli.ts'),
+    read('compiler/sources/agencies/open-meteo.ts'),
     read('scripts/quick-start-data.ts'),
   ].join('\n');
   const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);

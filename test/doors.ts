@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import type { Endpoint } from '../compiler/products/product.ts';
-import type { ManifestEntry } from '../compiler/stages/describe/manifest.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
+import { BUILTIN } from '../compiler/catalog/builtin.ts';
+import type { ManifestEntry } from '../compiler/describe/manifest.ts';
+import type { Endpoint } from '../compiler/products/shapes/product.ts';
+import type { RequirementsV1 } from '../gatekeeper/settle/payment.ts';
 import {
   keyOf,
   type Listed,

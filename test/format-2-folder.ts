@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
-import { PACKAGE_FOLDER } from '../compiler/package-folder.ts';
+import { PACKAGE_FOLDER } from '../compiler/system/package-folder.ts';
 import { compileFolder, makeFolder } from './snapshot-folder.ts';
 
 /**

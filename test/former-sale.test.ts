@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Facilitator, SettleOutcome } from '../gatekeeper/money/facilitator.ts';
+import type { Facilitator, SettleOutcome } from '../gatekeeper/settle/facilitator.ts';
 import { sampleGate, servedShop } from './gate.ts';
 import { askFrom } from './gatekeeper/chain-reader.ts';
 import { message } from './gatekeeper/sign-in-message.ts';

@@ -1,12 +1,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BUILTIN } from '../compiler/contract/catalog/builtin.ts';
-import { isoTime } from '../compiler/contract/iso-time.ts';
-import { answer } from '../gatekeeper/answers/answers.ts';
-import type { Content } from '../gatekeeper/answers/service.ts';
-import { loadConfig } from '../gatekeeper/config/load-config.ts';
+import { BUILTIN } from '../compiler/catalog/builtin.ts';
+import { isoTime } from '../compiler/format/iso-time.ts';
+import { answer } from '../gatekeeper/heart/answers/answers.ts';
+import type { Content } from '../gatekeeper/heart/answers/service.ts';
 import { proven } from '../gatekeeper/rooms/proven.ts';
+import { loadConfig } from '../gatekeeper/settings/load-config.ts';
 import { type Gatekeeper, type StartOptions, startGatekeeper } from '../gatekeeper/start.ts';
 import { OPERATIONS } from './conformance-table.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../compiler/contract/canonical.ts';
-import { signalOf } from '../compiler/contract/catalog/builtin.ts';
-import { hashCore } from '../compiler/contract/record-hash.ts';
-import { SERIES_DAYS_MAX } from '../compiler/contract/series.ts';
-import { coreFields } from '../compiler/stages/assemble/entity-record.ts';
-import { sourcedRow } from '../compiler/stages/assemble/series.ts';
-import type { Segment } from '../compiler/stages/assemble/series-segments.ts';
-import type { StoredReading } from '../compiler/stages/intake/read-signal.ts';
-import type { Reading } from '../compiler/stages/intake/reading.ts';
-import type { Ground } from '../compiler/stages/remember/entity-past.ts';
-import { type Grown, growPast } from '../compiler/stages/remember/grow-past.ts';
+import { signalOf } from '../compiler/catalog/builtin.ts';
+import { canonicalJson } from '../compiler/format/canonical.ts';
+import { hashCore } from '../compiler/format/record-hash.ts';
+import { SERIES_DAYS_MAX } from '../compiler/products/shapes/series.ts';
+import { coreFields } from '../compiler/publish/assemble/entity-record.ts';
+import { sourcedRow } from '../compiler/publish/assemble/series.ts';
+import type { Ground } from '../compiler/readings/entity-past.ts';
+import { type Grown, growPast } from '../compiler/readings/grow-past.ts';
+import type { StoredReading } from '../compiler/readings/read-signal.ts';
+import type { Reading } from '../compiler/readings/reading.ts';
+import type { Segment } from '../compiler/readings/series-segments.ts';
 
 /** What entities of a signal grow on; `segments` are kept as `<start>-<count>`. */
 export function groundOf(

@@ -3,7 +3,7 @@ import {
   HASH_INDEX_FOLDER,
   type HashLine,
   parseHashLine,
-} from '../compiler/contract/hash-index.ts';
+} from '../compiler/format/hash-index.ts';
 
 /** What was ever taken in: every line of the look-up of hashes, from the files of a release. */
 export function logLinesIn(files: Iterable<readonly [path: string, content: unknown]>): HashLine[] {

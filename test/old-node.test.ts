@@ -51,7 +51,7 @@ describe('a program on an old Node', () => {
       [
         ...readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^;'"(]*['"]([^'"]+)['"]/gm),
       ].map(([, name = '']) => resolve(dirname(file), name));
-    const look = built('compiler/contract/node-version.js');
+    const look = built('compiler/format/node-version.js');
     expect(imports(join(ROOT, path))).toEqual([look]);
     expect(imports(look)).toEqual([]);
   });

@@ -2,16 +2,12 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
-import {
-  ownDigest,
-  parseCatalog,
-  WHOLE_CATALOG_PATH,
-} from '../compiler/contract/catalog/whole-catalog.ts';
-import { storedPath } from '../compiler/contract/path.ts';
-import { formatFiles, parseFiles } from '../compiler/contract/release.ts';
-import { parseJson } from '../compiler/contract/strict-json.ts';
-import { canonicalDigest, jcs } from '../compiler/stages/seal/jcs.ts';
+import type { CatalogFile } from '../compiler/catalog/catalog-file.ts';
+import { ownDigest, parseCatalog, WHOLE_CATALOG_PATH } from '../compiler/catalog/whole-catalog.ts';
+import { formatFiles, parseFiles } from '../compiler/format/release.ts';
+import { parseJson } from '../compiler/format/strict-json.ts';
+import { storedPath } from '../compiler/products/shapes/path.ts';
+import { canonicalDigest, jcs } from '../compiler/system/jcs.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
@@ -152,7 +148,7 @@ describe('a shop whose metrics are in units of all kinds', () => {
       code: 'bad_catalog',
       file: 'catalog/station.json',
       field: '/lines/0/signals/4/metrics/0',
-      message: expect.stringContaining('compiler/contract/catalog/builtin/units.json'),
+      message: expect.stringContaining('compiler/catalog/builtin/units.json'),
     });
   });
 

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 /** The files that may open others for reading, one in each program. */
-const READERS = ['compiler/verify/plain-file.ts', 'gatekeeper/system/plain-file.ts'];
+const READERS = ['compiler/system/plain-file.ts', 'gatekeeper/wire/plain-file.ts'];
 /** A folder is opened for a sync, and the journal for its own, after it was written here. */
-const SYNCS = ['compiler/stages/publish/replace-file.ts', 'gatekeeper/journal/group-commit.ts'];
+const SYNCS = ['compiler/system/replace-file.ts', 'gatekeeper/heart/journal/group-commit.ts'];
 /** An old body is opened for writing alone, and waits for nobody. */
-const WRITES_OVER = 'compiler/stages/publish/spare-files.ts';
+const WRITES_OVER = 'compiler/release/spare-files.ts';
 const IMPORTS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g;
 /** What opens a file and waits for it, where it is a pipe. */
 const WAITING = ['readFile', 'readFileSync', 'createReadStream', 'open'];

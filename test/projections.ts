@@ -1,7 +1,7 @@
-import { canonicalTarget } from '../compiler/contract/path.ts';
-import { atomicAmount } from '../compiler/contract/price.ts';
-import { describedParams } from '../compiler/contract/route.ts';
-import type { Endpoint, Params } from '../compiler/products/product.ts';
+import { describedParams } from '../compiler/catalog/route.ts';
+import { canonicalTarget } from '../compiler/products/shapes/path.ts';
+import { atomicAmount } from '../compiler/products/shapes/price.ts';
+import type { Endpoint, Params } from '../compiler/products/shapes/product.ts';
 
 /** What one description says of an operation; a member is left out where its format has no place for it. */
 export interface Shown {

@@ -1,15 +1,15 @@
 import { cpSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { KEYS_PATH } from '../compiler/contract/key-history.ts';
-import { storedPath } from '../compiler/contract/path.ts';
+import { KEYS_PATH } from '../compiler/format/key-history.ts';
 import {
   type FileEntry,
   formatFiles,
   isPublicPath,
   parseFiles,
   RELEASE_NAME,
-} from '../compiler/contract/release.ts';
-import { LOG_FOLDER } from '../compiler/contract/tiles.ts';
+} from '../compiler/format/release.ts';
+import { LOG_FOLDER } from '../compiler/format/tiles.ts';
+import { storedPath } from '../compiler/products/shapes/path.ts';
 
 /** The public lines of the list of the current release. */
 export function publicEntries(data: string): FileEntry[] {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type CompileOptions, compile } from '../compiler/compile.ts';
+import { type CompileOptions, compile } from '../compiler/cli/compile.ts';
 import {
   AS_OF,
   compileFolder,

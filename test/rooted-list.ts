@@ -1,7 +1,12 @@
-import { defined } from '../compiler/contract/defined.ts';
-import type { KeyHistory } from '../compiler/contract/key-history.ts';
-import { changeKeys, keepKeys, readKeys } from '../compiler/keys/key-store.ts';
-import { adoptedList, draftRoot, type RootChange, signDraft } from '../compiler/keys/root-draft.ts';
+import { defined } from '../compiler/format/defined.ts';
+import type { KeyHistory } from '../compiler/format/key-history.ts';
+import { changeKeys, keepKeys, readKeys } from '../compiler/publish/keys/key-store.ts';
+import {
+  adoptedList,
+  draftRoot,
+  type RootChange,
+  signDraft,
+} from '../compiler/publish/keys/root-draft.ts';
 
 const UNCHANGED = { add: [], end: [], revoke: [], receipt: [], endReceipt: [], overlapDays: 0 };
 

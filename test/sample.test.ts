@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { canonicalJson } from '../compiler/contract/canonical.ts';
-import { type Citation, contentOf } from '../compiler/contract/citation.ts';
-import { CORE_FIELDS, hashCore } from '../compiler/contract/record-hash.ts';
-import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
+import { canonicalJson } from '../compiler/format/canonical.ts';
+import { type Citation, contentOf } from '../compiler/format/citation.ts';
+import { CORE_FIELDS, hashCore } from '../compiler/format/record-hash.ts';
+import { parseVerifyEntry, type VerifyEntry } from '../compiler/format/release.ts';
 import { formOf } from '../compiler/products/products.ts';
-import { answer } from '../gatekeeper/answers/answers.ts';
-import type { Service } from '../gatekeeper/answers/service.ts';
+import { answer } from '../gatekeeper/heart/answers/answers.ts';
+import type { Service } from '../gatekeeper/heart/answers/service.ts';
 import { compiledService, question } from './gatekeeper/tiny-service.ts';
 import { logLinesIn } from './log-lines.ts';
 import { SAMPLE_HOUR } from './sample-folder.ts';

@@ -1,4 +1,4 @@
-import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
+import { issuerDid, signingKey } from '../compiler/system/sealer.ts';
 
 /** The seed of a key that tests make: 32 bytes of one value. */
 export function seed(fill: number): Uint8Array {

@@ -1,4 +1,4 @@
-import type { SourcedRow } from '../compiler/stages/assemble/series-segments.ts';
+import type { SourcedRow } from '../compiler/readings/series-segments.ts';
 
 const DAY_MS = 86_400_000;
 

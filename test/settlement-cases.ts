@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
-import { parseCutoff } from '../compiler/contract/cutoff.ts';
-import { filingCore, type HashedFiling, isEventClass } from '../compiler/contract/filing.ts';
-import type { FilingCoverage, SettlementQuestion } from '../compiler/contract/settle-filings.ts';
-import { jcs } from '../compiler/stages/seal/jcs.ts';
+import { parseCutoff } from '../compiler/format/cutoff.ts';
+import { filingCore, type HashedFiling, isEventClass } from '../compiler/products/shapes/filing.ts';
+import type {
+  FilingCoverage,
+  SettlementQuestion,
+} from '../compiler/products/shapes/settle-filings.ts';
+import { jcs } from '../compiler/system/jcs.ts';
 import { CIK } from './filing-rows.ts';
 
 /** A filer's filings, what its list covers, and a question. */

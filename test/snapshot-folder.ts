@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { check } from '../compiler/check.ts';
-import { type CompileOptions, compile } from '../compiler/compile.ts';
-import { storedPath } from '../compiler/contract/path.ts';
-import { parseFiles } from '../compiler/contract/release.ts';
-import { CompileError, type InputFault } from '../compiler/stages/intake/compile-error.ts';
+import { check } from '../compiler/cli/check.ts';
+import { type CompileOptions, compile } from '../compiler/cli/compile.ts';
+import { parseFiles } from '../compiler/format/release.ts';
+import { storedPath } from '../compiler/products/shapes/path.ts';
+import { CompileError, type InputFault } from '../compiler/system/compile-error.ts';
 
 /** Snapshot files by path below the snapshots folder. */
 export type SnapshotFiles = Readonly<Record<string, string | Uint8Array>>;

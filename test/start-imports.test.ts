@@ -17,7 +17,7 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
   );
 }
 
-const cli = join(import.meta.dirname, '../compiler/cli.ts');
+const cli = join(import.meta.dirname, '../compiler/cli/cli.ts');
 
 describe('the start of signalpress', () => {
   it('loads commander and nothing else of npm', () => {
@@ -27,7 +27,7 @@ describe('the start of signalpress', () => {
 
   it('loads no HTTP client for a compile or a verification', () => {
     for (const command of ['compile', 'verify']) {
-      const packages = packagesOf(join(dirname(cli), `commands/${command}-cli.ts`));
+      const packages = packagesOf(join(dirname(cli), `${command}-cli.ts`));
       expect([...packages]).toEqual(expect.arrayContaining(['zod', 'node:crypto']));
       expect(packages).not.toContain('undici');
       expect(packages).not.toContain('viem');
@@ -35,6 +35,6 @@ describe('the start of signalpress', () => {
   });
 
   it('is read as it is loaded: the client of agencies does load undici', () => {
-    expect(packagesOf(join(dirname(cli), 'fetch/agency-client.ts'))).toContain('undici');
+    expect(packagesOf(join(dirname(cli), '../sources/fetch/agency-client.ts'))).toContain('undici');
   });
 });

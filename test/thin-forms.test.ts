@@ -1,8 +1,8 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { REQUEST_TIME_FIELDS } from '../compiler/contract/citation.ts';
+import { REQUEST_TIME_FIELDS } from '../compiler/format/citation.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
-import { NETWORKS } from '../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../gatekeeper/settle/networks.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { sampleGate } from './gate.ts';
 import { payer } from './gatekeeper/payer.ts';

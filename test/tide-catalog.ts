@@ -1,5 +1,5 @@
-import { catalogOf } from '../compiler/contract/catalog/catalog.ts';
-import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
+import { catalogOf } from '../compiler/catalog/catalog.ts';
+import type { CatalogFile } from '../compiler/catalog/catalog-file.ts';
 
 // What the shops of tides in tests are made of; it shares nothing with the built-in catalogue.
 

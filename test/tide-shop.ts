@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { CatalogFile } from '../compiler/contract/catalog/catalog-file.ts';
-import { NETWORKS } from '../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../gatekeeper/money/payment.ts';
+import type { CatalogFile } from '../compiler/catalog/catalog-file.ts';
+import { NETWORKS } from '../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../gatekeeper/settle/payment.ts';
 import { payer } from './gatekeeper/payer.ts';
 import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
 import { ndjson, reading, type SnapshotFiles } from './snapshot-folder.ts';

@@ -1,10 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalJson } from '../contract/canonical.ts';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { canonicalTarget } from '../contract/path.ts';
-import { USDC } from '../contract/price.ts';
-import { parseJson } from '../contract/strict-json.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { parseJson } from '../format/strict-json.ts';
+import { canonicalTarget } from '../products/shapes/path.ts';
+import { USDC } from '../products/shapes/price.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import { receiptIn, verifyReceipt } from '../verify/verify-receipt.ts';

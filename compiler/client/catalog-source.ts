@@ -1,13 +1,13 @@
-import { BUILTIN } from '../contract/catalog/builtin.ts';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { parseCatalog } from '../contract/catalog/whole-catalog.ts';
-import { messageOf } from '../contract/errors.ts';
-import { networkFault } from '../contract/network-fault.ts';
-import { HEAD_BYTES_MAX, isStale } from '../contract/release.ts';
-import { CATALOG_URL, RELEASE_URL } from '../contract/static-files.ts';
+import { BUILTIN } from '../catalog/builtin.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { CATALOG_URL, RELEASE_URL } from '../catalog/static-files.ts';
+import { parseCatalog } from '../catalog/whole-catalog.ts';
+import { messageOf } from '../format/errors.ts';
+import { networkFault } from '../format/network-fault.ts';
+import { HEAD_BYTES_MAX, isStale } from '../format/release.ts';
+import { answerBytes } from '../system/answer-bytes.ts';
 import type { KeyTrust } from '../verify/key-trust.ts';
 import { type ProvenCatalog, provenCatalog } from '../verify/signed-head.ts';
-import { answerBytes } from './answer-bytes.ts';
 import { ClientError } from './client-error.ts';
 import type { TripOptions } from './payment-trip.ts';
 

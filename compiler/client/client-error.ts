@@ -1,5 +1,5 @@
-import type { QuotedPart } from '../contract/basket.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
+import type { JsonValue } from '../format/strict-json.ts';
+import type { QuotedPart } from '../products/shapes/basket.ts';
 import type { BodyReport } from '../verify/body-check.ts';
 import type { ReceiptReport } from '../verify/verify-receipt.ts';
 

@@ -1,3 +1,12 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Route } from '../catalog/route.ts';
+import { withoutProof } from '../format/citation.ts';
+import { csvLine } from '../format/csv-line.ts';
+import { defined } from '../format/defined.ts';
+import { isoTime } from '../format/iso-time.ts';
+import type { ReleaseEntry } from '../format/release-entry.ts';
+import { decodeUtf8, type JsonObject, type JsonValue, parseJson } from '../format/strict-json.ts';
+import { parseTlogProof } from '../format/tlog-proof.ts';
 import {
   type BasketPart,
   basketOf,
@@ -5,22 +14,13 @@ import {
   isAsQuoted,
   isSoldPart,
   type QuotedPart,
-} from '../contract/basket.ts';
-import { parseProofExtra } from '../contract/body-proof.ts';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { withoutProof } from '../contract/citation.ts';
-import { csvLine } from '../contract/csv-line.ts';
-import { defined } from '../contract/defined.ts';
-import { isoTime } from '../contract/iso-time.ts';
-import { atomicAmount, usdAmount } from '../contract/price.ts';
-import type { ReleaseEntry } from '../contract/release-entry.ts';
-import { answeredAt } from '../contract/request-time.ts';
-import type { Route } from '../contract/route.ts';
-import { CORE_COLUMNS, SERIES_COLUMNS } from '../contract/series.ts';
-import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../contract/series-csv.ts';
-import { decodeUtf8, type JsonObject, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import { parseTlogProof } from '../contract/tlog-proof.ts';
-import { bringsProof } from '../products/product.ts';
+} from '../products/shapes/basket.ts';
+import { parseProofExtra } from '../products/shapes/body-proof.ts';
+import { atomicAmount, usdAmount } from '../products/shapes/price.ts';
+import { bringsProof } from '../products/shapes/product.ts';
+import { answeredAt } from '../products/shapes/request-time.ts';
+import { CORE_COLUMNS, SERIES_COLUMNS } from '../products/shapes/series.ts';
+import { bodyOfText, isSignedCsv, SIGNED_CSV } from '../products/shapes/series-csv.ts';
 import { answerFault, questionOf } from '../verify/answer-fault.ts';
 import type { BodyReport } from '../verify/body-check.ts';
 import { isFormat2 } from '../verify/format-2.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { basketQuoteSchema } from '../contract/basket.ts';
-import { isoTime } from '../contract/iso-time.ts';
-import { networkFault } from '../contract/network-fault.ts';
-import { usdAmount } from '../contract/price.ts';
-import { wholeSecond } from '../contract/request-time.ts';
+import { isoTime } from '../format/iso-time.ts';
+import { networkFault } from '../format/network-fault.ts';
+import { basketQuoteSchema } from '../products/shapes/basket.ts';
+import { usdAmount } from '../products/shapes/price.ts';
+import { wholeSecond } from '../products/shapes/request-time.ts';
+import { arrived, LongAnswerError } from '../system/answer-bytes.ts';
 import { CLOCK_SKEW_MS } from '../verify/request-time.ts';
-import { arrived, LongAnswerError } from './answer-bytes.ts';
 import { named, newIdentifier, type SignIn } from './buyer-proof.ts';
 import type { PendingPayment } from './client-error.ts';
 import { ClientError } from './client-error.ts';

@@ -1,21 +1,21 @@
 import type { z } from 'zod';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { defined } from '../contract/defined.ts';
-import { parseDidKey } from '../contract/did-key.ts';
-import { networkFault } from '../contract/network-fault.ts';
-import { atomicAmount, usdAmount } from '../contract/price.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { defined } from '../format/defined.ts';
+import { parseDidKey } from '../format/did-key.ts';
+import { networkFault } from '../format/network-fault.ts';
 import {
   decodeUtf8,
   isObject,
   type JsonObject,
   type JsonValue,
   parseJson,
-} from '../contract/strict-json.ts';
-import { type WatchRow, watchSchema } from '../contract/watch-bodies.ts';
-import { type Endpoint, takenParams } from '../products/product.ts';
+} from '../format/strict-json.ts';
 import type { EndpointPath, PaidPath, ParamName, SignalPath } from '../products/products.ts';
+import { atomicAmount, usdAmount } from '../products/shapes/price.ts';
+import { type Endpoint, takenParams } from '../products/shapes/product.ts';
+import { type WatchRow, watchSchema } from '../products/shapes/watch-bodies.ts';
+import { answerBytes } from '../system/answer-bytes.ts';
 import { questionOf } from '../verify/answer-fault.ts';
-import { answerBytes } from './answer-bytes.ts';
 import { type SigningAccount, signInFor } from './buyer-proof.ts';
 import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';
 import {

@@ -3,13 +3,13 @@
  * holds no key. The judge is that of `signalpress verify`, so the page and the command always agree.
  */
 
-import { BUILTIN } from '../contract/catalog/builtin.ts';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { messageOf } from '../contract/errors.ts';
-import { readKeyHistory } from '../contract/key-history.ts';
-import { SERIES_CSV_HEADER } from '../contract/series.ts';
-import { bodyOfText, UNSIGNED_CSV } from '../contract/series-csv.ts';
-import { decodeUtf8, type JsonValue } from '../contract/strict-json.ts';
+import { BUILTIN } from '../catalog/builtin.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { messageOf } from '../format/errors.ts';
+import { readKeyHistory } from '../format/key-history.ts';
+import { decodeUtf8, type JsonValue } from '../format/strict-json.ts';
+import { SERIES_CSV_HEADER } from '../products/shapes/series.ts';
+import { bodyOfText, UNSIGNED_CSV } from '../products/shapes/series-csv.ts';
 import {
   type BodyCheck,
   type BodyCheckName,
@@ -166,7 +166,7 @@ export interface VerificationStep {
   readonly findings: readonly BodyCheck[];
 }
 
-/** In the order of compiler/contract/FORMAT.md, section 11: from the text to the statement, the body and the log. */
+/** In the order of compiler/format/FORMAT.md, section 11: from the text to the statement, the body and the log. */
 const WORDS: Readonly<Record<StepId, Pick<VerificationStep, 'title' | 'proves' | 'doesNotProve'>>> =
   {
     readable: {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { member } from '../contract/members.ts';
+import { member } from '../format/members.ts';
+import { type PercentileTable, type Product, paid, pair, thin } from './shapes/product.ts';
 import {
   addOnHeadSchema,
   addOnTailSchema,
@@ -7,12 +8,11 @@ import {
   standardRulerSchema,
   strataSchema,
   thinRecordSchema,
-} from '../contract/record.ts';
-import { addOnOf, thinRecord, WINDOW_DAYS } from '../contract/record-views.ts';
-import { type PercentileTable, type Product, paid, pair, thin } from './product.ts';
+} from './shapes/record.ts';
+import { addOnOf, thinRecord, WINDOW_DAYS } from './shapes/record-views.ts';
 
 // Each add-on is one member between identity and provenance of its record. To sell another one, add it to `ADD_ONS` and give
-// it a price in `contract/catalog/builtin/prices.json`.
+// it a price in `catalog/builtin/prices.json`.
 
 /** What follows for an add-on from its name, the schema of its member, and how a record is made into that. */
 function addOn<const Dim extends string>(

@@ -1,5 +1,5 @@
-import { basketSchema } from '../contract/basket.ts';
-import { free } from './product.ts';
+import { basketSchema } from './shapes/basket.ts';
+import { free } from './shapes/product.ts';
 
 export const BASKET = free('/gauge/basket', {
   tag: '[BATCH+PROOF]',

@@ -1,3 +1,5 @@
+import type { Statement } from '../format/citation.ts';
+import { defined } from '../format/defined.ts';
 import {
   bundleBody,
   type LegReading,
@@ -5,13 +7,11 @@ import {
   placeLegs,
   thinBundle,
   timesOf,
-} from '../contract/bundle.ts';
-import type { Line } from '../contract/catalog/line.ts';
-import type { Statement } from '../contract/citation.ts';
-import { defined } from '../contract/defined.ts';
-import { knownName } from '../contract/reading-text.ts';
-import { type Bundle, bundleSchema, thinBundleSchema } from '../contract/record.ts';
-import { type JoinedMaker, oneOf, type Product, text, thin } from './product.ts';
+} from './shapes/bundle.ts';
+import type { Line } from './shapes/line.ts';
+import { type JoinedMaker, oneOf, type Product, text, thin } from './shapes/product.ts';
+import { knownName } from './shapes/reading-text.ts';
+import { type Bundle, bundleSchema, thinBundleSchema } from './shapes/record.ts';
 
 const EXAMPLES_MAX = 3;
 /** Folder of the bundles of all lines. */

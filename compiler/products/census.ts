@@ -1,15 +1,15 @@
-import { byTime, joinedProvenance, type LegReading } from '../contract/bundle.ts';
-import type { Signal } from '../contract/catalog/line.ts';
-import type { Statement } from '../contract/citation.ts';
-import { positionIn } from '../contract/reading-text.ts';
+import type { Statement } from '../format/citation.ts';
+import { byTime, joinedProvenance, type LegReading } from './shapes/bundle.ts';
+import type { Signal } from './shapes/line.ts';
+import { type CensusEntry, paid, signalId } from './shapes/product.ts';
+import { positionIn } from './shapes/reading-text.ts';
 import {
   type CensusBody,
   type CensusRow,
   censusBodySchema,
   type SignalRecord,
-} from '../contract/record.ts';
-import { CENSUS_LINEAGE, CENSUS_VERIFIABLE, GRADE, NATURE, SCOPE } from '../contract/words.ts';
-import { type CensusEntry, paid, signalId } from './product.ts';
+} from './shapes/record.ts';
+import { CENSUS_LINEAGE, CENSUS_VERIFIABLE, GRADE, NATURE, SCOPE } from './shapes/words.ts';
 
 export const CENSUS = paid('/gauge/census', {
   tag: '[BATCH+PROOF]',

@@ -1,15 +1,15 @@
+import type { Statement } from '../format/citation.ts';
 import {
   cityDecisions,
   joinedProvenance,
   type LegReading,
   nameAmong,
   timesOf,
-} from '../contract/bundle.ts';
-import type { Statement } from '../contract/citation.ts';
-import { readingsBodySchema, type SignalRecord } from '../contract/record.ts';
-import { nestedProvenance } from '../contract/request-time.ts';
-import { CITY_NOTES, GRADE, LIT_NOTE, NATURE, READINGS_LINEAGE, SCOPE } from '../contract/words.ts';
-import { cityLoc, type JoinedMaker, paid } from './product.ts';
+} from './shapes/bundle.ts';
+import { cityLoc, type JoinedMaker, paid } from './shapes/product.ts';
+import { readingsBodySchema, type SignalRecord } from './shapes/record.ts';
+import { nestedProvenance } from './shapes/request-time.ts';
+import { CITY_NOTES, GRADE, LIT_NOTE, NATURE, READINGS_LINEAGE, SCOPE } from './shapes/words.ts';
 
 type CityAddOn = 'air' | 'precip';
 

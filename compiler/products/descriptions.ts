@@ -1,5 +1,5 @@
-import * as bodies from '../contract/free-body-schemas.ts';
-import { free, oneOf, optional, TO_FIND } from './product.ts';
+import * as bodies from './shapes/free-body-schemas.ts';
+import { free, oneOf, optional, TO_FIND } from './shapes/product.ts';
 
 export const CHANNELS = free('/gauge/channels', {
   needed: TO_FIND,

@@ -1,5 +1,5 @@
-import { articleSchema, legsDocumentSchema } from '../contract/document-bodies.ts';
-import { cityLoc, type Product, paid, pair, type TableRow, text } from './product.ts';
+import { articleSchema, legsDocumentSchema } from './shapes/document-bodies.ts';
+import { cityLoc, type Product, paid, pair, type TableRow, text } from './shapes/product.ts';
 
 /** Folder of stored documents; an operation whose file stands there is served from one. */
 const FOLDER = 'document/';

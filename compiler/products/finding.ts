@@ -1,5 +1,5 @@
-import * as bodies from '../contract/free-body-schemas.ts';
-import { free, oneOf, optional, TO_FIND, text } from './product.ts';
+import * as bodies from './shapes/free-body-schemas.ts';
+import { free, oneOf, optional, TO_FIND, text } from './shapes/product.ts';
 
 /** How a buyer finds what is sold. */
 export const FINDING = [

@@ -1,9 +1,9 @@
-import { joinedProvenance, type LegReading, timesOf } from '../contract/bundle.ts';
-import type { Line } from '../contract/catalog/line.ts';
-import type { Statement } from '../contract/citation.ts';
-import { lifecycleBodySchema } from '../contract/free-body-schemas.ts';
-import { GRADE, NATURE, SCOPE } from '../contract/words.ts';
-import { paid, text } from './product.ts';
+import type { Statement } from '../format/citation.ts';
+import { joinedProvenance, type LegReading, timesOf } from './shapes/bundle.ts';
+import { lifecycleBodySchema } from './shapes/free-body-schemas.ts';
+import type { Line } from './shapes/line.ts';
+import { paid, text } from './shapes/product.ts';
+import { GRADE, NATURE, SCOPE } from './shapes/words.ts';
 
 export const LIFECYCLE = paid('/gauge/lifecycle', {
   params: { entity: text('life-cycle subject', 'kyoto-protocol') },

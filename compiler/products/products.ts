@@ -1,4 +1,3 @@
-import type { BundlePath, Line } from '../contract/catalog/line.ts';
 import { ADD_ONS } from './add-ons.ts';
 import { BASKET } from './basket.ts';
 import { BUNDLE, BUNDLE_FOLDER, bundleOf } from './bundle.ts';
@@ -8,13 +7,14 @@ import { CHANNELS, DESCRIPTIONS, TOOL_SERVER } from './descriptions.ts';
 import { MACRO, REGIONS_AND_TEXTS } from './documents.ts';
 import { FINDING } from './finding.ts';
 import { LIFECYCLE } from './lifecycle.ts';
-import type { Form, Product, SignalTerm } from './product.ts';
 import { CHECKS, CITATION_LINK, LOOK_UPS, RETIRED } from './proof.ts';
 import { RECORD } from './record.ts';
 import { ROSTER_PREVIEWS, ROSTERS, SUBJECTS } from './rosters.ts';
 import { SAMPLES } from './samples.ts';
 import { SERIES } from './series.ts';
 import { SETTLEMENT, SETTLEMENT_PREVIEWS } from './settlement.ts';
+import type { BundlePath, Line } from './shapes/line.ts';
+import type { Form, Product, SignalTerm } from './shapes/product.ts';
 import { SUBSCRIPTION } from './subscription.ts';
 
 /** What is sold of single signals and cities, in the order of the specification; the bundles of the lines come next. */

@@ -1,5 +1,5 @@
-import * as bodies from '../contract/free-body-schemas.ts';
-import { free, optional, type Param, TO_VERIFY, text } from './product.ts';
+import * as bodies from './shapes/free-body-schemas.ts';
+import { free, optional, type Param, TO_VERIFY, text } from './shapes/product.ts';
 
 const hash: Param = {
   ...text('record hash, whole or at least 8 hex digits of it', 'sha256:00000000'),

@@ -1,6 +1,6 @@
-import type { Values } from '../contract/path.ts';
-import type { Product, RecordMaker } from './product.ts';
 import { TABLE } from './products.ts';
+import type { Values } from './shapes/path.ts';
+import type { Product, RecordMaker } from './shapes/product.ts';
 
 /** A product, or another form of it, that one record is made into. */
 export interface RecordView {

@@ -1,7 +1,7 @@
-import { recordSchema, thinRecordSchema } from '../contract/record.ts';
-import { thinRecord } from '../contract/record-views.ts';
 import { ADD_ONS } from './add-ons.ts';
-import { oneOf, optional, type Param, paid, pair, thin } from './product.ts';
+import { oneOf, optional, type Param, paid, pair, thin } from './shapes/product.ts';
+import { recordSchema, thinRecordSchema } from './shapes/record.ts';
+import { thinRecord } from './shapes/record-views.ts';
 
 /** Leads to the add-ons, each at its own price. */
 const dim: Param = {

@@ -1,14 +1,4 @@
 import { z } from 'zod';
-import * as roster from '../contract/roster-bodies.ts';
-import {
-  absentRow,
-  coinDeathRow,
-  coinRow,
-  type ServerBody,
-  type ServiceBody,
-  scorecardRow,
-  serverRow,
-} from '../contract/roster-views.ts';
 import {
   free,
   optional,
@@ -17,7 +7,17 @@ import {
   type RosterList,
   text,
   verifiable,
-} from './product.ts';
+} from './shapes/product.ts';
+import * as roster from './shapes/roster-bodies.ts';
+import {
+  absentRow,
+  coinDeathRow,
+  coinRow,
+  type ServerBody,
+  type ServiceBody,
+  scorecardRow,
+  serverRow,
+} from './shapes/roster-views.ts';
 
 /** A list of all subjects, and the same with the hash core of each row. */
 const batch = (path: string, summary: string) =>

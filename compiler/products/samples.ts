@@ -1,6 +1,6 @@
-import { historyPreviewSchema, rawSchema, sampleSchema } from '../contract/free-body-schemas.ts';
-import { rawBody } from '../contract/record-views.ts';
-import { free, oneOf, optional, pair, TO_FIND, text } from './product.ts';
+import { historyPreviewSchema, rawSchema, sampleSchema } from './shapes/free-body-schemas.ts';
+import { free, oneOf, optional, pair, TO_FIND, text } from './shapes/product.ts';
+import { rawBody } from './shapes/record-views.ts';
 
 export const SAMPLES = [
   free('/gauge/sample', {

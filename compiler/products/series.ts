@@ -1,5 +1,5 @@
-import { SERIES_DAYS_MAX, SERIES_FILE, seriesSchema } from '../contract/series.ts';
-import { oneOf, optional, paid, pair, rowCores } from './product.ts';
+import { oneOf, optional, paid, pair, rowCores } from './shapes/product.ts';
+import { SERIES_DAYS_MAX, SERIES_FILE, seriesSchema } from './shapes/series.ts';
 
 /** Days of a series that is asked for without `days`. */
 export const SERIES_DAYS_DEFAULT = 400;

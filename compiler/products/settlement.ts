@@ -1,5 +1,5 @@
-import * as resolve from '../contract/resolve-bodies.ts';
-import { free, oneOf, optional, paid, type TableParams, text } from './product.ts';
+import { free, oneOf, optional, paid, type TableParams, text } from './shapes/product.ts';
+import * as resolve from './shapes/resolve-bodies.ts';
 
 const settlement = (cutoffAliases: readonly string[]): TableParams => ({
   entity: { ...text('ticker or CIK', 'AAPL'), upperCase: true, aliases: ['issuer'] },

@@ -1,7 +1,7 @@
-import type { Signal, SignalEntry } from '../contract/catalog/line.ts';
-import { encodeSegment } from '../contract/path.ts';
-import type { Endpoint, Need, Product, SignalPrices, SignalTerm } from './product.ts';
 import { findProduct, SIGNAL_PRODUCTS } from './products.ts';
+import type { Signal, SignalEntry } from './shapes/line.ts';
+import { encodeSegment } from './shapes/path.ts';
+import type { Endpoint, Need, Product, SignalPrices, SignalTerm } from './shapes/product.ts';
 
 // Which products a signal has, and which of them its catalogue prices by itself.
 

@@ -1,5 +1,5 @@
-import * as watch from '../contract/watch-bodies.ts';
-import { optional, paid, type TableParam, text, tokenGated } from './product.ts';
+import { optional, paid, type TableParam, text, tokenGated } from './shapes/product.ts';
+import * as watch from './shapes/watch-bodies.ts';
 
 const items: TableParam = {
   ...text('comma-separated industry:entity pairs, at most 30', 'environment:us-denver'),

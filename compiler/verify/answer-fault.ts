@@ -1,13 +1,13 @@
 import type { ZodType } from 'zod';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { citationSchema, citedTarget } from '../contract/citation.ts';
-import { canonicalTarget } from '../contract/path.ts';
-import { canonicalRequest, findRow, type Route, route } from '../contract/route.ts';
-import { SIGNED_CSV } from '../contract/series-csv.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { subscriptionSchema } from '../contract/watch-bodies.ts';
-import { type Answer, type Endpoint, takenParams } from '../products/product.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { canonicalRequest, findRow, type Route, route } from '../catalog/route.ts';
+import { citationSchema, citedTarget } from '../format/citation.ts';
+import type { JsonValue } from '../format/strict-json.ts';
 import type { TablePath } from '../products/products.ts';
+import { canonicalTarget } from '../products/shapes/path.ts';
+import { type Answer, type Endpoint, takenParams } from '../products/shapes/product.ts';
+import { SIGNED_CSV } from '../products/shapes/series-csv.ts';
+import { subscriptionSchema } from '../products/shapes/watch-bodies.ts';
 import { settlementFault } from './settlement-checks.ts';
 
 type Spelling = (value: string) => JsonValue;

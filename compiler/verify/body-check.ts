@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalJson } from '../contract/canonical.ts';
-import { recordHashText } from '../contract/record-hash.ts';
-import type { ReleaseEntry } from '../contract/release-entry.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { recordHashText } from '../format/record-hash.ts';
+import type { ReleaseEntry } from '../format/release-entry.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
 import type { SoundVerdict } from './key-trust.ts';
 
 export type CheckStatus = 'pass' | 'fail' | 'not_applicable';

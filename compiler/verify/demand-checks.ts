@@ -1,8 +1,8 @@
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { type Citation, citationSchema, citedBase, withoutProof } from '../contract/citation.ts';
-import { HOUR_MS } from '../contract/iso-time.ts';
-import { isSettlement, settlementEchoes } from '../contract/settlement-echoes.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { type Citation, citationSchema, citedBase, withoutProof } from '../format/citation.ts';
+import { HOUR_MS } from '../format/iso-time.ts';
+import { isSettlement, settlementEchoes } from '../format/settlement-echoes.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
 import { answeredTarget, answerFault, knownQuestion } from './answer-fault.ts';
 import { type BodyCheck, type BodyReport, type BodyVerdict, checkAt } from './body-check.ts';
 import { CLOCK_SKEW_MS } from './request-time.ts';

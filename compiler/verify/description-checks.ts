@@ -1,29 +1,29 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { basketRange, isBasket } from '../contract/basket.ts';
-import { canonicalJson } from '../contract/canonical.ts';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
-import type { Catalog } from '../contract/catalog/catalog.ts';
+import { BUILTIN } from '../catalog/builtin.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { DID_PATH } from '../catalog/static-files.ts';
 import {
   builtinCatalog,
   builtinDigest,
   ownDigest,
   releaseCatalog,
   WHOLE_CATALOG_PATH,
-} from '../contract/catalog/whole-catalog.ts';
-import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
-import { messageOf } from '../contract/errors.ts';
-import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
-import { atomicAmount, priceBySignal, priceRange } from '../contract/price.ts';
-import type { Release } from '../contract/release.ts';
-import { DID_PATH } from '../contract/static-files.ts';
+} from '../catalog/whole-catalog.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../format/did-key.ts';
+import { messageOf } from '../format/errors.ts';
+import { KEYS_PATH, keyStanding, readKeyHistory } from '../format/key-history.ts';
+import type { Release } from '../format/release.ts';
 import {
   decodeUtf8,
   isObject,
   type JsonObject,
   type JsonValue,
   parseJson,
-} from '../contract/strict-json.ts';
-import type { Endpoint } from '../products/product.ts';
+} from '../format/strict-json.ts';
+import { basketRange, isBasket } from '../products/shapes/basket.ts';
+import { atomicAmount, priceBySignal, priceRange } from '../products/shapes/price.ts';
+import type { Endpoint } from '../products/shapes/product.ts';
 import { canonicalHash } from './body-check.ts';
 import { isSame, rowsOf } from './relation.ts';
 import type { BodyFault } from './release-fault.ts';

@@ -1,6 +1,5 @@
-import { defined } from '../contract/defined.ts';
-import { firstWhere } from '../contract/lists.ts';
-import { type FileRow, parseFilePath, storedPath } from '../contract/path.ts';
+import { defined } from '../format/defined.ts';
+import { firstWhere } from '../format/lists.ts';
 import {
   FILE_LINE_BYTES_MAX,
   FILES_NAME,
@@ -8,9 +7,10 @@ import {
   formatFiles,
   parseFiles,
   publicStretches,
-} from '../contract/release.ts';
-import { decodeUtf8 } from '../contract/strict-json.ts';
-import { type Disk, type EntryKind, lines, readAll } from './disk.ts';
+} from '../format/release.ts';
+import { decodeUtf8 } from '../format/strict-json.ts';
+import { type FileRow, parseFilePath, storedPath } from '../products/shapes/path.ts';
+import { type Disk, type EntryKind, lines, readAll } from '../system/disk.ts';
 
 /** Longest list of files; 8 million lines of 130 bytes. */
 const LIST_BYTES_MAX = 2 ** 30;

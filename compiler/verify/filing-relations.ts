@@ -1,5 +1,6 @@
-import { messageOf } from '../contract/errors.ts';
-import { filingCore } from '../contract/filing.ts';
+import { messageOf } from '../format/errors.ts';
+import type { JsonObject, JsonValue } from '../format/strict-json.ts';
+import { filingCore } from '../products/shapes/filing.ts';
 import {
   FILERS_PATH,
   FILINGS_A_PART,
@@ -11,12 +12,11 @@ import {
   LATER_FILE,
   parseFilerLine,
   settlementPath,
-} from '../contract/filing-index.ts';
-import { filingLists, storedForms } from '../contract/filing-lists.ts';
-import { type FilingRow, filingRowSchema } from '../contract/resolve-bodies.ts';
-import { newestFirst } from '../contract/settle-filings.ts';
-import { askedForms, filerAnswers } from '../contract/settlement-answers.ts';
-import type { JsonObject, JsonValue } from '../contract/strict-json.ts';
+} from '../products/shapes/filing-index.ts';
+import { filingLists, storedForms } from '../products/shapes/filing-lists.ts';
+import { type FilingRow, filingRowSchema } from '../products/shapes/resolve-bodies.ts';
+import { newestFirst } from '../products/shapes/settle-filings.ts';
+import { askedForms, filerAnswers } from '../products/shapes/settlement-answers.ts';
 import { checkMade, cited, isSame, type Related, rowsOf } from './relation.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 

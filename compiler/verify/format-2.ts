@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { canonicalJson } from '../contract/canonical.ts';
-import { logOrigin } from '../contract/checkpoint.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { logOrigin } from '../format/checkpoint.ts';
 import {
   type Citation,
   citationSchema,
@@ -9,16 +9,16 @@ import {
   keyIdOf,
   sampleIn,
   withoutProof,
-} from '../contract/citation.ts';
-import { rosterCore, rosterKindOf } from '../contract/collections.ts';
-import { messageOf } from '../contract/errors.ts';
-import { hasEnded } from '../contract/key-history.ts';
-import { leafHash } from '../contract/merkle.ts';
-import { type HashedRecord, hashCore, RECORD_HASH } from '../contract/record-hash.ts';
-import { seriesHead } from '../contract/series.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
-import { logEntry } from '../contract/tiles.ts';
-import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
+} from '../format/citation.ts';
+import { messageOf } from '../format/errors.ts';
+import { hasEnded } from '../format/key-history.ts';
+import { leafHash } from '../format/merkle.ts';
+import { type HashedRecord, hashCore, RECORD_HASH } from '../format/record-hash.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
+import { logEntry } from '../format/tiles.ts';
+import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../format/tlog-proof.ts';
+import { rosterCore, rosterKindOf } from '../products/collections.ts';
+import { seriesHead } from '../products/shapes/series.ts';
 import {
   agreement,
   type BodyCheck,

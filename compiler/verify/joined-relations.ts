@@ -1,10 +1,10 @@
-import { legOf } from '../contract/bundle.ts';
-import { encodeSegment } from '../contract/path.ts';
-import { isObject } from '../contract/strict-json.ts';
+import { isObject } from '../format/strict-json.ts';
 import { BUNDLE_FOLDER } from '../products/bundle.ts';
 import { censusEntry } from '../products/census.ts';
-import type { JoinedSource, Product } from '../products/product.ts';
 import { endpointAt, productOf, TABLE } from '../products/products.ts';
+import { legOf } from '../products/shapes/bundle.ts';
+import { encodeSegment } from '../products/shapes/path.ts';
+import type { JoinedSource, Product } from '../products/shapes/product.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { type FilePlace, placeOf } from './release-place.ts';
 

@@ -2,8 +2,8 @@
 // its proof leads to. That time is the word of whoever signed the checkpoint. It counts if one of those keys is still valid, or
 // if it is shown that the checkpoint is older than the end of one: whoever has a key after its end can sign any date.
 
-import { hasEnded, type KeyHistory, keyStart } from '../contract/key-history.ts';
-import { hasWitnessed, type LogPolicy, type PolicyMember } from '../contract/log-policy.ts';
+import { hasEnded, type KeyHistory, keyStart } from '../format/key-history.ts';
+import { hasWitnessed, type LogPolicy, type PolicyMember } from '../format/log-policy.ts';
 
 /** Who stands behind a checkpoint that has the entry. */
 export interface Backing {

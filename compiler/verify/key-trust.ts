@@ -1,11 +1,11 @@
-import { parseDidKey } from '../contract/did-key.ts';
+import { parseDidKey } from '../format/did-key.ts';
 import {
   hasEnded,
   type KeyHistory,
   keyStanding,
   rootKeysOf,
   vouchedDids,
-} from '../contract/key-history.ts';
+} from '../format/key-history.ts';
 
 export interface Trusted {
   /** DIDs of the issuers that are believed; `any` judges the text without believing who signed it. */

@@ -1,5 +1,5 @@
-import { defined } from '../contract/defined.ts';
-import { messageOf } from '../contract/errors.ts';
+import { defined } from '../format/defined.ts';
+import { messageOf } from '../format/errors.ts';
 import {
   factsText,
   HASH_COUNT_PATH,
@@ -12,14 +12,14 @@ import {
   runPaths,
   runsOf,
   shardOfLead,
-} from '../contract/hash-index.ts';
-import { firstWhere } from '../contract/lists.ts';
-import { HASH_BYTES } from '../contract/merkle.ts';
-import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
-import { parseVerifyEntry } from '../contract/release.ts';
-import { decodeUtf8 } from '../contract/strict-json.ts';
-import { LOG_FOLDER, takenPath } from '../contract/tiles.ts';
-import { readAll } from './disk.ts';
+} from '../format/hash-index.ts';
+import { firstWhere } from '../format/lists.ts';
+import { HASH_BYTES } from '../format/merkle.ts';
+import { parseVerifyEntry } from '../format/release.ts';
+import { decodeUtf8 } from '../format/strict-json.ts';
+import { LOG_FOLDER, takenPath } from '../format/tiles.ts';
+import { SHARD_STARTS, verifyShardPath } from '../products/shapes/path.ts';
+import { readAll } from '../system/disk.ts';
 import { dataFolder } from './file-list.ts';
 import type { LogSource } from './log-tiles-check.ts';
 import type { OpenRelease } from './release-head.ts';

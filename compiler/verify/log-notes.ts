@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { type Checkpoint, noteKeyHash, openNote, signatureIn } from '../contract/checkpoint.ts';
-import { parseDidKey } from '../contract/did-key.ts';
-import type { ReadTlogProof } from '../contract/tlog-proof.ts';
+import { type Checkpoint, noteKeyHash, openNote, signatureIn } from '../format/checkpoint.ts';
+import { parseDidKey } from '../format/did-key.ts';
+import type { ReadTlogProof } from '../format/tlog-proof.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
 type JudgedNote =

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { messageOf } from '../contract/errors.ts';
-import type { ReleaseEntry } from '../contract/release-entry.ts';
+import { messageOf } from '../format/errors.ts';
+import type { ReleaseEntry } from '../format/release-entry.ts';
 import {
   bundleEntries,
   encodeBundle,
@@ -11,8 +11,8 @@ import {
   TILE_WIDTH,
   type Tile,
   tilePath,
-} from '../contract/tiles.ts';
-import { readAll } from './disk.ts';
+} from '../format/tiles.ts';
+import { readAll } from '../system/disk.ts';
 import { dataFolder, foundFiles, listedFiles, placeOfFile } from './file-list.ts';
 import type { OpenRelease } from './release-head.ts';
 

@@ -1,20 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { isStatementProven, parseProofExtra } from '../contract/body-proof.ts';
-import { logOrigin, openNote, type SignedNote } from '../contract/checkpoint.ts';
-import {
-  citationSchema,
-  citedBase,
-  citedTarget,
-  owesProof,
-  sampleIn,
-} from '../contract/citation.ts';
-import { messageOf } from '../contract/errors.ts';
-import { utcTime } from '../contract/iso-time.ts';
-import { leafHash } from '../contract/merkle.ts';
-import type { ReleaseEntry } from '../contract/release-entry.ts';
-import { isObject, type JsonValue } from '../contract/strict-json.ts';
-import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../contract/tlog-proof.ts';
+import { logOrigin, openNote, type SignedNote } from '../format/checkpoint.ts';
+import { citationSchema, citedBase, citedTarget, owesProof, sampleIn } from '../format/citation.ts';
+import { messageOf } from '../format/errors.ts';
+import { utcTime } from '../format/iso-time.ts';
+import { leafHash } from '../format/merkle.ts';
+import type { ReleaseEntry } from '../format/release-entry.ts';
+import { isObject, type JsonValue } from '../format/strict-json.ts';
+import { isLeafProven, parseTlogProof, type ReadTlogProof } from '../format/tlog-proof.ts';
+import { isStatementProven, parseProofExtra } from '../products/shapes/body-proof.ts';
 import { type BodyCheck, checkAt, memberPath, type ObjectNode, objectNodes } from './body-check.ts';
 import { type Backing, endOfKey, judgeKey, type KeyVerdict } from './key-rule.ts';
 import { believedDids, judgeSigner, type KeyTrust } from './key-trust.ts';

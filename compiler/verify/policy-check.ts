@@ -7,10 +7,10 @@ import {
   parseNote,
   type SignedNote,
   signatureIn,
-} from '../contract/checkpoint.ts';
-import { cosignaturesOf, cosignedBytes } from '../contract/cosignature.ts';
-import { didKey } from '../contract/did-key.ts';
-import { isoTime } from '../contract/iso-time.ts';
+} from '../format/checkpoint.ts';
+import { cosignaturesOf, cosignedBytes } from '../format/cosignature.ts';
+import { didKey } from '../format/did-key.ts';
+import { isoTime } from '../format/iso-time.ts';
 import {
   hasWitnessed,
   isChecked,
@@ -18,9 +18,9 @@ import {
   type PolicyWitness,
   parseLogPolicy,
   shortfall,
-} from '../contract/log-policy.ts';
-import type { Release } from '../contract/release.ts';
-import { keyHashOf } from '../contract/verifier-key.ts';
+} from '../format/log-policy.ts';
+import type { Release } from '../format/release.ts';
+import { keyHashOf } from '../format/verifier-key.ts';
 import { endOfKey } from './key-rule.ts';
 import { believedDids, endOf, type KeyTrust, WHOEVER_HAS_IT } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';

@@ -1,13 +1,13 @@
-import { byTime } from '../contract/bundle.ts';
-import { readingStatement, type Worded } from '../contract/reading-text.ts';
-import type { SignalRecord } from '../contract/record.ts';
-import { historyPreview, pastMembers, withoutStatus } from '../contract/record-views.ts';
-import type { FileEntry } from '../contract/release.ts';
-import type { SeriesRow } from '../contract/series.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
-import type { PercentileTable, TableRow } from '../products/product.ts';
+import type { FileEntry } from '../format/release.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
 import { TABLE, type TablePath } from '../products/products.ts';
 import { RECORD_VIEWS } from '../products/record-products.ts';
+import { byTime } from '../products/shapes/bundle.ts';
+import type { PercentileTable, TableRow } from '../products/shapes/product.ts';
+import { readingStatement, type Worded } from '../products/shapes/reading-text.ts';
+import type { SignalRecord } from '../products/shapes/record.ts';
+import { historyPreview, pastMembers, withoutStatus } from '../products/shapes/record-views.ts';
+import type { SeriesRow } from '../products/shapes/series.ts';
 import type { FileList } from './file-list.ts';
 import { checkMade, cited, differing, isSame, type Related, rowsOf } from './relation.ts';
 

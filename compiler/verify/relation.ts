@@ -1,10 +1,10 @@
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { type Citation, citedBase, type Statement } from '../contract/citation.ts';
-import { messageOf } from '../contract/errors.ts';
-import { filePath } from '../contract/path.ts';
-import type { SignalRecord } from '../contract/record.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { type Citation, citedBase, type Statement } from '../format/citation.ts';
+import { messageOf } from '../format/errors.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
 import { endpointAt } from '../products/products.ts';
+import { filePath } from '../products/shapes/path.ts';
+import type { SignalRecord } from '../products/shapes/record.ts';
 import { memberPath } from './body-check.ts';
 import type { Counted } from './release-fault.ts';
 import type { StoredBodies } from './stored-bodies.ts';

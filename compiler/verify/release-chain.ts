@@ -11,11 +11,11 @@ import {
   seenKey,
   seenKeysFault,
   seenKeysOf,
-} from '../contract/key-history.ts';
-import { goesBack, RELEASE_NAME, type Release } from '../contract/release.ts';
-import { parseJson } from '../contract/strict-json.ts';
+} from '../format/key-history.ts';
+import { goesBack, RELEASE_NAME, type Release } from '../format/release.ts';
+import { parseJson } from '../format/strict-json.ts';
+import type { Disk } from '../system/disk.ts';
 import { canonicalHash } from './body-check.ts';
-import type { Disk } from './disk.ts';
 import { endOf, WHOEVER_HAS_IT } from './key-trust.ts';
 import { Faults } from './release-fault.ts';
 import { folderName, type OpenRelease, readHeadAlone, sequenceOf } from './release-head.ts';

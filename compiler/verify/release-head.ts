@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { messageOf } from '../contract/errors.ts';
+import { messageOf } from '../format/errors.ts';
 import {
   isContinued,
   KEYS_BYTES_MAX,
   KEYS_PATH,
   type KeyHistory,
   readKeyHistory,
-} from '../contract/key-history.ts';
+} from '../format/key-history.ts';
 import {
   CONTRACT_VERSION,
   FILE_LINE_BYTES_MAX,
@@ -17,9 +17,9 @@ import {
   HEAD_BYTES_MAX,
   RELEASE_NAME,
   type Release,
-} from '../contract/release.ts';
-import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { type Disk, readAll } from './disk.ts';
+} from '../format/release.ts';
+import { decodeUtf8, parseJson } from '../format/strict-json.ts';
+import { type Disk, readAll } from '../system/disk.ts';
 import { listedFiles, placeOfFile } from './file-list.ts';
 import { type KeyTrust, listFault, type Trusted } from './key-trust.ts';
 import type { Faults } from './release-fault.ts';

@@ -1,8 +1,4 @@
-import { messageOf } from '../contract/errors.ts';
-import { FILERS_PATH, parseFilerLine } from '../contract/filing-index.ts';
-import { filePath, SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
-import type { SignalRecord } from '../contract/record.ts';
-import { catalogRow } from '../contract/record-views.ts';
+import { messageOf } from '../format/errors.ts';
 import {
   CATALOG_PATH,
   type CatalogRow,
@@ -11,17 +7,21 @@ import {
   formatVerifyEntry,
   parseCatalogRow,
   parseVerifyEntry,
-} from '../contract/release.ts';
+} from '../format/release.ts';
 import {
   decodeUtf8,
   isObject,
   type JsonObject,
   type JsonValue,
   parseJson,
-} from '../contract/strict-json.ts';
+} from '../format/strict-json.ts';
 import { endpointAt } from '../products/products.ts';
+import { FILERS_PATH, parseFilerLine } from '../products/shapes/filing-index.ts';
+import { filePath, SHARD_STARTS, verifyShardPath } from '../products/shapes/path.ts';
+import type { SignalRecord } from '../products/shapes/record.ts';
+import { catalogRow } from '../products/shapes/record-views.ts';
+import { type Disk, lines, readAll } from '../system/disk.ts';
 import { objectNodes } from './body-check.ts';
-import { type Disk, lines, readAll } from './disk.ts';
 import { type FileList, listedFiles, placeOfFile } from './file-list.ts';
 import { filerLineFault, strayFilings } from './filing-relations.ts';
 import { differences } from './relation.ts';

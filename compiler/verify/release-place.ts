@@ -1,6 +1,6 @@
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { parseFilePath, type Values } from '../contract/path.ts';
-import type { Endpoint } from '../products/product.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { parseFilePath, type Values } from '../products/shapes/path.ts';
+import type { Endpoint } from '../products/shapes/product.ts';
 
 /** The operation whose answer a file is, with the parameters that its path stands for. */
 export interface FilePlace {

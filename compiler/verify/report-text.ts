@@ -1,6 +1,6 @@
+import type { Disk } from '../system/disk.ts';
 import type { BodyCheck } from './body-check.ts';
 import type { ProvenReport, ProvenVerdict } from './demand-checks.ts';
-import type { Disk } from './disk.ts';
 import { NOBODY } from './logged-check.ts';
 import { NAME_ISSUER, type PlainReader, plainLines, READ_AS, READS } from './plain-verdict.ts';
 import { type Witnessed, witnessWords } from './policy-check.ts';

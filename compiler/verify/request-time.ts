@@ -1,12 +1,12 @@
-import { REQUEST_TIME_FIELDS, sampleIn } from '../contract/citation.ts';
-import { HOUR_MS, isoTime, utcTime } from '../contract/iso-time.ts';
+import { REQUEST_TIME_FIELDS, sampleIn } from '../format/citation.ts';
+import { HOUR_MS, isoTime, utcTime } from '../format/iso-time.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
 import {
   AT_REQUEST,
   answeredAt,
   hasAtRequest,
   requestTimeMembers,
-} from '../contract/request-time.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+} from '../products/shapes/request-time.ts';
 import { type BodyCheck, checkAt, memberPath, type ObjectNode } from './body-check.ts';
 import { isSame } from './relation.ts';
 

@@ -1,14 +1,17 @@
-import { type Citation, citedTarget } from '../contract/citation.ts';
+import { type Citation, citedTarget } from '../format/citation.ts';
+import { defined } from '../format/defined.ts';
+import { isObject, type JsonObject } from '../format/strict-json.ts';
 import {
   type CapturedCollection,
   MCP_SERVERS,
   STABLE_COINS,
   TRUST_SERVICES,
-} from '../contract/collections.ts';
-import { defined } from '../contract/defined.ts';
-import { parseFreshnessBasis } from '../contract/freshness.ts';
-import { filePath } from '../contract/path.ts';
-import type { Provenance } from '../contract/record.ts';
+} from '../products/collections.ts';
+import { endpointAt } from '../products/products.ts';
+import { listsOf, type RosterProduct } from '../products/rosters.ts';
+import { parseFreshnessBasis } from '../products/shapes/freshness.ts';
+import { filePath } from '../products/shapes/path.ts';
+import type { Provenance } from '../products/shapes/record.ts';
 import {
   coinDeathRow,
   coinRow,
@@ -17,10 +20,7 @@ import {
   rosterBody,
   rosterStatement,
   rosterVerifiable,
-} from '../contract/roster-views.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
-import { endpointAt } from '../products/products.ts';
-import { listsOf, type RosterProduct } from '../products/rosters.ts';
+} from '../products/shapes/roster-views.ts';
 import { checkMade, cited, type Related, rowsOf, storedBody } from './relation.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 

@@ -1,13 +1,14 @@
-import { canonicalJson } from '../contract/canonical.ts';
-import { rosterCore, rosterKindOf, rosterSubject } from '../contract/collections.ts';
-import { messageOf } from '../contract/errors.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { messageOf } from '../format/errors.ts';
 import {
   CORE_FIELDS,
   HASH_CORE_VERSION,
   type HashedRecord,
   hashCore,
   RECORD_HASH,
-} from '../contract/record-hash.ts';
+} from '../format/record-hash.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
+import { rosterCore, rosterKindOf, rosterSubject } from '../products/collections.ts';
 import {
   CHAIN_START,
   type ChainState,
@@ -17,8 +18,7 @@ import {
   SERIES_DAYS_MAX,
   type SeriesCut,
   seriesFrom,
-} from '../contract/series.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+} from '../products/shapes/series.ts';
 import {
   type BodyCheck,
   canonicalHash,

@@ -1,20 +1,20 @@
 // A settlement answer is signed for an interval of cutoffs. Which cutoff it was asked for nobody signs: a reader who names
 // the request takes it from there, and everybody else is told the interval.
 
-import { citationSchema, citedTarget } from '../contract/citation.ts';
-import { parseCutoff } from '../contract/cutoff.ts';
-import { canonicalForm, cikOf } from '../contract/filing.ts';
-import { listName } from '../contract/filing-lists.ts';
-import { HOUR_MS, isoTime, utcTime } from '../contract/iso-time.ts';
+import type { Route } from '../catalog/route.ts';
+import { citationSchema, citedTarget } from '../format/citation.ts';
+import { parseCutoff } from '../format/cutoff.ts';
+import { HOUR_MS, isoTime, utcTime } from '../format/iso-time.ts';
+import { isSettlement, settlementEchoes } from '../format/settlement-echoes.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
+import { canonicalForm, cikOf } from '../products/shapes/filing.ts';
+import { listName } from '../products/shapes/filing-lists.ts';
 import {
   proposerBodySchema,
   resolveBodySchema,
   type SettlementScope,
   settlementTarget,
-} from '../contract/resolve-bodies.ts';
-import type { Route } from '../contract/route.ts';
-import { isSettlement, settlementEchoes } from '../contract/settlement-echoes.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+} from '../products/shapes/resolve-bodies.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 
 type Answer = SettlementScope & JsonObject;

@@ -1,18 +1,19 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
-import { type Citation, citationSchema, verifyUrl } from '../contract/citation.ts';
-import { messageOf } from '../contract/errors.ts';
-import { type FileEntry, type Release, unpackedPath } from '../contract/release.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { WHOLE_CATALOG_PATH } from '../catalog/whole-catalog.ts';
+import { type Citation, citationSchema, verifyUrl } from '../format/citation.ts';
+import { messageOf } from '../format/errors.ts';
+import { type FileEntry, type Release, unpackedPath } from '../format/release.ts';
 import {
   decodeUtf8,
   isObject,
   type JsonObject,
   type JsonValue,
   parseJson,
-} from '../contract/strict-json.ts';
+} from '../format/strict-json.ts';
+import { type Disk, readAll } from '../system/disk.ts';
 import { type BodyCheck, type BodyReport, objectNodes } from './body-check.ts';
 import {
   CARD_PATH,
@@ -21,7 +22,6 @@ import {
   isDescription,
   type ReadCatalog,
 } from './description-checks.ts';
-import { type Disk, readAll } from './disk.ts';
 import { type FileList, placeOfFile } from './file-list.ts';
 import { checkFiler } from './filing-relations.ts';
 import { checkJoined } from './joined-relations.ts';

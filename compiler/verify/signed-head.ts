@@ -1,18 +1,13 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalJson } from '../contract/canonical.ts';
-import type { Catalog } from '../contract/catalog/catalog.ts';
-import { parseCatalog, WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
-import { keyIdOf } from '../contract/citation.ts';
-import { messageOf } from '../contract/errors.ts';
-import { type KeyHistory, keyStanding } from '../contract/key-history.ts';
-import {
-  CONTRACT_VERSION,
-  RELEASE_NAME,
-  type Release,
-  releaseSchema,
-} from '../contract/release.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { parseCatalog, WHOLE_CATALOG_PATH } from '../catalog/whole-catalog.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { keyIdOf } from '../format/citation.ts';
+import { messageOf } from '../format/errors.ts';
+import { type KeyHistory, keyStanding } from '../format/key-history.ts';
+import { CONTRACT_VERSION, RELEASE_NAME, type Release, releaseSchema } from '../format/release.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../format/strict-json.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import { isSignedBy } from './verify-citation.ts';
 

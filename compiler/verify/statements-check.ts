@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { citationSchema, citedTarget } from '../contract/citation.ts';
-import { messageOf } from '../contract/errors.ts';
-import type { ReleaseEntry } from '../contract/release-entry.ts';
+import { citationSchema, citedTarget } from '../format/citation.ts';
+import { messageOf } from '../format/errors.ts';
+import type { ReleaseEntry } from '../format/release-entry.ts';
 import {
   BLOCK_LEAVES,
   BLOCKS_PATH,
@@ -11,8 +11,8 @@ import {
   blockLevels,
   STATEMENTS_FOLDER,
   statementLeaf,
-} from '../contract/statement-tree.ts';
-import { isObject, type JsonValue } from '../contract/strict-json.ts';
+} from '../format/statement-tree.ts';
+import { isObject, type JsonValue } from '../format/strict-json.ts';
 import { type LogSource, RecomputedTree } from './log-tiles-check.ts';
 
 /** The line of a body with a citation of its own: the target that it answers, a space, the statement; null for any other. */

@@ -1,16 +1,16 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { FILERS_PATH, type FilerLine, parseFilerLine } from '../contract/filing-index.ts';
-import { verifyShardPath } from '../contract/path.ts';
-import { type FileEntry, parseVerifyEntry } from '../contract/release.ts';
+import { type FileEntry, parseVerifyEntry } from '../format/release.ts';
 import {
   decodeUtf8,
   isObject,
   type JsonObject,
   type JsonValue,
   parseJson,
-} from '../contract/strict-json.ts';
-import { type Disk, readAll } from './disk.ts';
+} from '../format/strict-json.ts';
+import { FILERS_PATH, type FilerLine, parseFilerLine } from '../products/shapes/filing-index.ts';
+import { verifyShardPath } from '../products/shapes/path.ts';
+import { type Disk, readAll } from '../system/disk.ts';
 import { type FileList, placeOfFile } from './file-list.ts';
 
 export const BODY_BYTES_MAX = 67_108_864;

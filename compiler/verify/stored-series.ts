@@ -1,4 +1,11 @@
-import { messageOf } from '../contract/errors.ts';
+import { messageOf } from '../format/errors.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../format/strict-json.ts';
 import {
   parseSegmentPath,
   SERIES_ROWS_MAX,
@@ -6,14 +13,7 @@ import {
   segmentPath,
   segmentPlaces,
   settledRows,
-} from '../contract/series.ts';
-import {
-  decodeUtf8,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '../contract/strict-json.ts';
+} from '../products/shapes/series.ts';
 import { isSame } from './relation.ts';
 import type { BodyFault } from './release-fault.ts';
 import { originsOf } from './series-checks.ts';

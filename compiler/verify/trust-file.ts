@@ -3,14 +3,14 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { z } from 'zod';
-import { messageOf } from '../contract/errors.ts';
-import { HOUR_MS } from '../contract/iso-time.ts';
-import { readKeyHistory, seenKeysSchema } from '../contract/key-history.ts';
-import type { LogPolicy } from '../contract/log-policy.ts';
-import { RECORD_HASH } from '../contract/record-hash.ts';
-import { releaseSchema } from '../contract/release.ts';
-import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { parseVerifierKey } from '../contract/verifier-key.ts';
+import { messageOf } from '../format/errors.ts';
+import { HOUR_MS } from '../format/iso-time.ts';
+import { readKeyHistory, seenKeysSchema } from '../format/key-history.ts';
+import type { LogPolicy } from '../format/log-policy.ts';
+import { RECORD_HASH } from '../format/record-hash.ts';
+import { releaseSchema } from '../format/release.ts';
+import { decodeUtf8, parseJson } from '../format/strict-json.ts';
+import { parseVerifierKey } from '../format/verifier-key.ts';
 import { type KeyTrust, trustedBy, trustedList } from './key-trust.ts';
 import { readPolicy } from './policy-check.ts';
 import { isSignedBy } from './verify-citation.ts';

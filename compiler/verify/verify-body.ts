@@ -1,14 +1,6 @@
-import {
-  type BasketBody,
-  type BasketPart,
-  basketOf,
-  isSoldPart,
-  type SoldPart,
-} from '../contract/basket.ts';
-import { bandOfRecord, isLit, legsLit } from '../contract/bundle.ts';
-import { canonicalJson } from '../contract/canonical.ts';
-import { BUILTIN } from '../contract/catalog/builtin.ts';
-import type { Catalog } from '../contract/catalog/catalog.ts';
+import { BUILTIN } from '../catalog/builtin.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { canonicalJson } from '../format/canonical.ts';
 import {
   type Citation,
   citationSchema,
@@ -18,15 +10,23 @@ import {
   PROOF_MEMBER,
   sampleIn,
   withoutProof,
-} from '../contract/citation.ts';
-import { roundDecimal } from '../contract/decimal.ts';
-import { messageOf } from '../contract/errors.ts';
-import { parseFreshnessBasis } from '../contract/freshness.ts';
-import { HOUR_MS, utcTime } from '../contract/iso-time.ts';
-import { atomicAmount, usdAmount } from '../contract/price.ts';
-import type { SignalRecord } from '../contract/record.ts';
-import { seriesHead } from '../contract/series.ts';
-import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
+} from '../format/citation.ts';
+import { roundDecimal } from '../format/decimal.ts';
+import { messageOf } from '../format/errors.ts';
+import { HOUR_MS, utcTime } from '../format/iso-time.ts';
+import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
+import {
+  type BasketBody,
+  type BasketPart,
+  basketOf,
+  isSoldPart,
+  type SoldPart,
+} from '../products/shapes/basket.ts';
+import { bandOfRecord, isLit, legsLit } from '../products/shapes/bundle.ts';
+import { parseFreshnessBasis } from '../products/shapes/freshness.ts';
+import { atomicAmount, usdAmount } from '../products/shapes/price.ts';
+import type { SignalRecord } from '../products/shapes/record.ts';
+import { seriesHead } from '../products/shapes/series.ts';
 import { answerFault, questionOf } from './answer-fault.ts';
 import {
   agreement,
@@ -64,7 +64,7 @@ import {
  *  5. The proof that came with it, outside of all hashes: that it is the answer of a release in the log of its issuer, at
  *     whose time the key of each citation was valid.
  *
- * The steps are those of contract/FORMAT.md. No socket is opened, and the clock is given.
+ * The steps are those of format/FORMAT.md. No socket is opened, and the clock is given.
  *
  * Known limits: a key that the body names proves nothing, so without a chosen issuer the best verdict is
  * `issuer_unknown`. A signature tells who said something, not whether the source was right. That a body was delivered at the

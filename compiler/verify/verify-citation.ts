@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { z } from 'zod';
-import { canonicalJson } from '../contract/canonical.ts';
-import { type Citation, citationSchema, citationStatement } from '../contract/citation.ts';
-import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
-import { messageOf } from '../contract/errors.ts';
-import { recordHashText } from '../contract/record-hash.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { type Citation, citationSchema, citationStatement } from '../format/citation.ts';
+import { decodeBase64Url, parseDidKey } from '../format/did-key.ts';
+import { messageOf } from '../format/errors.ts';
+import { recordHashText } from '../format/record-hash.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 

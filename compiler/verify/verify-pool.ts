@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Release } from '../contract/release.ts';
+import type { Release } from '../format/release.ts';
 import { callWorker } from './call-worker.ts';
 import { checkIndexes, type IndexResult, type WorkShare } from './release-index.ts';
 import { checkChunk, type ShareContext, type ShareResult } from './share-check.ts';

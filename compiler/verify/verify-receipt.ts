@@ -1,25 +1,25 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { bytesOfOctets } from '../contract/base64.ts';
-import { isoTime } from '../contract/iso-time.ts';
+import { bytesOfOctets } from '../format/base64.ts';
+import { isoTime } from '../format/iso-time.ts';
 import {
   type KeyHistory,
   receiptKeyStanding,
   rootDid,
   withReceiptKeys,
-} from '../contract/key-history.ts';
-import {
-  type ParsedSignedReceipt,
-  parseSignedReceipt,
-  type ReceiptPayload,
-} from '../contract/receipt.ts';
+} from '../format/key-history.ts';
 import {
   decodeUtf8,
   isObject,
   JsonError,
   type JsonValue,
   parseJson,
-} from '../contract/strict-json.ts';
+} from '../format/strict-json.ts';
+import {
+  type ParsedSignedReceipt,
+  parseSignedReceipt,
+  type ReceiptPayload,
+} from '../products/shapes/receipt.ts';
 import type { CheckStatus } from './body-check.ts';
 import { believedDids, type KeyTrust, soundVerdict } from './key-trust.ts';
 import { isSignedBy } from './verify-citation.ts';

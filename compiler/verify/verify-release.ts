@@ -16,16 +16,16 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { WHOLE_CATALOG_PATH } from '../contract/catalog/whole-catalog.ts';
-import { defined } from '../contract/defined.ts';
-import { messageOf } from '../contract/errors.ts';
-import { firstHistory, keysInWords, rootDid, type SeenKeys } from '../contract/key-history.ts';
-import { FILES_FOLDER, storedPath } from '../contract/path.ts';
-import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
-import type { ReleaseEntry } from '../contract/release-entry.ts';
+import { WHOLE_CATALOG_PATH } from '../catalog/whole-catalog.ts';
+import { defined } from '../format/defined.ts';
+import { messageOf } from '../format/errors.ts';
+import { firstHistory, keysInWords, rootDid, type SeenKeys } from '../format/key-history.ts';
+import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../format/release.ts';
+import type { ReleaseEntry } from '../format/release-entry.ts';
+import { FILES_FOLDER, storedPath } from '../products/shapes/path.ts';
+import { type Disk, nodeDisk } from '../system/disk.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
 import { readReleaseCatalog } from './description-checks.ts';
-import { type Disk, nodeDisk } from './disk.ts';
 import { dataFolder, type FileList, foundFiles, openFileList } from './file-list.ts';
 import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import {

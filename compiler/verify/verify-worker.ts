@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../contract/errors.ts';
+import { messageOf } from '../format/errors.ts';
+import { nodeDisk } from '../system/disk.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
 import { readReleaseCatalog } from './description-checks.ts';
-import { nodeDisk } from './disk.ts';
 import { FileList } from './file-list.ts';
 import { KnownHashes } from './known-hashes.ts';
 import { checkIndexes } from './release-index.ts';

@@ -1,26 +1,26 @@
 import { hash } from 'node:crypto';
+import { canonicalRequest, type Route, route } from '../../compiler/catalog/route.ts';
+import { canonicalJson } from '../../compiler/format/canonical.ts';
+import { messageOf } from '../../compiler/format/errors.ts';
+import { decodeUtf8, parseJson } from '../../compiler/format/strict-json.ts';
 import {
   BASKET_ANSWERS_BYTES_MAX,
   BASKET_BODY_BYTES_MAX,
   BASKET_USAGE,
   basketRequests,
-} from '../../compiler/contract/basket.ts';
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { messageOf } from '../../compiler/contract/errors.ts';
-import { canonicalTarget } from '../../compiler/contract/path.ts';
-import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
-import { canonicalRequest, type Route, route } from '../../compiler/contract/route.ts';
-import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
-import { answer } from '../answers/answers.ts';
-import type { Answered, Question, Service } from '../answers/service.ts';
-import { REQUEST_COST } from '../http/cost.ts';
-import type { X402Header } from '../http/header-facts.ts';
-import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../http/reply.ts';
-import type { HttpRequest } from '../http/request.ts';
-import { tokenAmount, usdWorth } from '../money/networks.ts';
-import { isRefusal } from '../money/payment.ts';
-import { CATALOG_REQUEST } from '../offer/example-request.ts';
-import { mediaTypeOf } from '../offer/shown.ts';
+} from '../../compiler/products/shapes/basket.ts';
+import { canonicalTarget } from '../../compiler/products/shapes/path.ts';
+import { atomicAmount, priceOf, usdAmount } from '../../compiler/products/shapes/price.ts';
+import { answer } from '../heart/answers/answers.ts';
+import type { Answered, Question, Service } from '../heart/answers/service.ts';
+import { CATALOG_REQUEST } from '../heart/offer/example-request.ts';
+import { mediaTypeOf } from '../heart/offer/shown.ts';
+import { tokenAmount, usdWorth } from '../settle/networks.ts';
+import { isRefusal } from '../settle/payment.ts';
+import { REQUEST_COST } from '../wire/cost.ts';
+import type { X402Header } from '../wire/header-facts.ts';
+import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../wire/reply.ts';
+import type { HttpRequest } from '../wire/request.ts';
 
 /** Baskets whose answers are gathered for a payment at the same time; each holds at most BASKET_ANSWERS_BYTES_MAX. */
 const GATHERED_MAX = 16;

@@ -1,17 +1,17 @@
-import type { SignalEntry } from '../../compiler/contract/catalog/line.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { canonicalTarget, type Values } from '../../compiler/contract/path.ts';
-import { positionOf } from '../../compiler/contract/reading-text.ts';
-import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
-import { pricedRow } from '../../compiler/contract/route.ts';
-import { textHash } from '../../compiler/contract/text-hash.ts';
-import type { Endpoint } from '../../compiler/products/product.ts';
+import { pricedRow } from '../../compiler/catalog/route.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/format/release.ts';
+import { textHash } from '../../compiler/format/text-hash.ts';
+import type { SignalEntry } from '../../compiler/products/shapes/line.ts';
+import { canonicalTarget, type Values } from '../../compiler/products/shapes/path.ts';
+import type { Endpoint } from '../../compiler/products/shapes/product.ts';
+import { positionOf } from '../../compiler/products/shapes/reading-text.ts';
 import { productsOf, stockStart } from '../../compiler/products/signal-products.ts';
-import { type Answered, KEEP_FOR_RELEASE, type Question } from '../answers/service.ts';
-import { FOR_EVERYBODY } from '../http/cost.ts';
-import { sellsNow } from '../offer/example-request.ts';
-import { perRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { type Answered, KEEP_FOR_RELEASE, type Question } from '../heart/answers/service.ts';
+import { sellsNow } from '../heart/offer/example-request.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import type { ReleaseIndex } from '../heart/release/release-index.ts';
+import { FOR_EVERYBODY } from '../wire/cost.ts';
 import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */

@@ -1,10 +1,10 @@
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
+import type { Catalog } from '../../compiler/catalog/catalog.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { RECEIPT_FEE_PERCENT } from '../../compiler/products/shapes/receipt.ts';
 import { needsTokens } from '../../compiler/products/signal-products.ts';
-import { type Answered, KEEP_FOR_RELEASE, type Service } from '../answers/service.ts';
-import { TEST_WARNING } from '../config/config.ts';
-import { symbolOf } from '../money/networks.ts';
+import { type Answered, KEEP_FOR_RELEASE, type Service } from '../heart/answers/service.ts';
+import { TEST_WARNING } from '../settings/config.ts';
+import { symbolOf } from '../settle/networks.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Milliseconds that the day's phase may be repeated. */

@@ -1,19 +1,23 @@
-import { PROOF_MEMBER } from '../../compiler/contract/citation.ts';
-import { messageOf } from '../../compiler/contract/errors.ts';
-import {
-  CHECK_DETAILS_MAX,
-  CHECKED_CITATIONS_MAX,
-  type CheckBody,
-} from '../../compiler/contract/free-body-schemas.ts';
-import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
-import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
-import { bodyOfText, isSignedCsv, UNSIGNED_CSV } from '../../compiler/contract/series-csv.ts';
+import { PROOF_MEMBER } from '../../compiler/format/citation.ts';
+import { messageOf } from '../../compiler/format/errors.ts';
+import { RECORD_HASH } from '../../compiler/format/record-hash.ts';
 import {
   decodeUtf8,
   isObject,
   type JsonObject,
   type JsonValue,
-} from '../../compiler/contract/strict-json.ts';
+} from '../../compiler/format/strict-json.ts';
+import {
+  CHECK_DETAILS_MAX,
+  CHECKED_CITATIONS_MAX,
+  type CheckBody,
+} from '../../compiler/products/shapes/free-body-schemas.ts';
+import { SERIES_CSV_HEADER } from '../../compiler/products/shapes/series.ts';
+import {
+  bodyOfText,
+  isSignedCsv,
+  UNSIGNED_CSV,
+} from '../../compiler/products/shapes/series-csv.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import {
   type DemandedReport,
@@ -28,12 +32,12 @@ import {
   signerOf,
   verifyBody,
 } from '../../compiler/verify/verify-body.ts';
-import type { Answered, Question, Service } from '../answers/service.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
-import { findTaken } from '../release/log-index.ts';
-import { logTip } from '../release/log-tip.ts';
-import { isLogged } from '../release/read-body.ts';
-import type { ReleaseReader } from '../release/release-index.ts';
+import type { Answered, Question, Service } from '../heart/answers/service.ts';
+import { findTaken } from '../heart/release/log-index.ts';
+import { logTip } from '../heart/release/log-tip.ts';
+import { isLogged } from '../heart/release/read-body.ts';
+import type { ReleaseReader } from '../heart/release/release-index.ts';
+import { jsonReply, type Reply } from '../wire/reply.ts';
 import { jsonContent } from './json-content.ts';
 
 /** Record hashes of one body that are looked up in the log. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Line, Signal, SignalEntry } from '../../compiler/contract/catalog/line.ts';
-import { defined } from '../../compiler/contract/defined.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { firstWhere, grouped } from '../../compiler/format/lists.ts';
+import type { CatalogRow } from '../../compiler/format/release.ts';
 import {
   FRESHNESS_THRESHOLDS,
   type FreshnessClass,
@@ -8,16 +9,15 @@ import {
   knownOf,
   type UpdateState,
   updateState,
-} from '../../compiler/contract/freshness.ts';
-import { firstWhere, grouped } from '../../compiler/contract/lists.ts';
-import { canonicalTarget, type Values } from '../../compiler/contract/path.ts';
-import type { CatalogRow } from '../../compiler/contract/release.ts';
-import type { Answered, Content, Question, Service } from '../answers/service.ts';
-import type { Spend } from '../http/cost.ts';
-import { JSON_MEDIA_TYPE } from '../http/reply.ts';
-import { perRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
+} from '../../compiler/products/shapes/freshness.ts';
+import type { Line, Signal, SignalEntry } from '../../compiler/products/shapes/line.ts';
+import { canonicalTarget, type Values } from '../../compiler/products/shapes/path.ts';
+import type { Answered, Content, Question, Service } from '../heart/answers/service.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import type { ReleaseIndex } from '../heart/release/release-index.ts';
+import { BoundedMap } from '../wire/bounded-map.ts';
+import type { Spend } from '../wire/cost.ts';
+import { JSON_MEDIA_TYPE } from '../wire/reply.ts';
 import { catalogRows, catalogTable, distinctEntities, type RowList } from './catalog.ts';
 import { FREE_BYTES_MAX } from './json-content.ts';
 

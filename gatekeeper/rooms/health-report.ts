@@ -1,8 +1,8 @@
-import { isStale } from '../../compiler/contract/release.ts';
-import type { Service } from '../answers/service.ts';
-import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
-import { subscriptionWarnings } from '../release/release-source.ts';
-import { REASONS, reasonsOf, type Standing, type StateName } from '../state/service-state.ts';
+import { isStale } from '../../compiler/format/release.ts';
+import type { Service } from '../heart/answers/service.ts';
+import { subscriptionWarnings } from '../heart/release/release-source.ts';
+import { jsonReply, NO_STORE, type Reply } from '../wire/reply.ts';
+import { REASONS, reasonsOf, type Standing, type StateName } from '../wire/service-state.ts';
 
 /**
  * `/healthz`: whether the service serves, sells and publishes, and if not, why. A balancer goes by the status, which is

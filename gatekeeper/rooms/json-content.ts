@@ -1,7 +1,7 @@
-import { messageOf } from '../../compiler/contract/errors.ts';
-import type { Answered, ContentAnswer, Service } from '../answers/service.ts';
-import { JSON_MEDIA_TYPE, jsonReply } from '../http/reply.ts';
-import { isLogged } from '../release/read-body.ts';
+import { messageOf } from '../../compiler/format/errors.ts';
+import type { Answered, ContentAnswer, Service } from '../heart/answers/service.ts';
+import { isLogged } from '../heart/release/read-body.ts';
+import { JSON_MEDIA_TYPE, jsonReply } from '../wire/reply.ts';
 
 /** Most bytes of one free answer; what may be longer has pages or asks for a narrower filter. */
 export const FREE_BYTES_MAX = 1_000_000;

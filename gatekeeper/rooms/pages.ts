@@ -1,12 +1,12 @@
-import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
-import { html, type SitePage, sitePage } from '../../compiler/contract/html.ts';
-import { canonicalTarget } from '../../compiler/contract/path.ts';
-import { priceOf } from '../../compiler/contract/price.ts';
-import { SITE_FOLDER } from '../../compiler/contract/site.ts';
-import type { AskedPrice, Service } from '../answers/service.ts';
-import type { Header, Reply } from '../http/reply.ts';
-import { symbolOf } from '../money/networks.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { howToBuy } from '../../compiler/catalog/how-to-buy.ts';
+import { SITE_FOLDER } from '../../compiler/catalog/site.ts';
+import { html, type SitePage, sitePage } from '../../compiler/format/html.ts';
+import { canonicalTarget } from '../../compiler/products/shapes/path.ts';
+import { priceOf } from '../../compiler/products/shapes/price.ts';
+import type { AskedPrice, Service } from '../heart/answers/service.ts';
+import type { ReleaseIndex } from '../heart/release/release-index.ts';
+import { symbolOf } from '../settle/networks.ts';
+import type { Header, Reply } from '../wire/reply.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
 

@@ -1,22 +1,22 @@
-import type { Line } from '../../compiler/contract/catalog/line.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { canonicalTarget, parseFilePath } from '../../compiler/contract/path.ts';
-import { atomicAmount, priceBySignal, priceOf } from '../../compiler/contract/price.ts';
-import { CATALOG_URL } from '../../compiler/contract/static-files.ts';
+import { CATALOG_URL } from '../../compiler/catalog/static-files.ts';
+import { defined } from '../../compiler/format/defined.ts';
 import { DOCUMENTS } from '../../compiler/products/documents.ts';
-import type { Endpoint, TableRow } from '../../compiler/products/product.ts';
 import { endpointAt } from '../../compiler/products/products.ts';
-import { storedFile } from '../answers/answers.ts';
+import type { Line } from '../../compiler/products/shapes/line.ts';
+import { canonicalTarget, parseFilePath } from '../../compiler/products/shapes/path.ts';
+import { atomicAmount, priceBySignal, priceOf } from '../../compiler/products/shapes/price.ts';
+import type { Endpoint, TableRow } from '../../compiler/products/shapes/product.ts';
+import { storedFile } from '../heart/answers/answers.ts';
 import {
   type Answered,
   KEEP_FOR_RELEASE,
   MISS,
   type Question,
   type Service,
-} from '../answers/service.ts';
-import { sellsNow } from '../offer/example-request.ts';
-import { perRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+} from '../heart/answers/service.ts';
+import { sellsNow } from '../heart/offer/example-request.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import type { ReleaseIndex } from '../heart/release/release-index.ts';
 import { catalogCounts } from './catalog.ts';
 import { FREE_BYTES_MAX, jsonContent } from './json-content.ts';
 

@@ -1,19 +1,19 @@
-import { isRealDay } from '../../compiler/contract/cutoff.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import type { Route, RouteFault } from '../../compiler/contract/route.ts';
-import { LOG_URL } from '../../compiler/contract/static-files.ts';
+import type { Route, RouteFault } from '../../compiler/catalog/route.ts';
+import { LOG_URL } from '../../compiler/catalog/static-files.ts';
+import { isRealDay } from '../../compiler/format/cutoff.ts';
+import { defined } from '../../compiler/format/defined.ts';
 import {
   type Answered,
   KEEP_FOR_RELEASE,
   type Question,
   type Service,
-} from '../answers/service.ts';
-import { jsonReply } from '../http/reply.ts';
-import { noCharge } from '../offer/no-charge.ts';
-import { findTaken } from '../release/log-index.ts';
-import { anchorWords, batchesOf, inclusionOf } from '../release/log-place.ts';
-import { logTip } from '../release/log-tip.ts';
-import type { ReleaseReader } from '../release/release-index.ts';
+} from '../heart/answers/service.ts';
+import { noCharge } from '../heart/offer/no-charge.ts';
+import { findTaken } from '../heart/release/log-index.ts';
+import { anchorWords, batchesOf, inclusionOf } from '../heart/release/log-place.ts';
+import { logTip } from '../heart/release/log-tip.ts';
+import type { ReleaseReader } from '../heart/release/release-index.ts';
+import { jsonReply } from '../wire/reply.ts';
 import { jsonContent, undetermined } from './json-content.ts';
 import {
   coreMembers,

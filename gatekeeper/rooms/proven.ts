@@ -1,15 +1,15 @@
-import { formatProofExtra, isStatementProven } from '../../compiler/contract/body-proof.ts';
-import { type Citation, citedTarget, PROOF_MEMBER } from '../../compiler/contract/citation.ts';
-import { isSignedCsv } from '../../compiler/contract/series-csv.ts';
-import { bringsProof } from '../../compiler/products/product.ts';
+import { type Citation, citedTarget, PROOF_MEMBER } from '../../compiler/format/citation.ts';
 import type { TablePath } from '../../compiler/products/products.ts';
-import type { Content, Question, Service } from '../answers/service.ts';
-import { type LogTip, logTip } from '../release/log-tip.ts';
-import { perRelease } from '../release/per-release.ts';
-import { DamagedFileError, sha256 } from '../release/read-body.ts';
-import type { ReleaseReader } from '../release/release-index.ts';
-import { placeOfStatement } from '../release/statements.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
+import { formatProofExtra, isStatementProven } from '../../compiler/products/shapes/body-proof.ts';
+import { bringsProof } from '../../compiler/products/shapes/product.ts';
+import { isSignedCsv } from '../../compiler/products/shapes/series-csv.ts';
+import type { Content, Question, Service } from '../heart/answers/service.ts';
+import { type LogTip, logTip } from '../heart/release/log-tip.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import { DamagedFileError, sha256 } from '../heart/release/read-body.ts';
+import type { ReleaseReader } from '../heart/release/release-index.ts';
+import { placeOfStatement } from '../heart/release/statements.ts';
+import { BoundedMap } from '../wire/bounded-map.ts';
 
 /** Bytes that tell a signed table from JSON. */
 const TABLE_MARK_BYTES = 2;

@@ -1,6 +1,8 @@
-import { parseCutoff } from '../../compiler/contract/cutoff.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { canonicalForm, cikOf, isEventClass } from '../../compiler/contract/filing.ts';
+import { parseCutoff } from '../../compiler/format/cutoff.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { firstWhere } from '../../compiler/format/lists.ts';
+import { withEchoes } from '../../compiler/format/settlement-echoes.ts';
+import { canonicalForm, cikOf, isEventClass } from '../../compiler/products/shapes/filing.ts';
 import {
   FILERS_PATH,
   type FilerLine,
@@ -11,17 +13,21 @@ import {
   type SettlementPath,
   settlementIndexPath,
   settlementPath,
-} from '../../compiler/contract/filing-index.ts';
-import { listName } from '../../compiler/contract/filing-lists.ts';
-import { firstWhere } from '../../compiler/contract/lists.ts';
-import { withEchoes } from '../../compiler/contract/settlement-echoes.ts';
-import { cutoffOrder, endOfLook } from '../../compiler/contract/settlement-intervals.ts';
-import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
-import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
-import { noCharge } from '../offer/no-charge.ts';
-import { perRelease } from '../release/per-release.ts';
-import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
+} from '../../compiler/products/shapes/filing-index.ts';
+import { listName } from '../../compiler/products/shapes/filing-lists.ts';
+import { cutoffOrder, endOfLook } from '../../compiler/products/shapes/settlement-intervals.ts';
+import {
+  type Answered,
+  IS_THERE,
+  MISS,
+  type Question,
+  type Service,
+} from '../heart/answers/service.ts';
+import { noCharge } from '../heart/offer/no-charge.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
+import { BoundedMap } from '../wire/bounded-map.ts';
+import { costOfParsing, FOR_EVERYBODY } from '../wire/cost.ts';
 import { lineOf, lineStarts } from './catalog.ts';
 import { jsonContent } from './json-content.ts';
 

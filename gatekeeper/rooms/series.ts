@@ -1,7 +1,8 @@
-import { csvLine } from '../../compiler/contract/csv-line.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { HASH_CORE_VERSION } from '../../compiler/contract/record-hash.ts';
-import { deliveredText } from '../../compiler/contract/request-time.ts';
+import { csvLine } from '../../compiler/format/csv-line.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { HASH_CORE_VERSION } from '../../compiler/format/record-hash.ts';
+import { SERIES_DAYS_DEFAULT } from '../../compiler/products/series.ts';
+import { deliveredText } from '../../compiler/products/shapes/request-time.ts';
 import {
   type ChainState,
   CORE_COLUMNS,
@@ -14,16 +15,21 @@ import {
   segmentPath,
   seriesFrom,
   stateBefore,
-} from '../../compiler/contract/series.ts';
-import { SIGNED_CSV, signedCsvHead } from '../../compiler/contract/series-csv.ts';
-import { SERIES_DAYS_DEFAULT } from '../../compiler/products/series.ts';
-import { type Answered, IS_THERE, MISS, type Question, type Service } from '../answers/service.ts';
-import type { Spend } from '../http/cost.ts';
-import { JSON_MEDIA_TYPE } from '../http/reply.ts';
-import { CSV_MEDIA_TYPE, mediaTypeOf } from '../offer/shown.ts';
-import { perRelease } from '../release/per-release.ts';
-import { type Body, requestFile } from '../release/release-index.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
+} from '../../compiler/products/shapes/series.ts';
+import { SIGNED_CSV, signedCsvHead } from '../../compiler/products/shapes/series-csv.ts';
+import {
+  type Answered,
+  IS_THERE,
+  MISS,
+  type Question,
+  type Service,
+} from '../heart/answers/service.ts';
+import { CSV_MEDIA_TYPE, mediaTypeOf } from '../heart/offer/shown.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import { type Body, requestFile } from '../heart/release/release-index.ts';
+import { BoundedMap } from '../wire/bounded-map.ts';
+import type { Spend } from '../wire/cost.ts';
+import { JSON_MEDIA_TYPE } from '../wire/reply.ts';
 import { lineStarts } from './catalog.ts';
 
 /** `/gauge/history-series`: the last `days` of rows. Computed, because it is cut from segments that all releases share. */

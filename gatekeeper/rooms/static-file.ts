@@ -1,43 +1,43 @@
 import { hash } from 'node:crypto';
-import { logOrigin, verifierKey } from '../../compiler/contract/checkpoint.ts';
-import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/contract/html.ts';
-import { PROOF_BYTES_MAX, parseProof } from '../../compiler/contract/ots-proof.ts';
+import {
+  findStaticFile,
+  type StaticRow,
+  serviceLinks,
+} from '../../compiler/catalog/static-files.ts';
+import { logOrigin, verifierKey } from '../../compiler/format/checkpoint.ts';
+import { parseDidKey } from '../../compiler/format/did-key.ts';
+import { SHOP_STYLES, SHOP_STYLES_URL } from '../../compiler/format/html.ts';
+import { PROOF_BYTES_MAX, parseProof } from '../../compiler/format/ots-proof.ts';
 import {
   FILES_NAME,
   type PublicFile,
   parsePublicFileUrl,
   publicFileUrl,
   RELEASE_NAME,
-} from '../../compiler/contract/release.ts';
-import {
-  findStaticFile,
-  type StaticRow,
-  serviceLinks,
-} from '../../compiler/contract/static-files.ts';
+} from '../../compiler/format/release.ts';
 import {
   CHECKPOINT_PATH,
   encodeBundle,
   LOG_FOLDER,
   LOG_KEY_PATH,
   parseTilePath,
-} from '../../compiler/contract/tiles.ts';
-import { notFound } from '../answers/answers.ts';
-import { FREE_CACHE, type Service, type StaticFile } from '../answers/service.ts';
-import { costOfSending, FILE_COST } from '../http/cost.ts';
-import type { HeaderFacts } from '../http/header-facts.ts';
-import { type Header, jsonReply, type Reply } from '../http/reply.ts';
-import type { HttpRequest } from '../http/request.ts';
-import { codedFile } from '../release/coded-file.ts';
-import { hexInTurns } from '../release/listed-files.ts';
-import { entryOfSequence } from '../release/log-files.ts';
-import { anchorStateOf } from '../release/log-place.ts';
-import { logTip } from '../release/log-tip.ts';
-import { perRelease } from '../release/per-release.ts';
-import { DamagedFileError, sha256 } from '../release/read-body.ts';
-import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
-import { faultOf } from '../release/release-source.ts';
-import { takenBytes } from '../release/taken-files.ts';
+} from '../../compiler/format/tiles.ts';
+import { notFound } from '../heart/answers/answers.ts';
+import { FREE_CACHE, type Service, type StaticFile } from '../heart/answers/service.ts';
+import { codedFile } from '../heart/release/coded-file.ts';
+import { hexInTurns } from '../heart/release/listed-files.ts';
+import { entryOfSequence } from '../heart/release/log-files.ts';
+import { anchorStateOf } from '../heart/release/log-place.ts';
+import { logTip } from '../heart/release/log-tip.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import { DamagedFileError, sha256 } from '../heart/release/read-body.ts';
+import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
+import { faultOf } from '../heart/release/release-source.ts';
+import { takenBytes } from '../heart/release/taken-files.ts';
+import { costOfSending, FILE_COST } from '../wire/cost.ts';
+import type { HeaderFacts } from '../wire/header-facts.ts';
+import { type Header, jsonReply, type Reply } from '../wire/reply.ts';
+import type { HttpRequest } from '../wire/request.ts';
 import { SITE_POLICY } from './pages.ts';
 
 /** A file of the release at a path beside the table, as it is stored; null at once where none stands. */

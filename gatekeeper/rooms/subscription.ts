@@ -1,21 +1,21 @@
-import { legEntity } from '../../compiler/contract/catalog/line.ts';
-import { isRealDay } from '../../compiler/contract/cutoff.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
-import { grouped } from '../../compiler/contract/lists.ts';
-import { knownFilePath } from '../../compiler/contract/path.ts';
-import { withoutStatus } from '../../compiler/contract/record-views.ts';
-import type { CatalogRow } from '../../compiler/contract/release.ts';
-import { withRequestTime } from '../../compiler/contract/request-time.ts';
-import type { Route } from '../../compiler/contract/route.ts';
+import type { Route } from '../../compiler/catalog/route.ts';
+import { isRealDay } from '../../compiler/format/cutoff.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/format/iso-time.ts';
+import { grouped } from '../../compiler/format/lists.ts';
+import type { CatalogRow } from '../../compiler/format/release.ts';
+import { endpointAt } from '../../compiler/products/products.ts';
+import { legEntity } from '../../compiler/products/shapes/line.ts';
+import { knownFilePath } from '../../compiler/products/shapes/path.ts';
+import type { Endpoint } from '../../compiler/products/shapes/product.ts';
+import { withoutStatus } from '../../compiler/products/shapes/record-views.ts';
+import { withRequestTime } from '../../compiler/products/shapes/request-time.ts';
 import {
   CHANGES_HOURS_DEFAULT,
   SWEEP_PAGE_ROWS,
   WATCH_ITEMS_MAX,
   type WatchRow,
-} from '../../compiler/contract/watch-bodies.ts';
-import type { Endpoint } from '../../compiler/products/product.ts';
-import { endpointAt } from '../../compiler/products/products.ts';
+} from '../../compiler/products/shapes/watch-bodies.ts';
 import { needsTokens } from '../../compiler/products/signal-products.ts';
 import {
   type Answered,
@@ -23,13 +23,13 @@ import {
   MISS,
   type Question,
   type Service,
-} from '../answers/service.ts';
-import type { Spend } from '../http/cost.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
-import { MINT_PATH } from '../money/token.ts';
-import { noCharge } from '../offer/no-charge.ts';
-import { perRelease } from '../release/per-release.ts';
-import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
+} from '../heart/answers/service.ts';
+import { noCharge } from '../heart/offer/no-charge.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
+import { MINT_PATH } from '../settle/token.ts';
+import type { Spend } from '../wire/cost.ts';
+import { jsonReply, type Reply } from '../wire/reply.ts';
 import { catalogRows, catalogTable, type RowList } from './catalog.ts';
 import { jsonContent } from './json-content.ts';
 

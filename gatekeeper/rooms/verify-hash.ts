@@ -1,30 +1,30 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
+import type { Catalog } from '../../compiler/catalog/catalog.ts';
+import { pricedRow } from '../../compiler/catalog/route.ts';
+import { canonicalJson } from '../../compiler/format/canonical.ts';
 import {
   CITATION_SEAL_FIELDS,
   citationSchema,
   citationStatement,
-} from '../../compiler/contract/citation.ts';
+} from '../../compiler/format/citation.ts';
+import { keyStanding } from '../../compiler/format/key-history.ts';
+import { CORE_FIELDS, hashCore, recordHashText } from '../../compiler/format/record-hash.ts';
+import { parseVerifyEntry, type VerifyEntry } from '../../compiler/format/release.ts';
 import {
   isRosterKind,
   rosterCore,
   rosterCoreFields,
   rosterKindOf,
-} from '../../compiler/contract/collections.ts';
-import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
-import { keyStanding } from '../../compiler/contract/key-history.ts';
-import { filePath, verifyShardPath } from '../../compiler/contract/path.ts';
-import { CORE_FIELDS, hashCore, recordHashText } from '../../compiler/contract/record-hash.ts';
-import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/release.ts';
-import { pricedRow } from '../../compiler/contract/route.ts';
+} from '../../compiler/products/collections.ts';
 import { endpointAt } from '../../compiler/products/products.ts';
-import type { Service } from '../answers/service.ts';
-import { costOfParsing } from '../http/cost.ts';
-import { findTaken, linesFrom } from '../release/log-index.ts';
-import { perRelease } from '../release/per-release.ts';
-import { citationOf } from '../release/read-body.ts';
-import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
+import { FILING_CORE_FIELDS } from '../../compiler/products/shapes/filing.ts';
+import { filePath, verifyShardPath } from '../../compiler/products/shapes/path.ts';
+import type { Service } from '../heart/answers/service.ts';
+import { findTaken, linesFrom } from '../heart/release/log-index.ts';
+import { perRelease } from '../heart/release/per-release.ts';
+import { citationOf } from '../heart/release/read-body.ts';
+import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
+import { costOfParsing } from '../wire/cost.ts';
 
 /** Fewest hex digits of a hash that are looked up. */
 export const HASH_PREFIX_MIN = 8;

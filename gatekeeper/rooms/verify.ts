@@ -1,8 +1,8 @@
-import type { Catalog } from '../../compiler/contract/catalog/catalog.ts';
-import type { VerifyEntry } from '../../compiler/contract/release.ts';
-import type { Answered, Question, Service } from '../answers/service.ts';
-import { wantsPage } from '../http/header-facts.ts';
-import { type Header, jsonReply, type Reply } from '../http/reply.ts';
+import type { Catalog } from '../../compiler/catalog/catalog.ts';
+import type { VerifyEntry } from '../../compiler/format/release.ts';
+import type { Answered, Question, Service } from '../heart/answers/service.ts';
+import { wantsPage } from '../wire/header-facts.ts';
+import { type Header, jsonReply, type Reply } from '../wire/reply.ts';
 import { undetermined } from './json-content.ts';
 import { pageShop, SITE_POLICY, verifyPage } from './pages.ts';
 import {

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/format/iso-time.ts';
 import { fixedNumber } from './sample-values.ts';
 
 /** A payload of our own making in the format of an agency: nothing in it was observed or filed. */

@@ -1,8 +1,8 @@
-import { BUILTIN, builtinLine, LINES } from '../../compiler/contract/catalog/builtin.ts';
-import { placesOf } from '../../compiler/contract/catalog/catalog.ts';
-import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { isoTime } from '../../compiler/contract/iso-time.ts';
+import { BUILTIN, builtinLine, LINES } from '../../compiler/catalog/builtin.ts';
+import { placesOf } from '../../compiler/catalog/catalog.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { isoTime } from '../../compiler/format/iso-time.ts';
+import type { Line, Signal } from '../../compiler/products/shapes/line.ts';
 import { sampleRosterFiles } from './sample-rosters.ts';
 import type { SampleBatches, SampleReading } from './sample-signals.ts';
 import {

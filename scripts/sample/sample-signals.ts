@@ -2,7 +2,7 @@ import {
   activityBand,
   impactBand,
   swarmBand,
-} from '../../compiler/import/sources/earthquake-events.ts';
+} from '../../compiler/sources/agencies/earthquake-events.ts';
 
 export type MetricValue = number | string | null;
 export type MetricValues = Record<string, MetricValue>;

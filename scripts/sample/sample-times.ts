@@ -1,5 +1,5 @@
-import type { Cadence } from '../../compiler/contract/freshness.ts';
-import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/format/iso-time.ts';
+import type { Cadence } from '../../compiler/products/shapes/freshness.ts';
 
 /** The hour at which the sample of the tests ends; compile it with this `--as-of`. */
 export const SAMPLE_AS_OF = '2026-11-20T12:00:00Z';

@@ -1,6 +1,6 @@
-import type { Line, Signal } from '../../compiler/contract/catalog/line.ts';
-import { DAY_MS, isoTime } from '../../compiler/contract/iso-time.ts';
-import { textHash } from '../../compiler/contract/text-hash.ts';
+import { DAY_MS, isoTime } from '../../compiler/format/iso-time.ts';
+import { textHash } from '../../compiler/format/text-hash.ts';
+import type { Line, Signal } from '../../compiler/products/shapes/line.ts';
 import {
   floodHeights,
   inRange,

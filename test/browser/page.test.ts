@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { timeText } from '../../compiler/site/page-words.ts';
+import { timeText } from '../../compiler/page/page-words.ts';
 import { chromiumPath, openChromium } from './chromium.ts';
 import { axeFaults, openSession, type PageSession } from './page-session.ts';
 import { type Shop, sampleShop } from './shops.ts';

@@ -1,10 +1,10 @@
-import type { Network } from '../../gatekeeper/money/networks.ts';
+import type { Network } from '../../gatekeeper/settle/networks.ts';
 import {
   type Authorization,
   priceOf,
   type Requirements,
   type X402Version,
-} from '../../gatekeeper/money/payment.ts';
+} from '../../gatekeeper/settle/payment.ts';
 import { headerOf, payer, type SignedPayment } from '../gatekeeper/payer.ts';
 import { BUYER_ADDRESS } from '../gatekeeper/tiny-gate.ts';
 

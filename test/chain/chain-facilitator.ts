@@ -7,7 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createNonceManager, jsonRpc } from 'viem/nonce';
 import { z } from 'zod';
-import type { Network } from '../../gatekeeper/money/networks.ts';
+import type { Network } from '../../gatekeeper/settle/networks.ts';
 import type { Chain } from './chain.ts';
 
 /** What goes wrong with one call; null when nothing does. */

@@ -15,7 +15,7 @@ import {
   walletActions,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { Network } from '../../gatekeeper/money/networks.ts';
+import type { Network } from '../../gatekeeper/settle/networks.ts';
 import type { SignedPayment } from '../gatekeeper/payer.ts';
 import { CHAIN_PACKAGE, contractOf } from './compile-solidity.ts';
 

@@ -1,16 +1,19 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chainEvidence } from '../../gatekeeper/chain/chain-evidence.ts';
-import { chainNode } from '../../gatekeeper/chain/chain-node.ts';
-import { directSettlement } from '../../gatekeeper/chain/direct-settlement.ts';
-import { type Relayer, relayer } from '../../gatekeeper/chain/relayer.ts';
-import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { Authorization } from '../../gatekeeper/money/payment.ts';
-import { isRefusal } from '../../gatekeeper/money/payment.ts';
-import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
+import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
+import { decodePayment } from '../../gatekeeper/heart/payment/payment-header.ts';
+import { chainEvidence } from '../../gatekeeper/settle/chain/chain-evidence.ts';
+import { chainNode } from '../../gatekeeper/settle/chain/chain-node.ts';
+import { directSettlement } from '../../gatekeeper/settle/chain/direct-settlement.ts';
+import { type Relayer, relayer } from '../../gatekeeper/settle/chain/relayer.ts';
+import {
+  type FacilitatorRequest,
+  facilitatorRequest,
+} from '../../gatekeeper/settle/facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import type { Authorization } from '../../gatekeeper/settle/payment.ts';
+import { isRefusal } from '../../gatekeeper/settle/payment.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
 import { accountOf, type Chain, startChain } from './chain.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import { buyer, send } from './buyer.ts';
 import { type Chain, startChain } from './chain.ts';
 import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import { type Answer, buyer, type Purchase, send } from './buyer.ts';
 import { type Chain, startChain } from './chain.ts';
 import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';

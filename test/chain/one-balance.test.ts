@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import { buyer, send } from './buyer.ts';
 import { type Chain, startChain } from './chain.ts';
 import { openStall, type Stall } from './stall.ts';

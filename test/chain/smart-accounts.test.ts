@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hex, parseAbi } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { startGate } from '../gate.ts';
 import { BEHIND_PROXY } from '../gatekeeper/tiny-gate.ts';

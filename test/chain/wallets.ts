@@ -10,7 +10,7 @@ import {
   serializeErc6492Signature,
   stringToHex,
 } from 'viem';
-import { type Authorization, priceOf, type X402Version } from '../../gatekeeper/money/payment.ts';
+import { type Authorization, priceOf, type X402Version } from '../../gatekeeper/settle/payment.ts';
 import { freshNonce, headerOf, typedTransfer } from '../gatekeeper/payer.ts';
 import { type Purchase, termsOf } from './buyer.ts';
 import type { Chain } from './chain.ts';

@@ -6,7 +6,7 @@ import {
   signalpressClient,
   type WatchedReading,
 } from '../../compiler/client/signalpress-client.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate, sampleToken } from '../gate.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';

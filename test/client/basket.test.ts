@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClientError } from '../../compiler/client/client-error.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import type { BasketBody } from '../../compiler/contract/basket.ts';
+import type { BasketBody } from '../../compiler/products/shapes/basket.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';

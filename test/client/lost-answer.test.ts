@@ -6,8 +6,8 @@ import type { ClientError, PendingPayment } from '../../compiler/client/client-e
 import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/products/series.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { Requirements } from '../../gatekeeper/money/payment.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import type { Requirements } from '../../gatekeeper/settle/payment.ts';
 import { askFrom } from '../gatekeeper/chain-reader.ts';
 import { encoded, NOW_MS, payer, payerKey } from '../gatekeeper/payer.ts';
 import { BASE_URL } from '../shop.ts';

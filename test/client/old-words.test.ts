@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { judgePurchase } from '../../compiler/client/judge-purchase.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { verify } from '../../compiler/client/verify.ts';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';

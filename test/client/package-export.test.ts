@@ -28,7 +28,7 @@ const LOADS = [
   /new URL\(["'](\.[^'"\n]+\.js)["'], import\.meta\.url\)/g,
 ];
 /** Only started where there is no bundle. */
-const UNBUNDLED = ['build/compiler/cli.js', 'build/gatekeeper/main.js'];
+const UNBUNDLED = ['build/compiler/cli/cli.js', 'build/gatekeeper/main.js'];
 
 /** Every file that a built one loads, itself or by others, below the package. */
 function loadedFrom(entry: string): Set<string> {
@@ -75,7 +75,7 @@ describe('package.json', () => {
     ];
     const loaded = Object.values(bin).flatMap((entry) => [...loadedFrom(entry)]);
     expect(loaded).toEqual(expect.arrayContaining(started.map((path) => `build/${path}`)));
-    const unbundled = ['compiler/compile.js', 'compiler/cli.js', 'gatekeeper/start.js'];
+    const unbundled = ['compiler/cli/compile.js', 'compiler/cli/cli.js', 'gatekeeper/start.js'];
     expect(unbundled.filter((path) => existsSync(built(path)))).toEqual(unbundled);
     expect(unbundled.filter((path) => isPacked(`build/${path}`))).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('package.json', () => {
       expect.arrayContaining(['compiler/client/python/signalpress_verify.py', 'SECURITY.md']),
     );
     expect(named.filter((file) => !isPacked(file))).toEqual([]);
-    const sources = ['compiler/cli.ts', 'scripts/demo.ts', 'test/docs.test.ts'];
+    const sources = ['compiler/cli/cli.ts', 'scripts/demo.ts', 'test/docs.test.ts'];
     expect(sources.filter(isPacked)).toEqual([]);
   });
 });

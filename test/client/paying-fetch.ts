@@ -1,6 +1,6 @@
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
 import { NOW_MS, payer, windowAt } from '../gatekeeper/payer.ts';
 
 /** A wallet as the published wrappers are: asks, signs what is asked for, sends it with the payment. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { canonicalJson } from '../../compiler/format/canonical.ts';
 import {
   ANSWERED,
   answered,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Verification, verify } from '../../compiler/client/verify.ts';
-import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
-import { answer } from '../../gatekeeper/answers/answers.ts';
+import { SERIES_CSV_HEADER } from '../../compiler/products/shapes/series.ts';
+import { answer } from '../../gatekeeper/heart/answers/answers.ts';
 import { compiledService, question } from '../gatekeeper/tiny-service.ts';
 import { smallSet } from '../small-set.ts';
 import { AS_OF, compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';

@@ -7,7 +7,7 @@ import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { envName, SETTING_NAMES } from '../../gatekeeper/config/settings.ts';
+import { envName, SETTING_NAMES } from '../../gatekeeper/settings/settings.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { changed } from './balancer.ts';
 import { freePorts, hasLogged } from './gate-process.ts';

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { Archive, type Archived, notePath } from '../../compiler/fetch/archive.ts';
-import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
-import { importDisk } from '../../compiler/import/import-command.ts';
-import { gaugeAnswer, type Stages } from '../fetch/agency-payloads.ts';
+import { Archive, type Archived, notePath } from '../../compiler/sources/fetch/archive.ts';
+import { ArchiveImport } from '../../compiler/sources/fetch/archive-import.ts';
+import { importDisk } from '../../compiler/sources/import-command.ts';
 import { makeFolder } from '../snapshot-folder.ts';
+import { gaugeAnswer, type Stages } from '../sources/fetch/agency-payloads.ts';
 
 export const RIVER = '07010000';
 const NWIS = 'https://waterservices.usgs.gov/nwis/iv/?format=json';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareFile } from '../../compiler/evidence/replay.ts';
+import { compareFile } from '../../compiler/publish/evidence/replay.ts';
 import { filingRow, listingRow } from '../filing-rows.ts';
 import { ndjson, reading } from '../snapshot-folder.ts';
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { replay } from '../../compiler/evidence/replay.ts';
-import { Archive, keepPayload } from '../../compiler/fetch/archive.ts';
-import { givenPayload, importDisk, runImport } from '../../compiler/import/import-command.ts';
-import { gaugeAnswer } from '../fetch/agency-payloads.ts';
+import { replay } from '../../compiler/publish/evidence/replay.ts';
+import { Archive, keepPayload } from '../../compiler/sources/fetch/archive.ts';
+import { givenPayload, importDisk, runImport } from '../../compiler/sources/import-command.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { gaugeAnswer } from '../sources/fetch/agency-payloads.ts';
 import { RIVER } from './archived-shop.ts';
 
 afterAll(removeFolders);

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
+import { localFacilitator } from '../../gatekeeper/settle/facilitator/local-facilitator.ts';
 import {
   authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
   type SettleOutcome,
-} from '../../gatekeeper/money/facilitator.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { priceOf, type Requirements } from '../../gatekeeper/money/payment.ts';
+} from '../../gatekeeper/settle/facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import { priceOf, type Requirements } from '../../gatekeeper/settle/payment.ts';
 import { askFrom, type Heard, rebuiltHeaders } from './chain-reader.ts';
 import { headerOf, payer } from './payer.ts';
 import { BUYER_ADDRESS, type TinyGate, type TinyGateOptions, tinyGate } from './tiny-gate.ts';

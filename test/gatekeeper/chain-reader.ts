@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { request as requestTls } from 'node:https';
-import type { Network } from '../../gatekeeper/money/networks.ts';
+import type { Network } from '../../gatekeeper/settle/networks.ts';
 import { encoded, type SignedPayment } from './payer.ts';
 
 /** Where a reader of the chain sits: on this machine, and at another address than the buyers. */

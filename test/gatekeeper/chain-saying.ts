@@ -1,5 +1,5 @@
-import type { ChainHead, ChainVerdict } from '../../gatekeeper/money/evidence.ts';
-import type { PaymentEvidence } from '../../gatekeeper/payment/settlement.ts';
+import type { PaymentEvidence } from '../../gatekeeper/heart/payment/settlement.ts';
+import type { ChainHead, ChainVerdict } from '../../gatekeeper/settle/evidence.ts';
 
 /** The newest block when something is claimed. */
 export const CLAIMED: ChainHead = '100:0xaa';

@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Config } from '../../gatekeeper/config/config.ts';
-import { headHash, OFFERS_PATH } from '../../gatekeeper/release/open-release.ts';
+import { headHash, OFFERS_PATH } from '../../gatekeeper/heart/release/open-release.ts';
+import type { Config } from '../../gatekeeper/settings/config.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { built } from '../built.ts';
 import { tinyConfig } from './tiny-gate.ts';

@@ -1,4 +1,4 @@
-import type { Journal } from '../../gatekeeper/money/journal.ts';
+import type { Journal } from '../../gatekeeper/settle/journal.ts';
 
 /** A journal without a payment that takes none, whose newest time is this. */
 export const emptyJournal = (newestMs = 0): Journal => ({

@@ -1,4 +1,4 @@
-import type { Service } from '../../gatekeeper/answers/service.ts';
+import type { Service } from '../../gatekeeper/heart/answers/service.ts';
 import { filingSet, listingRow } from '../filing-rows.ts';
 import { compileFolder, writeSnapshots } from '../snapshot-folder.ts';
 import { compiledService } from './tiny-service.ts';

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
 import { FREE_BYTES_MAX } from '../../gatekeeper/rooms/json-content.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate } from '../gate.ts';
 import { compiledSample } from '../shop.ts';

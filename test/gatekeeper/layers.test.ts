@@ -1,96 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const GATEKEEPER = join(import.meta.dirname, '../../gatekeeper');
 
-/**
- * The folders of the gatekeeper from the ground up: each imports only those before it. Types count, because who reads a
- * file has to read what it names.
- */
-const ORDER = [
-  ...['system', 'http', 'limits', 'state', 'log', 'money', 'config', 'release'],
-  ...['chain', 'facilitator', 'journal', 'offer', 'metrics', 'payment'],
-  ...[
-    'purchase',
-    'books',
-    'workers',
-    'answers',
-    'rooms',
-    'search',
-    'mcp',
-    'dashboard',
-    'remote',
-    'doctor',
-  ],
-];
-/** They stand side by side on the vocabulary of money, and the purchase joins them. */
-const SIDE_BY_SIDE = ['chain', 'facilitator', 'journal', 'offer'];
-/** The files that start the gatekeeper stand above all. */
-const ROOT = 'the root';
+/** The folder of a source below `gatekeeper/`. */
+const folderOf = (path: string): string => dirname(path);
 
-const IMPORT = /(?:\bfrom|\bimport\(|^import) ?'(\.[^']+)'/gm;
-
-/** The other folders that a source imports, once each. */
-function foldersOf(path: string, text: string): readonly string[] {
-  const own = folderOf(path);
-  const files = [...text.matchAll(IMPORT)].map(([, name = '']) =>
-    normalize(join(dirname(path), name)),
-  );
-  const folders = files.filter((file) => !file.startsWith('..')).map(folderOf);
-  return [...new Set(folders)].filter((folder) => folder !== own);
-}
-
-function folderOf(path: string): string {
-  const [folder = '', ...rest] = path.split('/');
-  return rest.length === 0 ? ROOT : folder;
-}
-
-/** The arrows of one source that run upwards or sidewards. */
-function wrongArrows(path: string, text: string): readonly string[] {
-  const own = folderOf(path);
-  if (own === ROOT) return [];
-  const isAbove = (folder: string): boolean =>
-    folder === ROOT || ORDER.indexOf(folder) > ORDER.indexOf(own);
-  const isBeside = (folder: string): boolean =>
-    SIDE_BY_SIDE.includes(own) && SIDE_BY_SIDE.includes(folder);
-  return foldersOf(path, text)
-    .filter((folder) => isAbove(folder) || isBeside(folder))
-    .map((folder) => `${path} imports ${folder}`);
-}
-
-const sources = readdirSync(GATEKEEPER, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => ({ path, text: readFileSync(join(GATEKEEPER, path), 'utf8') }));
-
-describe('the folders of the gatekeeper', () => {
-  it('import only what stands below them', () => {
-    expect(sources.flatMap(({ path, text }) => wrongArrows(path, text))).toEqual([]);
-  });
-
-  it('are all in the order, and are read', () => {
-    const folders = new Set(sources.map(({ path }) => folderOf(path)));
-    expect([...folders].sort()).toEqual([...ORDER, ROOT].sort());
-    const imported = sources.flatMap(({ path, text }) =>
-      folderOf(path) === 'payment' ? foldersOf(path, text) : [],
-    );
-    expect(imported).toEqual(expect.arrayContaining(['money', ...SIDE_BY_SIDE]));
-  });
-
-  it('an arrow that runs upwards or sidewards is named, of a type and of a late import too', () => {
-    const type = "import type { Refusal } from '../payment/settlement.ts';";
-    expect(wrongArrows('journal/ledger.ts', type)).toEqual(['journal/ledger.ts imports payment']);
-    const late = "const { openChain } = await import('../chain/open-chain.ts');";
-    expect(wrongArrows('offer/shown.ts', late)).toEqual(['offer/shown.ts imports chain']);
-    expect(wrongArrows('payment/tender.ts', late)).toEqual([]);
-    const several = "import {\n  type Gatekeeper,\n  startGatekeeper,\n} from '../start.ts';";
-    expect(wrongArrows('doctor/check.ts', several)).toEqual(['doctor/check.ts imports the root']);
-  });
-});
-
-/** What these load is the way from a socket to a file and its price; the vocabulary of `contract/` does not count. */
-const HEART = ['http/server.ts', 'answers/respond.ts'];
-const HEART_FOLDERS = ['answers', 'http', 'release', 'system'];
+/** What these load is the way from a socket to a file and its price; what the compiler shares does not count. */
+const HEART = ['wire/server.ts', 'heart/answers/respond.ts'];
+const HEART_FOLDERS = ['heart/answers', 'heart/release', 'wire'];
 const HEART_FILES_MAX = 16;
 const HEART_LINES_MAX = 2070;
 
@@ -139,7 +58,9 @@ describe('the heart of the gatekeeper', () => {
 
   it('loads no room, and nothing of the folders beside it', () => {
     expect(strangers(heart)).toEqual([]);
-    expect([...heart]).toEqual(expect.arrayContaining(['http/reply.ts', 'release/read-body.ts']));
+    expect([...heart]).toEqual(
+      expect.arrayContaining(['wire/reply.ts', 'heart/release/read-body.ts']),
+    );
     expect(rooms.length).toBeGreaterThan(15);
   });
 
@@ -150,10 +71,10 @@ describe('the heart of the gatekeeper', () => {
   });
 
   it.each([
-    ['answers/respond.ts', '../rooms/basket.ts', 'rooms/basket.ts'],
-    ['answers/answers.ts', '../rooms/subscription.ts', 'rooms/subscription.ts'],
-    ['http/server.ts', '../limits/open-limits.ts', 'limits/rate-limit.ts'],
-    ['release/release-index.ts', '../journal/ledger.ts', 'journal/ledger.ts'],
+    ['heart/answers/respond.ts', '../../rooms/basket.ts', 'rooms/basket.ts'],
+    ['heart/answers/answers.ts', '../../rooms/subscription.ts', 'rooms/subscription.ts'],
+    ['wire/server.ts', './limits/open-limits.ts', 'wire/limits/rate-limit.ts'],
+    ['heart/release/release-index.ts', '../journal/ledger.ts', 'heart/journal/ledger.ts'],
   ])('would not pass if %s imported %s', (of, imported, stranger) => {
     expect(strangers(loadedBy(HEART, withImport(of, imported)))).toContain(stranger);
   });
@@ -164,7 +85,7 @@ const REASON = /\bComputed,\s+(?:\*\s+)?because\b/;
 
 /** What `rooms.ts` takes from the rooms and the tool server, with the comment in front of each. */
 function answersWithComments(): readonly (readonly [name: string, comment: string])[] {
-  const taken = /^import \{ ([^}]*) \} from '\.\/((?:rooms|mcp)\/[^']+)';$/gm;
+  const taken = /^import \{ ([^}]*) \} from '\.\/(rooms\/[^']+)';$/gm;
   return [...textOf('rooms.ts').matchAll(taken)].flatMap(([, names = '', path = '']) =>
     names.split(', ').map((name) => {
       const of = new RegExp(

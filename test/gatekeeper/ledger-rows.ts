@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import { Books, type LedgerFilter, type LedgerRow } from '../../gatekeeper/journal/ledger.ts';
+import { Books, type LedgerFilter, type LedgerRow } from '../../gatekeeper/heart/journal/ledger.ts';
 
 /** All payments of an open journal file that a filter lets through. */
 export async function ledgerRows(

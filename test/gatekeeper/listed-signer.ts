@@ -4,9 +4,9 @@ import {
   type ReceiptKey,
   statementBytes,
   withReceiptKeys,
-} from '../../compiler/contract/key-history.ts';
-import { signBytes } from '../../compiler/stages/seal/sealer.ts';
-import { type ServiceSigner, serviceSigner } from '../../gatekeeper/money/extensions.ts';
+} from '../../compiler/format/key-history.ts';
+import { signBytes } from '../../compiler/system/sealer.ts';
+import { type ServiceSigner, serviceSigner } from '../../gatekeeper/settle/extensions.ts';
 import { NOW_MS } from './payer.ts';
 import { tinyKey } from './tiny-release.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { parseCatalogRow } from '../../compiler/contract/release.ts';
-import type { Service } from '../../gatekeeper/answers/service.ts';
+import { parseCatalogRow } from '../../compiler/format/release.ts';
+import type { Service } from '../../gatekeeper/heart/answers/service.ts';
 import { type Taken, tinyIndex } from './tiny-log.ts';
 import { type TinyOptions, tinyFiles } from './tiny-release.ts';
 import { tinyService } from './tiny-service.ts';

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  formatKeyHistory,
-  KEYS_PATH,
-  type KeyHistory,
-} from '../../compiler/contract/key-history.ts';
+import { formatKeyHistory, KEYS_PATH, type KeyHistory } from '../../compiler/format/key-history.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { listingKeys, SIGNER_DID, SIGNER_SEED } from './listed-signer.ts';
 import { tinyConfig } from './tiny-gate.ts';

@@ -6,13 +6,13 @@ import {
   acceptClock,
   openJournalFile,
   readJournalFile,
-} from '../../gatekeeper/journal/journal-file.ts';
-import type { LedgerRow } from '../../gatekeeper/journal/ledger.ts';
-import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
-import type { Facilitator, SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
-import type { Journal } from '../../gatekeeper/money/journal.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { challenger } from '../../gatekeeper/offer/challenge.ts';
+} from '../../gatekeeper/heart/journal/journal-file.ts';
+import type { LedgerRow } from '../../gatekeeper/heart/journal/ledger.ts';
+import { sqliteJournal } from '../../gatekeeper/heart/journal/sqlite-journal.ts';
+import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
+import type { Facilitator, SettleOutcome } from '../../gatekeeper/settle/facilitator.ts';
+import type { Journal } from '../../gatekeeper/settle/journal.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { ledgerRows } from './ledger-rows.ts';

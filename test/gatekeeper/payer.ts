@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Network } from '../../gatekeeper/money/networks.ts';
-import { type Authorization, priceOf, type Requirements } from '../../gatekeeper/money/payment.ts';
+import type { Network } from '../../gatekeeper/settle/networks.ts';
+import { type Authorization, priceOf, type Requirements } from '../../gatekeeper/settle/payment.ts';
 
 /** The one instant of payment tests, in milliseconds. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);

@@ -2,24 +2,24 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { jsonReply, type Reply } from '../../gatekeeper/http/reply.ts';
-import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
+import { sqliteJournal } from '../../gatekeeper/heart/journal/sqlite-journal.ts';
+import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
+import type { PurchaseRequest } from '../../gatekeeper/heart/payment/tender.ts';
+import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/heart/purchase/purchase-reply.ts';
+import {
+  type PurchaseService,
+  purchaseService,
+} from '../../gatekeeper/heart/purchase/purchase-service.ts';
 import {
   authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
   type SettleOutcome,
   type ValidityOutcome,
-} from '../../gatekeeper/money/facilitator.ts';
-import type { Journal } from '../../gatekeeper/money/journal.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import type { PurchaseRequest } from '../../gatekeeper/payment/tender.ts';
-import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/purchase/purchase-reply.ts';
-import {
-  type PurchaseService,
-  purchaseService,
-} from '../../gatekeeper/purchase/purchase-service.ts';
+} from '../../gatekeeper/settle/facilitator.ts';
+import type { Journal } from '../../gatekeeper/settle/journal.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import { jsonReply, type Reply } from '../../gatekeeper/wire/reply.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { NOW_MS, payer } from './payer.ts';
 

@@ -1,8 +1,11 @@
-import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { isRefusal } from '../../gatekeeper/money/payment.ts';
-import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
+import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
+import { decodePayment } from '../../gatekeeper/heart/payment/payment-header.ts';
+import {
+  type FacilitatorRequest,
+  facilitatorRequest,
+} from '../../gatekeeper/settle/facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import { isRefusal } from '../../gatekeeper/settle/payment.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { type Payer, payer } from './payer.ts';
 

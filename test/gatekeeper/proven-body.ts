@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { isStatementProven, parseProofExtra } from '../../compiler/contract/body-proof.ts';
-import { citationSchema, citedTarget, withoutProof } from '../../compiler/contract/citation.ts';
-import { leafHash } from '../../compiler/contract/merkle.ts';
-import { bodyOfText } from '../../compiler/contract/series-csv.ts';
-import { isObject, type JsonValue } from '../../compiler/contract/strict-json.ts';
-import { isLeafProven, parseTlogProof } from '../../compiler/contract/tlog-proof.ts';
+import { citationSchema, citedTarget, withoutProof } from '../../compiler/format/citation.ts';
+import { leafHash } from '../../compiler/format/merkle.ts';
+import { isObject, type JsonValue } from '../../compiler/format/strict-json.ts';
+import { isLeafProven, parseTlogProof } from '../../compiler/format/tlog-proof.ts';
+import { isStatementProven, parseProofExtra } from '../../compiler/products/shapes/body-proof.ts';
+import { bodyOfText } from '../../compiler/products/shapes/series-csv.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 

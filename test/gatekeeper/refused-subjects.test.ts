@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { canonicalTarget } from '../../compiler/contract/path.ts';
+import { BUILTIN } from '../../compiler/catalog/builtin.ts';
+import { canonicalTarget } from '../../compiler/products/shapes/path.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { OPERATIONS } from '../conformance-table.ts';
 import { sampleGate, sampleToken } from '../gate.ts';

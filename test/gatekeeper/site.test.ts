@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { XMLParser } from 'fast-xml-parser';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SiteChanges } from '../../compiler/contract/site.ts';
+import type { SiteChanges } from '../../compiler/catalog/site.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { servedShop } from '../gate.ts';
 import { smallSet } from '../small-set.ts';

@@ -1,10 +1,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../../gatekeeper/config/config.ts';
-import { loadConfig } from '../../gatekeeper/config/load-config.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
+import type { Config } from '../../gatekeeper/settings/config.ts';
+import { loadConfig } from '../../gatekeeper/settings/load-config.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { payer, windowAt } from './payer.ts';
 import { TINY_NOW, type TinyOptions, tinyDataDir, writeTinyRelease } from './tiny-release.ts';

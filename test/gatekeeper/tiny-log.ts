@@ -7,8 +7,8 @@ import {
   logOrigin,
   noteKeyHash,
   verifierKey,
-} from '../../compiler/contract/checkpoint.ts';
-import { parseDidKey } from '../../compiler/contract/did-key.ts';
+} from '../../compiler/format/checkpoint.ts';
+import { parseDidKey } from '../../compiler/format/did-key.ts';
 import {
   factsText,
   HASH_COUNT_PATH,
@@ -16,14 +16,14 @@ import {
   hashLineText,
   runPath,
   runsOf,
-} from '../../compiler/contract/hash-index.ts';
-import { completeLevels, leafHash, rangeHash } from '../../compiler/contract/merkle.ts';
+} from '../../compiler/format/hash-index.ts';
+import { completeLevels, leafHash, rangeHash } from '../../compiler/format/merkle.ts';
 import {
   type ReleaseEntry,
   releaseEntryBytes,
   takenLeaf,
   treeHead,
-} from '../../compiler/contract/release-entry.ts';
+} from '../../compiler/format/release-entry.ts';
 import {
   CHECKPOINT_PATH,
   encodeBundle,
@@ -33,7 +33,7 @@ import {
   takenPath,
   tilePath,
   tilesOf,
-} from '../../compiler/contract/tiles.ts';
+} from '../../compiler/format/tiles.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 

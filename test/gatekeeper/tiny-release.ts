@@ -9,14 +9,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { BUILTIN, signalOf } from '../../compiler/contract/catalog/builtin.ts';
-import { tables } from '../../compiler/contract/catalog/whole-catalog.ts';
-import { keyIdOf } from '../../compiler/contract/citation.ts';
-import { didKey } from '../../compiler/contract/did-key.ts';
-import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
-import { filePath, storedPath, verifyShardPath } from '../../compiler/contract/path.ts';
-import { hashCore } from '../../compiler/contract/record-hash.ts';
+import { BUILTIN, signalOf } from '../../compiler/catalog/builtin.ts';
+import { tables } from '../../compiler/catalog/whole-catalog.ts';
+import type { Shelf } from '../../compiler/describe/examples.ts';
+import { described, forSale, manifestBody } from '../../compiler/describe/manifest.ts';
+import { canonicalJson } from '../../compiler/format/canonical.ts';
+import { keyIdOf } from '../../compiler/format/citation.ts';
+import { didKey } from '../../compiler/format/did-key.ts';
+import { hashCore } from '../../compiler/format/record-hash.ts';
 import {
   CATALOG_PATH,
   CONTRACT_VERSION,
@@ -24,11 +24,11 @@ import {
   formatFiles,
   formatVerifyEntry,
   parseFiles,
-} from '../../compiler/contract/release.ts';
-import { atRequest } from '../../compiler/contract/request-time.ts';
-import { BLOCKS_PATH } from '../../compiler/contract/statement-tree.ts';
-import type { Shelf } from '../../compiler/stages/describe/examples.ts';
-import { described, forSale, manifestBody } from '../../compiler/stages/describe/manifest.ts';
+} from '../../compiler/format/release.ts';
+import { BLOCKS_PATH } from '../../compiler/format/statement-tree.ts';
+import { freshnessBasis, freshnessRule } from '../../compiler/products/shapes/freshness.ts';
+import { filePath, storedPath, verifyShardPath } from '../../compiler/products/shapes/path.ts';
+import { atRequest } from '../../compiler/products/shapes/request-time.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { type Taken, tinyEntries, writeTinyLog } from './tiny-log.ts';
 

@@ -1,26 +1,26 @@
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { canonicalRequest, route } from '../../compiler/contract/route.ts';
-import type { Endpoint } from '../../compiler/products/product.ts';
-import { inventedBodies } from '../../compiler/stages/describe/invented-body.ts';
-import { outline } from '../../compiler/stages/describe/manifest.ts';
+import { BUILTIN } from '../../compiler/catalog/builtin.ts';
+import { canonicalRequest, route } from '../../compiler/catalog/route.ts';
+import { inventedBodies } from '../../compiler/describe/invented-body.ts';
+import { outline } from '../../compiler/describe/manifest.ts';
+import type { Endpoint } from '../../compiler/products/shapes/product.ts';
 import {
   type Answered,
   basketMemory,
   type Question,
   type Service,
   soldTargets,
-} from '../../gatekeeper/answers/service.ts';
-import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
-import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
-import { jsonReply } from '../../gatekeeper/http/reply.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import { type TokenService, tokenService } from '../../gatekeeper/money/token.ts';
-import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { folderSource } from '../../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../../gatekeeper/release/open-release.ts';
-import type { ReadOptions } from '../../gatekeeper/release/release-index.ts';
-import type { Offers } from '../../gatekeeper/release/release-source.ts';
+} from '../../gatekeeper/heart/answers/service.ts';
+import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
+import { folderSource } from '../../gatekeeper/heart/release/folder-source.ts';
+import { openRelease } from '../../gatekeeper/heart/release/open-release.ts';
+import type { ReadOptions } from '../../gatekeeper/heart/release/release-index.ts';
+import type { Offers } from '../../gatekeeper/heart/release/release-source.ts';
 import { ROOMS } from '../../gatekeeper/rooms.ts';
+import { TEST_PAYEE } from '../../gatekeeper/settings/settings.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import { type TokenService, tokenService } from '../../gatekeeper/settle/token.ts';
+import { FOR_EVERYBODY } from '../../gatekeeper/wire/cost.ts';
+import { jsonReply } from '../../gatekeeper/wire/reply.ts';
 import { TINY_NOW, type TinyOptions, tinyData } from './tiny-release.ts';
 
 /** A service over a tiny release, without a server; its purchases take no payment. */

@@ -12,18 +12,18 @@ const SENTENCE = `of contract ${NEW}, this program is of contract ${OLD}; run th
 /** Compiler and gatekeeper as the program of a contract has them. */
 async function programOf(contract: number) {
   vi.resetModules();
-  vi.doMock('../../compiler/contract/release.ts', async (original) => {
-    const actual = await original<typeof import('../../compiler/contract/release.ts')>();
+  vi.doMock('../../compiler/format/release.ts', async (original) => {
+    const actual = await original<typeof import('../../compiler/format/release.ts')>();
     return { ...actual, CONTRACT_VERSION: contract };
   });
-  vi.doMock('../../compiler/contract/words.ts', async (original) => {
+  vi.doMock('../../compiler/products/shapes/words.ts', async (original) => {
     return { ...(await original<object>()), WORD_OF_CONTRACT: contract };
   });
-  const { compile } = await import('../../compiler/compile.ts');
+  const { compile } = await import('../../compiler/cli/compile.ts');
   const { startGatekeeper } = await import('../../gatekeeper/start.ts');
-  const { loadConfig } = await import('../../gatekeeper/config/load-config.ts');
-  vi.doUnmock('../../compiler/contract/release.ts');
-  vi.doUnmock('../../compiler/contract/words.ts');
+  const { loadConfig } = await import('../../gatekeeper/settings/load-config.ts');
+  vi.doUnmock('../../compiler/format/release.ts');
+  vi.doUnmock('../../compiler/products/shapes/words.ts');
   return { compile, startGatekeeper, loadConfig };
 }
 type Program = Awaited<ReturnType<typeof programOf>>;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import { payer } from '../gatekeeper/payer.ts';
 import { rawAnswers } from '../gatekeeper/raw-http.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { buyer, send } from '../chain/buyer.ts';
 import { type Chain, startChain } from '../chain/chain.ts';

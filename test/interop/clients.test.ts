@@ -12,10 +12,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PaymentRequirementsSchema, x402ResponseSchema } from 'x402/types';
 import { withPaymentInterceptor } from 'x402-axios';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
+import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
+import { decodePayment } from '../../gatekeeper/heart/payment/payment-header.ts';
 import { openShop, PAYEE, type Shop } from './shop.ts';
 
 /**

@@ -19,10 +19,10 @@ import { importJWK } from 'jose';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSigner, wrapFetchWithPayment } from 'x402-fetch';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import type { Endpoint } from '../../compiler/products/product.ts';
-import type { ManifestEntry } from '../../compiler/stages/describe/manifest.ts';
+import { BUILTIN } from '../../compiler/catalog/builtin.ts';
+import type { ManifestEntry } from '../../compiler/describe/manifest.ts';
+import { parseDidKey } from '../../compiler/format/did-key.ts';
+import type { Endpoint } from '../../compiler/products/shapes/product.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** Published readers of our descriptions: OpenAPI validators, the A2A SDK, the crawler of an x402 index. */

@@ -32,7 +32,7 @@ import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSigner, wrapFetchWithPayment } from 'x402-fetch';
-import { formatKeyHistory, KEYS_PATH } from '../../compiler/contract/key-history.ts';
+import { formatKeyHistory, KEYS_PATH } from '../../compiler/format/key-history.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { startGate } from '../gate.ts';
 import { listingKeys, SIGNER_DID, SIGNER_SEED } from '../gatekeeper/listed-signer.ts';

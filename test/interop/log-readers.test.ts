@@ -2,29 +2,31 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { blockHeader } from '../../compiler/anchor/block-header.ts';
-import { calendarClient } from '../../compiler/anchor/ots-calendar.ts';
-import { stampRoot } from '../../compiler/anchor/stamp.ts';
-import { upgradeRoots } from '../../compiler/anchor/upgrade.ts';
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { citedTarget } from '../../compiler/contract/citation.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { CHECKPOINT_PATH, TILE_WIDTH, tilePath, tilesOf } from '../../compiler/contract/tiles.ts';
-import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
-import { openLog } from '../../compiler/stages/anchor/log-folder.ts';
-import { hexOf } from '../../compiler/stages/anchor/log-tree.ts';
+import { canonicalJson } from '../../compiler/format/canonical.ts';
+import { citedTarget } from '../../compiler/format/citation.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { CHECKPOINT_PATH, TILE_WIDTH, tilePath, tilesOf } from '../../compiler/format/tiles.ts';
+import { blockHeader } from '../../compiler/publish/anchor/block-header.ts';
+import { calendarClient } from '../../compiler/publish/anchor/ots-calendar.ts';
+import { stampRoot } from '../../compiler/publish/anchor/stamp.ts';
+import { upgradeRoots } from '../../compiler/publish/anchor/upgrade.ts';
+import { anchorStore } from '../../compiler/publish/log/anchor-store.ts';
+import { askWitnesses } from '../../compiler/publish/witness/ask-witnesses.ts';
+import { openLog } from '../../compiler/release/log-folder.ts';
+import { hexOf } from '../../compiler/release/log-tree.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
-import { askWitnesses } from '../../compiler/witness/ask-witnesses.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
+import { sampleGate } from '../gate.ts';
+import { tinyEntries, writeTinyLog } from '../gatekeeper/tiny-log.ts';
+import { tinyKey } from '../gatekeeper/tiny-release.ts';
 import {
   type LoopbackCalendar,
   loopbackCalendar,
   TEST_HEIGHT,
   TEST_LIMIT,
-} from '../anchor/loopback-calendar.ts';
-import { sampleGate } from '../gate.ts';
-import { tinyEntries, writeTinyLog } from '../gatekeeper/tiny-log.ts';
-import { tinyKey } from '../gatekeeper/tiny-release.ts';
+} from '../publish/anchor/loopback-calendar.ts';
+import { InventedLog } from '../publish/witness/invented-log.ts';
+import { StubWitness } from '../publish/witness/stub-witness.ts';
 import {
   AS_OF,
   compileFolder,
@@ -33,8 +35,6 @@ import {
   spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
-import { InventedLog } from '../witness/invented-log.ts';
-import { StubWitness } from '../witness/stub-witness.ts';
 
 /** Programs that know nothing of this project read its log and its time stamps. */
 const READERS = join(import.meta.dirname, 'log-readers');

@@ -10,9 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EvmNetworkToChainId, evm, NetworkSchema, PaymentRequirementsSchema } from 'x402/types';
 import { withPaymentInterceptor } from 'x402-axios';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
-
-import { NETWORKS, type Network } from '../../gatekeeper/money/networks.ts';
-import { challenger } from '../../gatekeeper/offer/challenge.ts';
+import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
+import { NETWORKS, type Network } from '../../gatekeeper/settle/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { startGate } from '../gate.ts';

@@ -10,7 +10,7 @@ import { compileFolder } from '../snapshot-folder.ts';
 import { type StrictFacilitator, strictFacilitator } from './strict-facilitator.ts';
 
 export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
-const CLI = resolve('build/compiler/cli.js');
+const CLI = resolve('build/compiler/cli/cli.js');
 
 /** The real gatekeeper over a release of the sample, on loopback. */
 export interface Shop {

@@ -13,8 +13,8 @@ import {
   VerifyRequestSchema,
   VerifyResponseSchema,
 } from 'x402/types';
-import type { FacilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
-import { findNetwork } from '../../gatekeeper/money/networks.ts';
+import type { FacilitatorRequest } from '../../gatekeeper/settle/facilitator.ts';
+import { findNetwork } from '../../gatekeeper/settle/networks.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Config } from '../../gatekeeper/config/config.ts';
-import { examine } from '../../gatekeeper/doctor/doctor-command.ts';
-import { clockCheck, journalCheck } from '../../gatekeeper/doctor/local-checks.ts';
-import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
-import { examined, reported } from '../gatekeeper/doctor/examined.ts';
-import { claimOf } from '../gatekeeper/journal/journal-suite.ts';
-import { UNTOLD } from '../gatekeeper/state/untold.ts';
+import { postgresJournal } from '../../gatekeeper/heart/journal/postgres-journal.ts';
+import { examine } from '../../gatekeeper/operate/doctor/doctor-command.ts';
+import { clockCheck, journalCheck } from '../../gatekeeper/operate/doctor/local-checks.ts';
+import type { Config } from '../../gatekeeper/settings/config.ts';
+import { claimOf } from '../gatekeeper/heart/journal/journal-suite.ts';
+import { examined, reported } from '../gatekeeper/operate/doctor/examined.ts';
 import { TINY_NOW } from '../gatekeeper/tiny-release.ts';
+import { UNTOLD } from '../gatekeeper/wire/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 const KEY = `base|0xasset|0x${'a'.repeat(40)}|0x${'1'.repeat(64)}`;

@@ -1,8 +1,8 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLogMemory } from '../../compiler/anchor/log-memory.ts';
-import { openLog } from '../../compiler/stages/anchor/log-folder.ts';
+import { openLogMemory } from '../../compiler/publish/anchor/log-memory.ts';
+import { openLog } from '../../compiler/release/log-folder.ts';
 import {
   compileFolder,
   makeFolder,

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keepingSettlements, openJournal } from '../../gatekeeper/journal/open-journal.ts';
-import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
-import { NETWORKS } from '../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/money/payment.ts';
-import { ServiceState } from '../../gatekeeper/state/service-state.ts';
-import { claimOf, clock } from '../gatekeeper/journal/journal-suite.ts';
+import { keepingSettlements, openJournal } from '../../gatekeeper/heart/journal/open-journal.ts';
+import { postgresJournal } from '../../gatekeeper/heart/journal/postgres-journal.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
+import { ServiceState } from '../../gatekeeper/wire/service-state.ts';
+import { claimOf, clock } from '../gatekeeper/heart/journal/journal-suite.ts';
 import { payer } from '../gatekeeper/payer.ts';
-import { UNTOLD } from '../gatekeeper/state/untold.ts';
 import { tinyGate } from '../gatekeeper/tiny-gate.ts';
+import { UNTOLD } from '../gatekeeper/wire/untold.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 

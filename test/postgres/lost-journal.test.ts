@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ledgerCommand } from '../../gatekeeper/journal/ledger-command.ts';
-import { openJournal } from '../../gatekeeper/journal/open-journal.ts';
-import { ServiceState } from '../../gatekeeper/state/service-state.ts';
-import { claimOf, clock } from '../gatekeeper/journal/journal-suite.ts';
-import { UNTOLD } from '../gatekeeper/state/untold.ts';
+import { ledgerCommand } from '../../gatekeeper/heart/journal/ledger-command.ts';
+import { openJournal } from '../../gatekeeper/heart/journal/open-journal.ts';
+import { ServiceState } from '../../gatekeeper/wire/service-state.ts';
+import { claimOf, clock } from '../gatekeeper/heart/journal/journal-suite.ts';
+import { UNTOLD } from '../gatekeeper/wire/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 let server: PostgresServer;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { audit } from '../../gatekeeper/books/audit.ts';
-import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
-import { withBooks } from '../../gatekeeper/journal/with-journal.ts';
+import { postgresJournal } from '../../gatekeeper/heart/journal/postgres-journal.ts';
+import { withBooks } from '../../gatekeeper/heart/journal/with-journal.ts';
+import { audit } from '../../gatekeeper/operate/books/audit.ts';
 import {
   blockTimeMs,
   claimed,
@@ -12,9 +12,9 @@ import {
   type Paid,
   paidChain,
   transactionOf,
-} from '../gatekeeper/books/paid-chain.ts';
+} from '../gatekeeper/operate/books/paid-chain.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
-import { UNTOLD } from '../gatekeeper/state/untold.ts';
+import { UNTOLD } from '../gatekeeper/wire/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 let server: PostgresServer;

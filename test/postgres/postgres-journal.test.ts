@@ -1,14 +1,19 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PURGE_INTERVAL_MS } from '../../gatekeeper/journal/journal-row.ts';
-import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
+import { PURGE_INTERVAL_MS } from '../../gatekeeper/heart/journal/journal-row.ts';
+import { postgresJournal } from '../../gatekeeper/heart/journal/postgres-journal.ts';
 import {
   acceptPostgresClock,
   journalClient,
-} from '../../gatekeeper/journal/postgres/postgres-ledger.ts';
-import { claimOf, clock, journalSuite, type Opened } from '../gatekeeper/journal/journal-suite.ts';
+} from '../../gatekeeper/heart/journal/postgres-ledger.ts';
+import {
+  claimOf,
+  clock,
+  journalSuite,
+  type Opened,
+} from '../gatekeeper/heart/journal/journal-suite.ts';
 import { NOW_S } from '../gatekeeper/payer.ts';
-import { UNTOLD } from '../gatekeeper/state/untold.ts';
+import { UNTOLD } from '../gatekeeper/wire/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 let server: PostgresServer;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keepingSettlements } from '../../gatekeeper/journal/open-journal.ts';
-import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
-import type { SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
-import type { PaymentEvidence } from '../../gatekeeper/payment/settlement.ts';
-import { purchaseService } from '../../gatekeeper/purchase/purchase-service.ts';
-import { Reconciler } from '../../gatekeeper/purchase/reconcile.ts';
+import { keepingSettlements } from '../../gatekeeper/heart/journal/open-journal.ts';
+import { postgresJournal } from '../../gatekeeper/heart/journal/postgres-journal.ts';
+import type { PaymentEvidence } from '../../gatekeeper/heart/payment/settlement.ts';
+import { purchaseService } from '../../gatekeeper/heart/purchase/purchase-service.ts';
+import { Reconciler } from '../../gatekeeper/heart/purchase/reconcile.ts';
+import type { SettleOutcome } from '../../gatekeeper/settle/facilitator.ts';
 import { saying } from '../gatekeeper/chain-saying.ts';
 import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';
 import {
@@ -21,7 +21,7 @@ import {
   tick,
   v1,
 } from '../gatekeeper/payment-bench.ts';
-import { UNTOLD } from '../gatekeeper/state/untold.ts';
+import { UNTOLD } from '../gatekeeper/wire/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 let server: PostgresServer;

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { LINES, signalOf } from '../../compiler/contract/catalog/builtin.ts';
-import { COLLECTIONS } from '../../compiler/contract/collections.ts';
-import { parseJson } from '../../compiler/contract/strict-json.ts';
-import { headerIn } from '../../compiler/stages/intake/read-lines.ts';
-import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
+import { LINES, signalOf } from '../../compiler/catalog/builtin.ts';
+import { parseJson } from '../../compiler/format/strict-json.ts';
+import { COLLECTIONS } from '../../compiler/products/collections.ts';
+import { headerIn } from '../../compiler/readings/read-lines.ts';
+import { parseHeader, parseReading, type Reading } from '../../compiler/readings/reading.ts';
 import {
   excerptOf,
   isSeasonal,

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { CADENCES, FRESHNESS_THRESHOLDS } from '../../compiler/contract/freshness.ts';
-import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
-import { WINDOW_DAYS } from '../../compiler/contract/record-views.ts';
-import { sameDayInYear } from '../../compiler/stages/derive/season.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/format/iso-time.ts';
+import { CADENCES, FRESHNESS_THRESHOLDS } from '../../compiler/products/shapes/freshness.ts';
+import { WINDOW_DAYS } from '../../compiler/products/shapes/record-views.ts';
+import { sameDayInYear } from '../../compiler/readings/season.ts';
 import {
   captureDays,
   monthCollectedAt,

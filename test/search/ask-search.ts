@@ -1,5 +1,5 @@
-import { answer } from '../../gatekeeper/answers/answers.ts';
-import type { Service } from '../../gatekeeper/answers/service.ts';
+import { answer } from '../../gatekeeper/heart/answers/answers.ts';
+import type { Service } from '../../gatekeeper/heart/answers/service.ts';
 import { ROOMS } from '../../gatekeeper/rooms.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
 

@@ -1,7 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Catalog, catalogOf } from '../../compiler/contract/catalog/catalog.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { CATALOG_PATH, formatCatalogRow } from '../../compiler/contract/release.ts';
+import { type Catalog, catalogOf } from '../../compiler/catalog/catalog.ts';
 import {
   formatTermRow,
   parseTermRow,
@@ -9,14 +7,16 @@ import {
   SEARCH_TERMS_PATH,
   searchWords,
   type TermRow,
-} from '../../compiler/contract/search-index.ts';
-import { searchIndexFiles } from '../../compiler/stages/describe/search-index.ts';
-import type { Service } from '../../gatekeeper/answers/service.ts';
-import type { ReleaseIndex } from '../../gatekeeper/release/release-index.ts';
+} from '../../compiler/catalog/search-index.ts';
+import { searchIndexFiles } from '../../compiler/describe/search-index.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { CATALOG_PATH, formatCatalogRow } from '../../compiler/format/release.ts';
+import type { Service } from '../../gatekeeper/heart/answers/service.ts';
+import type { ReleaseIndex } from '../../gatekeeper/heart/release/release-index.ts';
 import { CatalogTable } from '../../gatekeeper/rooms/catalog.ts';
-import { TermTable } from '../../gatekeeper/search/open-index.ts';
-import { QUESTION_COST } from '../../gatekeeper/search/search.ts';
-import { OwnValues } from '../../gatekeeper/system/own-values.ts';
+import { TermTable } from '../../gatekeeper/rooms/search/open-index.ts';
+import { QUESTION_COST } from '../../gatekeeper/rooms/search/search.ts';
+import { OwnValues } from '../../gatekeeper/wire/own-values.ts';
 import { tinyService } from '../gatekeeper/tiny-service.ts';
 import { type AskSearch, askSearch } from './ask-search.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import type { JsonValue } from '../../compiler/format/strict-json.ts';
 
 type Open = Record<string, JsonValue>;
 

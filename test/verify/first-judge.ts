@@ -1,9 +1,9 @@
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { sampleIn } from '../../compiler/contract/citation.ts';
-import { readKeyHistory } from '../../compiler/contract/key-history.ts';
-import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
-import { bodyOfText } from '../../compiler/contract/series-csv.ts';
-import { isObject, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
+import { BUILTIN } from '../../compiler/catalog/builtin.ts';
+import { sampleIn } from '../../compiler/format/citation.ts';
+import { readKeyHistory } from '../../compiler/format/key-history.ts';
+import { isObject, type JsonValue, parseJson } from '../../compiler/format/strict-json.ts';
+import { SERIES_CSV_HEADER } from '../../compiler/products/shapes/series.ts';
+import { bodyOfText } from '../../compiler/products/shapes/series-csv.ts';
 import type { BodyCheck } from '../../compiler/verify/body-check.ts';
 import { expectingProof, withDemands } from '../../compiler/verify/demand-checks.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';

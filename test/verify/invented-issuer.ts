@@ -1,34 +1,34 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { formatProofExtra } from '../../compiler/contract/body-proof.ts';
-import { checkpointText, formatNote, noteKeyHash } from '../../compiler/contract/checkpoint.ts';
-import { citationSchema, citedTarget, keyIdOf } from '../../compiler/contract/citation.ts';
-import { parseDidKey } from '../../compiler/contract/did-key.ts';
+import { checkpointText, formatNote, noteKeyHash } from '../../compiler/format/checkpoint.ts';
+import { citationSchema, citedTarget, keyIdOf } from '../../compiler/format/citation.ts';
+import { parseDidKey } from '../../compiler/format/did-key.ts';
 import {
   historyOf,
   type KeyHistory,
   type Revocation,
   type Rotation,
   statementBytes,
-} from '../../compiler/contract/key-history.ts';
+} from '../../compiler/format/key-history.ts';
 import {
   completeLevels,
   inclusionRanges,
   leafHash,
   rangeHash,
-} from '../../compiler/contract/merkle.ts';
-import { releaseName } from '../../compiler/contract/release.ts';
+} from '../../compiler/format/merkle.ts';
+import { releaseName } from '../../compiler/format/release.ts';
 import {
   type ReleaseEntry,
   releaseEntryBytes,
   takenLeaf,
-} from '../../compiler/contract/release-entry.ts';
-import { statementLeaf } from '../../compiler/contract/statement-tree.ts';
-import type { JsonObject } from '../../compiler/contract/strict-json.ts';
-import { encodeBundle, tilePath } from '../../compiler/contract/tiles.ts';
-import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { issuerDid, makeSealer, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
+} from '../../compiler/format/release-entry.ts';
+import { statementLeaf } from '../../compiler/format/statement-tree.ts';
+import type { JsonObject } from '../../compiler/format/strict-json.ts';
+import { encodeBundle, tilePath } from '../../compiler/format/tiles.ts';
+import { formatTlogProof } from '../../compiler/format/tlog-proof.ts';
+import { formatProofExtra } from '../../compiler/products/shapes/body-proof.ts';
+import { issuerDid, makeSealer, signBytes, signingKey } from '../../compiler/system/sealer.ts';
 import { seed } from '../seeded-keys.ts';
 
 // Bodies, releases and a log of one issuer, made by the core alone: nothing is compiled. A key is named by its seed.

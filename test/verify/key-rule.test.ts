@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Backing, judgeKey, type KeyReader } from '../../compiler/verify/key-rule.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
+import { InventedWitness } from '../publish/witness/invented-witness.ts';
 import { didOf } from '../seeded-keys.ts';
-import { InventedWitness } from '../witness/invented-witness.ts';
 import { listOf, noon } from './invented-issuer.ts';
 
 // The first key signs until the 12th, the second one from the 10th on. It is the 20th.

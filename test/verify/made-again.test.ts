@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../compiler/catalog/builtin.ts';
+import { formatFiles, parseFiles, type Release } from '../../compiler/format/release.ts';
+import type { JsonObject, JsonValue } from '../../compiler/format/strict-json.ts';
 import {
   FILERS_PATH,
   filingRecordsPath,
   parseFilerLine,
   settlementPath,
-} from '../../compiler/contract/filing-index.ts';
-import { storedPath } from '../../compiler/contract/path.ts';
-import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
-import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
-import { jcs } from '../../compiler/stages/seal/jcs.ts';
-import { makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { nodeDisk } from '../../compiler/verify/disk.ts';
+} from '../../compiler/products/shapes/filing-index.ts';
+import { storedPath } from '../../compiler/products/shapes/path.ts';
+import { nodeDisk } from '../../compiler/system/disk.ts';
+import { jcs } from '../../compiler/system/jcs.ts';
+import { makeSealer, signingKey } from '../../compiler/system/sealer.ts';
 import { type FileList, openFileList } from '../../compiler/verify/file-list.ts';
 import { checkFiler } from '../../compiler/verify/filing-relations.ts';
 import { checkJoined } from '../../compiler/verify/joined-relations.ts';

@@ -1,15 +1,13 @@
 // Bodies as FORMAT.md describes them, with what a judge has to say of each: made from that text with the functions of
-// compiler/contract alone, so that no compile is needed. Every judge is shown the same ones.
+// compiler/format and compiler/products alone, so that no compile is needed. Every judge is shown the same ones.
 
 import { createHash, createPublicKey, sign } from 'node:crypto';
-import { formatProofExtra } from '../../compiler/contract/body-proof.ts';
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
-import { checkpointText, formatNote, noteKeyHash } from '../../compiler/contract/checkpoint.ts';
-import { keyIdOf } from '../../compiler/contract/citation.ts';
-import { cosignedBytes } from '../../compiler/contract/cosignature.ts';
-import { didKey } from '../../compiler/contract/did-key.ts';
-import { type Cadence, freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
-import { historyOf, type Revocation, type Rotation } from '../../compiler/contract/key-history.ts';
+import { canonicalJson } from '../../compiler/format/canonical.ts';
+import { checkpointText, formatNote, noteKeyHash } from '../../compiler/format/checkpoint.ts';
+import { keyIdOf } from '../../compiler/format/citation.ts';
+import { cosignedBytes } from '../../compiler/format/cosignature.ts';
+import { didKey } from '../../compiler/format/did-key.ts';
+import { historyOf, type Revocation, type Rotation } from '../../compiler/format/key-history.ts';
 import {
   completeLevels,
   hashOfSubtrees,
@@ -17,17 +15,23 @@ import {
   leafHash,
   rangeHash,
   subtreesOf,
-} from '../../compiler/contract/merkle.ts';
-import { type HashedRecord, hashCore } from '../../compiler/contract/record-hash.ts';
-import { releaseEntryBytes, treeHead } from '../../compiler/contract/release-entry.ts';
-import { withRequestTime } from '../../compiler/contract/request-time.ts';
-import { SETTLEMENT_NATURE } from '../../compiler/contract/resolve-bodies.ts';
-import { CHAIN_ORIGIN, chainLink } from '../../compiler/contract/series.ts';
-import { statementLeaf } from '../../compiler/contract/statement-tree.ts';
-import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
-import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { formatVerifierKey, keyHashOf, NOTE_KEY } from '../../compiler/contract/verifier-key.ts';
-import { signingKey } from '../../compiler/stages/seal/sealer.ts';
+} from '../../compiler/format/merkle.ts';
+import { type HashedRecord, hashCore } from '../../compiler/format/record-hash.ts';
+import { releaseEntryBytes, treeHead } from '../../compiler/format/release-entry.ts';
+import { statementLeaf } from '../../compiler/format/statement-tree.ts';
+import type { JsonObject, JsonValue } from '../../compiler/format/strict-json.ts';
+import { formatTlogProof } from '../../compiler/format/tlog-proof.ts';
+import { formatVerifierKey, keyHashOf, NOTE_KEY } from '../../compiler/format/verifier-key.ts';
+import { formatProofExtra } from '../../compiler/products/shapes/body-proof.ts';
+import {
+  type Cadence,
+  freshnessBasis,
+  freshnessRule,
+} from '../../compiler/products/shapes/freshness.ts';
+import { withRequestTime } from '../../compiler/products/shapes/request-time.ts';
+import { SETTLEMENT_NATURE } from '../../compiler/products/shapes/resolve-bodies.ts';
+import { CHAIN_ORIGIN, chainLink } from '../../compiler/products/shapes/series.ts';
+import { signingKey } from '../../compiler/system/sealer.ts';
 
 export const BASE = 'https://readings.example';
 const LOG = 'readings.example/log';

@@ -1,6 +1,6 @@
 // What every judge has to say of the bodies of made-bodies.ts. With each case that is accepted stand its rejecting twins.
 
-import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
+import type { JsonObject, JsonValue } from '../../compiler/format/strict-json.ts';
 import {
   ANSWERED,
   answered,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { checkpointText, formatNote, noteKeyHash } from '../../compiler/contract/checkpoint.ts';
-import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import { leafHash } from '../../compiler/contract/merkle.ts';
-import { logEntry } from '../../compiler/contract/tiles.ts';
-import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
-import { issuerDid, signBytes } from '../../compiler/stages/seal/sealer.ts';
+import { checkpointText, formatNote, noteKeyHash } from '../../compiler/format/checkpoint.ts';
+import { parseDidKey } from '../../compiler/format/did-key.ts';
+import { leafHash } from '../../compiler/format/merkle.ts';
+import { logEntry } from '../../compiler/format/tiles.ts';
+import { formatTlogProof } from '../../compiler/format/tlog-proof.ts';
+import { issuerDid, signBytes } from '../../compiler/system/sealer.ts';
 import { BASE_URL, KEY } from '../shop.ts';
 
 const ORIGIN = `${new URL(BASE_URL).host}/log`;

@@ -1,12 +1,12 @@
-import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { canonicalJson } from '../../compiler/format/canonical.ts';
 import {
   type Citation,
   citationStatement,
   citedBase,
   verifyUrl,
-} from '../../compiler/contract/citation.ts';
-import type { JsonObject } from '../../compiler/contract/strict-json.ts';
-import { issuerDid, signBytes, signingKey } from '../../compiler/stages/seal/sealer.ts';
+} from '../../compiler/format/citation.ts';
+import type { JsonObject } from '../../compiler/format/strict-json.ts';
+import { issuerDid, signBytes, signingKey } from '../../compiler/system/sealer.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
 
 /** A key of nobody, told apart by a number. */

@@ -1,5 +1,5 @@
-import type { Disk } from '../../compiler/verify/disk.ts';
-import { nodeDisk } from '../../compiler/verify/disk.ts';
+import type { Disk } from '../../compiler/system/disk.ts';
+import { nodeDisk } from '../../compiler/system/disk.ts';
 
 /** A disk on which some files hold other bytes than they do. */
 export function overlayDisk(bytesOf: (path: string, bytes: Uint8Array) => Uint8Array): Disk {

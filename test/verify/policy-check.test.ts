@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeByPolicy, readPolicy } from '../../compiler/verify/policy-check.ts';
-import { InventedWitness } from '../witness/invented-witness.ts';
+import { InventedWitness } from '../publish/witness/invented-witness.ts';
 import { Log, noon, signedBody } from './invented-issuer.ts';
 
 const [W1, W2] = [new InventedWitness('w.example/1', 11), new InventedWitness('w.example/2', 12)];

@@ -1,11 +1,10 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatProofExtra } from '../../compiler/contract/body-proof.ts';
-import { openNote } from '../../compiler/contract/checkpoint.ts';
-import { citationSchema, citedTarget } from '../../compiler/contract/citation.ts';
-import { defined } from '../../compiler/contract/defined.ts';
-import { completeLevels, leafHash } from '../../compiler/contract/merkle.ts';
-import { parseReleaseEntry } from '../../compiler/contract/release-entry.ts';
+import { openNote } from '../../compiler/format/checkpoint.ts';
+import { citationSchema, citedTarget } from '../../compiler/format/citation.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { completeLevels, leafHash } from '../../compiler/format/merkle.ts';
+import { parseReleaseEntry } from '../../compiler/format/release-entry.ts';
 import {
   BLOCK_LEAVES,
   BLOCKS_PATH,
@@ -14,10 +13,11 @@ import {
   blockWidth,
   statementLeaf,
   statementPath,
-} from '../../compiler/contract/statement-tree.ts';
-import type { JsonObject } from '../../compiler/contract/strict-json.ts';
-import { bundleEntries, CHECKPOINT_PATH, tilePath } from '../../compiler/contract/tiles.ts';
-import { formatTlogProof } from '../../compiler/contract/tlog-proof.ts';
+} from '../../compiler/format/statement-tree.ts';
+import type { JsonObject } from '../../compiler/format/strict-json.ts';
+import { bundleEntries, CHECKPOINT_PATH, tilePath } from '../../compiler/format/tiles.ts';
+import { formatTlogProof } from '../../compiler/format/tlog-proof.ts';
+import { formatProofExtra } from '../../compiler/products/shapes/body-proof.ts';
 import { fileOf } from '../snapshot-folder.ts';
 import { hex, sha256, Tree } from './invented-issuer.ts';
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { defined } from '../../compiler/contract/defined.ts';
-import { isoTime } from '../../compiler/contract/iso-time.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { isoTime } from '../../compiler/format/iso-time.ts';
 import type { MadeCase, MadeReader } from './made-cases.ts';
 
 /** The second judge, in Python: beside the sources, which a built script finds one folder further up. */

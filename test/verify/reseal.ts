@@ -1,6 +1,6 @@
-import { type Citation, contentOf, keyIdOf } from '../../compiler/contract/citation.ts';
-import { seriesHead } from '../../compiler/contract/series.ts';
-import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { type Citation, contentOf, keyIdOf } from '../../compiler/format/citation.ts';
+import { seriesHead } from '../../compiler/products/shapes/series.ts';
+import { issuerDid, makeSealer, signingKey } from '../../compiler/system/sealer.ts';
 import { isSeries } from '../../compiler/verify/series-checks.ts';
 import type { Body } from '../shop.ts';
 import { SEED } from '../snapshot-folder.ts';

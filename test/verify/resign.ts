@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openNote } from '../../compiler/contract/checkpoint.ts';
-import { keyIdOf } from '../../compiler/contract/citation.ts';
-import { leafHash } from '../../compiler/contract/merkle.ts';
+import { openNote } from '../../compiler/format/checkpoint.ts';
+import { keyIdOf } from '../../compiler/format/citation.ts';
+import { leafHash } from '../../compiler/format/merkle.ts';
 import {
   formatFiles,
   isPublicPath,
   parseFiles,
   type Release,
-} from '../../compiler/contract/release.ts';
-import { parseReleaseEntry, releaseEntryBytes } from '../../compiler/contract/release-entry.ts';
+} from '../../compiler/format/release.ts';
+import { parseReleaseEntry, releaseEntryBytes } from '../../compiler/format/release-entry.ts';
 import {
   bundleEntries,
   CHECKPOINT_PATH,
@@ -18,15 +18,10 @@ import {
   LOG_FOLDER,
   parseTilePath,
   tilePath,
-} from '../../compiler/contract/tiles.ts';
-import { signCheckpoint } from '../../compiler/stages/anchor/checkpoint-note.ts';
-import { jcs } from '../../compiler/stages/seal/jcs.ts';
-import {
-  issuerDid,
-  makeSealer,
-  type Sealer,
-  signingKey,
-} from '../../compiler/stages/seal/sealer.ts';
+} from '../../compiler/format/tiles.ts';
+import { signCheckpoint } from '../../compiler/publish/log/checkpoint-note.ts';
+import { jcs } from '../../compiler/system/jcs.ts';
+import { issuerDid, makeSealer, type Sealer, signingKey } from '../../compiler/system/sealer.ts';
 import { sha256, Tree } from './invented-issuer.ts';
 
 /** The hash of a head as the next release names it. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../../compiler/contract/catalog/builtin.ts';
-import { isObject, type JsonObject, type JsonValue } from '../../compiler/contract/strict-json.ts';
+import { BUILTIN } from '../../compiler/catalog/builtin.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../compiler/format/strict-json.ts';
 import { answerFault, knownQuestion } from '../../compiler/verify/answer-fault.ts';
 import { withDemands } from '../../compiler/verify/demand-checks.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import type { Service } from '../../gatekeeper/answers/service.ts';
+import type { Service } from '../../gatekeeper/heart/answers/service.ts';
 import { resolve } from '../../gatekeeper/rooms/resolve.ts';
 import { FILINGS } from '../filing-rows.ts';
 import { filingService } from '../gatekeeper/filing-service.ts';

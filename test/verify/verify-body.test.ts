@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../compiler/client/verify.ts';
-import { historyOf } from '../../compiler/contract/key-history.ts';
-import { deliveredText } from '../../compiler/contract/request-time.ts';
-import { parseJson } from '../../compiler/contract/strict-json.ts';
+import { historyOf } from '../../compiler/format/key-history.ts';
+import { parseJson } from '../../compiler/format/strict-json.ts';
+import { deliveredText } from '../../compiler/products/shapes/request-time.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { type Body, type Shop, smallShop } from '../shop.ts';

@@ -1,8 +1,8 @@
 import { createPublicKey, sign } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Citation } from '../../compiler/contract/citation.ts';
-import { didKey, encodeBase64Url } from '../../compiler/contract/did-key.ts';
+import type { Citation } from '../../compiler/format/citation.ts';
+import { didKey, encodeBase64Url } from '../../compiler/format/did-key.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { isStrictSignature } from '../../compiler/verify/strict-signature.ts';
 import {

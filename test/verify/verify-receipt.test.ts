@@ -7,8 +7,8 @@ import {
   firstHistory,
   formatKeyHistory,
   type KeyHistory,
-} from '../../compiler/contract/key-history.ts';
-import type { JsonObject } from '../../compiler/contract/strict-json.ts';
+} from '../../compiler/format/key-history.ts';
+import type { JsonObject } from '../../compiler/format/strict-json.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
 import { type KnownSale, receiptIn, verifyReceipt } from '../../compiler/verify/verify-receipt.ts';
 import { listedSigner, listingKeys, SIGNER_DID } from '../gatekeeper/listed-signer.ts';

@@ -1,7 +1,7 @@
-import { REQUEST_TIME_FIELDS } from '../../compiler/contract/citation.ts';
-import { CADENCES, UPDATE_STATES } from '../../compiler/contract/freshness.ts';
-import { HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
-import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import { REQUEST_TIME_FIELDS } from '../../compiler/format/citation.ts';
+import { HOUR_MS, isoTime } from '../../compiler/format/iso-time.ts';
+import type { JsonValue } from '../../compiler/format/strict-json.ts';
+import { CADENCES, UPDATE_STATES } from '../../compiler/products/shapes/freshness.ts';
 
 type Open = Record<string, JsonValue>;
 

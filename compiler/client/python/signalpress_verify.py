@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Judges what a service of Signalpress sold, with Python's standard library alone.
 
-A second implementation of compiler/contract/FORMAT.md, written from that text: strict JSON, canonical bytes, citation,
+A second implementation of compiler/format/FORMAT.md, written from that text: strict JSON, canonical bytes, citation,
 content hash, record hashes, words of time, the chain of a series, the proof of the log, and keys. No server is asked.
 
 Exit codes: 0 verified, or its citation only; 1 failed; 2 cannot be judged: of an unknown issuer, not signed, not readable,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { Requirements, RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
+import { NETWORKS } from '../../../gatekeeper/settle/networks.ts';
+import type { Requirements, RequirementsV1 } from '../../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { payer } from '../payer.ts';
 import { BUYER_ADDRESS } from '../tiny-gate.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
 import {
   CATALOG_PATH,
   type CatalogRow,
   formatCatalogRow,
-} from '../../../compiler/contract/release.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
+} from '../../../compiler/format/release.ts';
+import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
 import { CatalogTable, catalog } from '../../../gatekeeper/rooms/catalog.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';

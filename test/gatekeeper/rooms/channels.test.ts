@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { channelsSchema } from '../../../compiler/contract/free-body-schemas.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
+import { channelsSchema } from '../../../compiler/products/shapes/free-body-schemas.ts';
 import { channels, paymentManifest } from '../../../gatekeeper/rooms/channels.ts';
+import { NETWORKS } from '../../../gatekeeper/settle/networks.ts';
 import { jsonOf, tinyService, tinyTokens } from '../tiny-service.ts';
 
 describe('channels()', () => {

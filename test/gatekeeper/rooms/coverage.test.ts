@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { BUILTIN, signalOf } from '../../../compiler/contract/catalog/builtin.ts';
-import { coverageSchema } from '../../../compiler/contract/free-body-schemas.ts';
-import { FRESHNESS_THRESHOLDS, freshness } from '../../../compiler/contract/freshness.ts';
-import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import type { Answered, Service } from '../../../gatekeeper/answers/service.ts';
+import { BUILTIN, signalOf } from '../../../compiler/catalog/builtin.ts';
+import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/format/release.ts';
+import { coverageSchema } from '../../../compiler/products/shapes/free-body-schemas.ts';
+import { FRESHNESS_THRESHOLDS, freshness } from '../../../compiler/products/shapes/freshness.ts';
+import type { Answered, Service } from '../../../gatekeeper/heart/answers/service.ts';
 import { RowList } from '../../../gatekeeper/rooms/catalog.ts';
 import { coverage } from '../../../gatekeeper/rooms/coverage.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';

@@ -1,9 +1,9 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHECKPOINT_PATH } from '../../../compiler/contract/tiles.ts';
-import { rotateKey } from '../../../compiler/keys/key-command.ts';
-import { answer } from '../../../gatekeeper/answers/answers.ts';
+import { CHECKPOINT_PATH } from '../../../compiler/format/tiles.ts';
+import { rotateKey } from '../../../compiler/publish/keys/key-command.ts';
+import { answer } from '../../../gatekeeper/heart/answers/answers.ts';
 import { check } from '../../../gatekeeper/rooms/check.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { smallSet } from '../../small-set.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
+import { NETWORKS } from '../../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/settle/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../../gatekeeper/start.ts';
 import {
   compileFolder,

@@ -3,25 +3,25 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
+import { defined } from '../../../compiler/format/defined.ts';
 import {
   type FileEntry,
   formatFiles,
   PUBLIC_LIST_URL,
   parseFiles,
   publicFileUrl,
-} from '../../../compiler/contract/release.ts';
-import { respond } from '../../../gatekeeper/answers/respond.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import type { HttpRequest } from '../../../gatekeeper/http/request.ts';
-import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../../../gatekeeper/release/open-release.ts';
+} from '../../../compiler/format/release.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
+import { respond } from '../../../gatekeeper/heart/answers/respond.ts';
+import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
+import { folderSource } from '../../../gatekeeper/heart/release/folder-source.ts';
+import { openRelease } from '../../../gatekeeper/heart/release/open-release.ts';
 import { publicBytes } from '../../../gatekeeper/rooms/static-file.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
-import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/wire/cost.ts';
+import { headerFacts } from '../../../gatekeeper/wire/header-facts.ts';
+import { readPlainFile } from '../../../gatekeeper/wire/plain-file.ts';
+import type { HttpRequest } from '../../../gatekeeper/wire/request.ts';
 import { servedShop } from '../../gate.ts';
 import { publicEntries } from '../../public-part.ts';
 import { smallSet } from '../../small-set.ts';

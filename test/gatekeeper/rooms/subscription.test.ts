@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import { canonicalRequest } from '../../../compiler/contract/route.ts';
+import { canonicalRequest } from '../../../compiler/catalog/route.ts';
+import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/format/release.ts';
 import {
   subscriptionSchema,
   sweepSchema,
   WATCH_ITEMS_MAX,
   watchChangesSchema,
   watchSchema,
-} from '../../../compiler/contract/watch-bodies.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import type { TokenService } from '../../../gatekeeper/money/token.ts';
+} from '../../../compiler/products/shapes/watch-bodies.ts';
+import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
 import { CatalogTable } from '../../../gatekeeper/rooms/catalog.ts';
 import { tokenGate, watch } from '../../../gatekeeper/rooms/subscription.ts';
+import { NETWORKS } from '../../../gatekeeper/settle/networks.ts';
+import type { TokenService } from '../../../gatekeeper/settle/token.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/wire/cost.ts';
+import { headerFacts } from '../../../gatekeeper/wire/header-facts.ts';
 import { builtinOperation, lineOf } from '../../builtin-rows.ts';
 import { smallSet } from '../../small-set.ts';
 import {

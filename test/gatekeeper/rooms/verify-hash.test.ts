@@ -1,18 +1,17 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { canonicalJson } from '../../../compiler/contract/canonical.ts';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { citationStatement } from '../../../compiler/contract/citation.ts';
-import { rosterCore } from '../../../compiler/contract/collections.ts';
-import { verifyShardPath } from '../../../compiler/contract/path.ts';
-import { hashCore } from '../../../compiler/contract/record-hash.ts';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
+import { canonicalJson } from '../../../compiler/format/canonical.ts';
+import { citationStatement } from '../../../compiler/format/citation.ts';
+import { hashCore } from '../../../compiler/format/record-hash.ts';
 import {
   formatVerifyEntry,
   parseVerifyEntry,
   type VerifyEntry,
-} from '../../../compiler/contract/release.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FILE_COST, FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
+} from '../../../compiler/format/release.ts';
+import { rosterCore } from '../../../compiler/products/collections.ts';
+import { verifyShardPath } from '../../../compiler/products/shapes/path.ts';
+import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
+import type { ReleaseIndex } from '../../../gatekeeper/heart/release/release-index.ts';
 import { verifyPage } from '../../../gatekeeper/rooms/pages.ts';
 import { proof } from '../../../gatekeeper/rooms/proof.ts';
 import { verify } from '../../../gatekeeper/rooms/verify.ts';
@@ -23,6 +22,7 @@ import {
   RECOMPUTED_BYTES_MAX,
   storedCore,
 } from '../../../gatekeeper/rooms/verify-hash.ts';
+import { FILE_COST, FOR_EVERYBODY } from '../../../gatekeeper/wire/cost.ts';
 import { logLinesIn } from '../../log-lines.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';
 import { sha256Text } from '../../sha256-text.ts';

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BUILTIN = os.path.join(HERE, "../../../compiler/contract/catalog/builtin")
+BUILTIN = os.path.join(HERE, "../../../compiler/catalog/builtin")
 BASE, ASKED, AS_OF = "https://readings.example", "2026-11-20T15:20:00Z", "2026-11-20T12:00:00Z"
 UNITS = {"stage_ft": "ft", "discharge_cfs": "ft³/s", "aqi_index": "", "pm25_ugm3": "µg/m³", "precip_mm": "mm",
          "soil_moisture_percentile_pct": "%"}

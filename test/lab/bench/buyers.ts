@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import secp256k1 from 'secp256k1';
-import { checksumAddress, keccak256 } from '../../../gatekeeper/money/address.ts';
-import { findNetwork } from '../../../gatekeeper/money/networks.ts';
-import type { Authorization, RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
-import { transferDigest } from '../../../gatekeeper/money/signature.ts';
+import { checksumAddress, keccak256 } from '../../../gatekeeper/settle/address.ts';
+import { findNetwork } from '../../../gatekeeper/settle/networks.ts';
+import type { Authorization, RequirementsV1 } from '../../../gatekeeper/settle/payment.ts';
+import { transferDigest } from '../../../gatekeeper/settle/signature.ts';
 
 /** Long enough to sign thousands of payments before the first one is sent. */
 const VALID_S = 3600;

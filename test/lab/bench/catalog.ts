@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
-import { check } from '../../../compiler/check.ts';
-import type { CatalogFile } from '../../../compiler/contract/catalog/catalog-file.ts';
-import { CATALOG_URL } from '../../../compiler/contract/static-files.ts';
-import { costOfSending, FILE_COST } from '../../../gatekeeper/http/cost.ts';
+import type { CatalogFile } from '../../../compiler/catalog/catalog-file.ts';
+import { CATALOG_URL } from '../../../compiler/catalog/static-files.ts';
+import { check } from '../../../compiler/cli/check.ts';
+import { costOfSending, FILE_COST } from '../../../gatekeeper/wire/cost.ts';
 import { aimed, type BenchGround, bench, compileFolder, median, timed } from '../bench.ts';
 
 /** Aim: at most so much more for a start. */

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CompileSummary, compile } from '../../../compiler/compile.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
-import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
+import { type CompileSummary, compile } from '../../../compiler/cli/compile.ts';
+import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { bench, median, type Took, timed } from '../bench.ts';
 import { type FloorKind, runFloor } from './compile-floor.ts';
 import {

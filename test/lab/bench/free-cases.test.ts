@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
-import { findStaticFile, STATIC_FILES } from '../../../compiler/contract/static-files.ts';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
+import { canonicalRequest, route } from '../../../compiler/catalog/route.ts';
+import { findStaticFile, STATIC_FILES } from '../../../compiler/catalog/static-files.ts';
 import { allCases, fresh } from './free-cases.ts';
 
 const hash = `sha256:${'ab'.repeat(32)}`;

@@ -1,30 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BASKET_REQUESTS_MAX } from '../../../compiler/contract/basket.ts';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { KEYS_PATH } from '../../../compiler/contract/key-history.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
+import { FORMAT_DOCUMENTS } from '../../../compiler/catalog/static-files.ts';
+import { siteAssets } from '../../../compiler/describe/pages.ts';
+import { defined } from '../../../compiler/format/defined.ts';
+import { KEYS_PATH } from '../../../compiler/format/key-history.ts';
 import {
   FILES_NAME,
   PUBLIC_LIST_URL,
   parseFiles,
   parseVerifyEntry,
   publicFileUrl,
-} from '../../../compiler/contract/release.ts';
-import { FORMAT_DOCUMENTS } from '../../../compiler/contract/static-files.ts';
-import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
-import type { Endpoint } from '../../../compiler/products/product.ts';
-import { siteAssets } from '../../../compiler/stages/describe/site/pages.ts';
+} from '../../../compiler/format/release.ts';
+import type { JsonValue } from '../../../compiler/format/strict-json.ts';
+import { BASKET_REQUESTS_MAX } from '../../../compiler/products/shapes/basket.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
+import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
+import { checkCost, judgingCost } from '../../../gatekeeper/rooms/check.ts';
+import { QUESTION_COST } from '../../../gatekeeper/rooms/search/search.ts';
+import { RECOMPUTED_BYTES_MAX } from '../../../gatekeeper/rooms/verify-hash.ts';
 import {
   costOfParsing,
   costOfReading,
   FILE_COST,
   REQUEST_COST,
-} from '../../../gatekeeper/http/cost.ts';
-import { checkCost, judgingCost } from '../../../gatekeeper/rooms/check.ts';
-import { RECOMPUTED_BYTES_MAX } from '../../../gatekeeper/rooms/verify-hash.ts';
-import { QUESTION_COST } from '../../../gatekeeper/search/search.ts';
+} from '../../../gatekeeper/wire/cost.ts';
 
 /**
  * What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file, URLs of

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { HASH_BYTES } from '../../../compiler/contract/merkle.ts';
-import { PUBLIC_LIST_URL, parseFiles, publicFileUrl } from '../../../compiler/contract/release.ts';
-import { costOfReading, costOfSending } from '../../../gatekeeper/http/cost.ts';
+import { HASH_BYTES } from '../../../compiler/format/merkle.ts';
+import { PUBLIC_LIST_URL, parseFiles, publicFileUrl } from '../../../compiler/format/release.ts';
+import { costOfReading, costOfSending } from '../../../gatekeeper/wire/cost.ts';
 import { bench, columns, compileSample, median, type Server } from '../bench.ts';
 import { allCases, type FreeCase, type FreeSubject, longestRow } from './free-cases.ts';
 import { load } from './load.ts';

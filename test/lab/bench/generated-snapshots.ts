@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { HOUR_MS } from '../../../compiler/contract/iso-time.ts';
+import { defined } from '../../../compiler/format/defined.ts';
+import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
 
 /** What the generated readings are of. */
 export const SIGNALS = [

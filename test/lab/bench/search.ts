@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { type Catalog, catalogOf } from '../../../compiler/contract/catalog/catalog.ts';
-import type { CatalogFile } from '../../../compiler/contract/catalog/catalog-file.ts';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import { searchIndexFiles } from '../../../compiler/stages/describe/search-index.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
+import { type Catalog, catalogOf } from '../../../compiler/catalog/catalog.ts';
+import type { CatalogFile } from '../../../compiler/catalog/catalog-file.ts';
+import { searchIndexFiles } from '../../../compiler/describe/search-index.ts';
+import { defined } from '../../../compiler/format/defined.ts';
+import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/format/release.ts';
+import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
+import type { ReleaseIndex } from '../../../gatekeeper/heart/release/release-index.ts';
 import { catalogRows } from '../../../gatekeeper/rooms/catalog.ts';
-import { searchIndex } from '../../../gatekeeper/search/open-index.ts';
-import { search } from '../../../gatekeeper/search/search.ts';
-import { OwnValues } from '../../../gatekeeper/system/own-values.ts';
+import { searchIndex } from '../../../gatekeeper/rooms/search/open-index.ts';
+import { search } from '../../../gatekeeper/rooms/search/search.ts';
+import { OwnValues } from '../../../gatekeeper/wire/own-values.ts';
 import { bench, percentile, timed } from '../bench.ts';
 
 const LINES = 20;

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
+import { defined } from '../../../compiler/format/defined.ts';
 import {
   CATALOG_PATH,
   type CatalogRow,
   FILES_NAME,
   parseCatalogRow,
   parseFiles,
-} from '../../../compiler/contract/release.ts';
+} from '../../../compiler/format/release.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { aimed, bench, compileFolder, median, type Server } from '../bench.ts';
 import { payFor, requestBytes } from './buyers.ts';
 import { makeSnapshots } from './generated-snapshots.ts';

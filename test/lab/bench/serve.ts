@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { defined } from '../../../compiler/contract/defined.ts';
+import { defined } from '../../../compiler/format/defined.ts';
 import {
   aimed,
   type BenchGround,

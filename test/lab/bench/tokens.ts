@@ -1,5 +1,5 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/settle/payment.ts';
 import { functionTools, type OpenApiDocument } from '../../function-tools.ts';
 import { bench, compileSample } from '../bench.ts';
 import { throwAwayPayer } from './buyers.ts';

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HOUR_MS } from '../../../compiler/contract/iso-time.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
-import { FILES_NAME, type FileEntry, parseFiles } from '../../../compiler/contract/release.ts';
+import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
+import { FILES_NAME, type FileEntry, parseFiles } from '../../../compiler/format/release.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { bench, median, type Took, timed } from '../bench.ts';
 import { runFloor } from './compile-floor.ts';
 import { headerLine, readingLine } from './generated-snapshots.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RETENTION, releaseNames } from '../../../compiler/stages/publish/release-folders.ts';
+import { RETENTION, releaseNames } from '../../../compiler/release/release-folders.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
 import { judgeAll } from './five-years.ts';
 import { SHORT, YEAR } from './plan.ts';

@@ -1,13 +1,13 @@
-import { isoTime } from '../../../compiler/contract/iso-time.ts';
-import { firstHistory, type KeyHistory } from '../../../compiler/contract/key-history.ts';
-import { changeKeys, keepKeys, readKeys } from '../../../compiler/keys/key-store.ts';
+import { isoTime } from '../../../compiler/format/iso-time.ts';
+import { firstHistory, type KeyHistory } from '../../../compiler/format/key-history.ts';
+import { changeKeys, keepKeys, readKeys } from '../../../compiler/publish/keys/key-store.ts';
 import {
   adoptedList,
   draftRoot,
   type RootChange,
   signDraft,
-} from '../../../compiler/keys/root-draft.ts';
-import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+} from '../../../compiler/publish/keys/root-draft.ts';
+import { issuerDid, signingKey } from '../../../compiler/system/sealer.ts';
 
 /** In which month each event falls; the first month is 1. */
 export interface Plan {

@@ -1,11 +1,11 @@
 import { cpSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
-import { RELEASES_FOLDER } from '../../../compiler/contract/release.ts';
-import { releaseNames } from '../../../compiler/stages/publish/release-folders.ts';
+import { DAY_MS } from '../../../compiler/format/iso-time.ts';
+import { RELEASES_FOLDER } from '../../../compiler/format/release.ts';
+import { askWitnesses } from '../../../compiler/publish/witness/ask-witnesses.ts';
+import { releaseNames } from '../../../compiler/release/release-folders.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
-import { askWitnesses } from '../../../compiler/witness/ask-witnesses.ts';
-import { answer } from '../../../gatekeeper/answers/answers.ts';
+import { answer } from '../../../gatekeeper/heart/answers/answers.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import {

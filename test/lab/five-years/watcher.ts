@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { logOrigin } from '../../../compiler/contract/checkpoint.ts';
-import { parseDidKey } from '../../../compiler/contract/did-key.ts';
-import { HOUR_MS, isoTime } from '../../../compiler/contract/iso-time.ts';
-import type { LogPolicy } from '../../../compiler/contract/log-policy.ts';
-import { NOTE_KEY } from '../../../compiler/contract/verifier-key.ts';
-import { checkEvidence, parseEvidence } from '../../../compiler/monitor/evidence.ts';
-import { Monitor } from '../../../compiler/monitor/monitor.ts';
-import type { MonitorStatus } from '../../../compiler/monitor/monitor-state.ts';
+import { logOrigin } from '../../../compiler/format/checkpoint.ts';
+import { parseDidKey } from '../../../compiler/format/did-key.ts';
+import { HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
+import type { LogPolicy } from '../../../compiler/format/log-policy.ts';
+import { NOTE_KEY } from '../../../compiler/format/verifier-key.ts';
+import { checkEvidence, parseEvidence } from '../../../compiler/verify/monitor/evidence.ts';
+import { Monitor } from '../../../compiler/verify/monitor/monitor.ts';
+import type { MonitorStatus } from '../../../compiler/verify/monitor/monitor-state.ts';
 import { readPolicy } from '../../../compiler/verify/policy-check.ts';
-import { respond } from '../../../gatekeeper/answers/respond.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { VirtualClock } from '../../fetch/virtual-clock.ts';
+import { respond } from '../../../gatekeeper/heart/answers/respond.ts';
+import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/wire/cost.ts';
+import { headerFacts } from '../../../gatekeeper/wire/header-facts.ts';
 import { compiledService } from '../../gatekeeper/tiny-service.ts';
+import { StubWitness } from '../../publish/witness/stub-witness.ts';
 import { makeFolder } from '../../snapshot-folder.ts';
-import { StubWitness } from '../../witness/stub-witness.ts';
+import { VirtualClock } from '../../sources/fetch/virtual-clock.ts';
 
 /** What is not proven has to be there twice in a row. */
 const LOOKS = 2;

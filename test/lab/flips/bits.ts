@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { type Citation, citedTarget } from '../../../compiler/contract/citation.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
+import { type Citation, citedTarget } from '../../../compiler/format/citation.ts';
 import {
   FILES_NAME,
   type FileEntry,
@@ -11,10 +10,11 @@ import {
   RELEASE_NAME,
   type Release,
   releaseSchema,
-} from '../../../compiler/contract/release.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
+} from '../../../compiler/format/release.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../../../compiler/format/strict-json.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
+import { type Disk, nodeDisk } from '../../../compiler/system/disk.ts';
 import { bulkSignatureCheck } from '../../../compiler/verify/bulk-signature.ts';
-import { type Disk, nodeDisk } from '../../../compiler/verify/disk.ts';
 import { FileList } from '../../../compiler/verify/file-list.ts';
 import { KnownHashes } from '../../../compiler/verify/known-hashes.ts';
 import { Faults } from '../../../compiler/verify/release-fault.ts';
@@ -23,8 +23,8 @@ import { placeOf } from '../../../compiler/verify/release-place.ts';
 import { checkChunk } from '../../../compiler/verify/share-check.ts';
 import { type BodyTrust, verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyLog } from '../../../compiler/verify/verify-log.ts';
-import { answer } from '../../../gatekeeper/answers/answers.ts';
-import { readBody } from '../../../gatekeeper/release/read-body.ts';
+import { answer } from '../../../gatekeeper/heart/answers/answers.ts';
+import { readBody } from '../../../gatekeeper/heart/release/read-body.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import { campaign } from '../campaign.ts';

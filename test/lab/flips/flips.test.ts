@@ -1,8 +1,8 @@
 import { cpSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { storedPath } from '../../../compiler/contract/path.ts';
-import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
+import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import {
   compileFolder,
   makeFolder,

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CompileOptions, compile } from '../../../compiler/compile.ts';
+import { type CompileOptions, compile } from '../../../compiler/cli/compile.ts';
 import { makeSample, SAMPLE_HOUR } from '../../sample-folder.ts';
 import { campaign } from '../campaign.ts';
 import { runFlips } from './run-flips.ts';

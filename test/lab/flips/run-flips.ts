@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { storedPath } from '../../../compiler/contract/path.ts';
 import {
   FILES_NAME,
   type FileEntry,
   parseFiles,
   RELEASE_NAME,
-} from '../../../compiler/contract/release.ts';
-import { LOG_FOLDER } from '../../../compiler/contract/tiles.ts';
-import { type Disk, nodeDisk } from '../../../compiler/verify/disk.ts';
+} from '../../../compiler/format/release.ts';
+import { LOG_FOLDER } from '../../../compiler/format/tiles.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
+import { type Disk, nodeDisk } from '../../../compiler/system/disk.ts';
 import { FAULTS_MAX } from '../../../compiler/verify/release-fault.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 

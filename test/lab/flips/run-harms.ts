@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
-import { FILES_NAME, parseFiles, RELEASE_NAME } from '../../../compiler/contract/release.ts';
+import { defined } from '../../../compiler/format/defined.ts';
+import { FILES_NAME, parseFiles, RELEASE_NAME } from '../../../compiler/format/release.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 
 interface HarmOptions {

@@ -1,5 +1,5 @@
-import { REQUEST_TIME_FIELDS } from '../../../compiler/contract/citation.ts';
-import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
+import { REQUEST_TIME_FIELDS } from '../../../compiler/format/citation.ts';
+import { type JsonValue, parseJson } from '../../../compiler/format/strict-json.ts';
 import { reseal } from '../../verify/reseal.ts';
 import { wrongWords } from '../../verify/wrong-words.ts';
 import {

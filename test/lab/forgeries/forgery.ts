@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
+import type { JsonValue } from '../../../compiler/format/strict-json.ts';
+import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
 
 export type Open = Record<string, JsonValue>;
 

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
 import { ClientError } from '../../../compiler/client/client-error.ts';
 import { judgePurchase } from '../../../compiler/client/judge-purchase.ts';
 import { verify } from '../../../compiler/client/verify.ts';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { isoTime } from '../../../compiler/contract/iso-time.ts';
-import { SERIES_CSV_HEADER } from '../../../compiler/contract/series.ts';
-import { bodyOfText } from '../../../compiler/contract/series-csv.ts';
+import { isoTime } from '../../../compiler/format/iso-time.ts';
+import { SERIES_CSV_HEADER } from '../../../compiler/products/shapes/series.ts';
+import { bodyOfText } from '../../../compiler/products/shapes/series-csv.ts';
 import type { BodyReport } from '../../../compiler/verify/body-check.ts';
 import { isFormat2 } from '../../../compiler/verify/format-2.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';

@@ -1,11 +1,11 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalJson } from '../../../compiler/contract/canonical.ts';
-import { answeredAt } from '../../../compiler/contract/request-time.ts';
-import { withoutEchoes } from '../../../compiler/contract/settlement-echoes.ts';
-import { type JsonValue, parseJson } from '../../../compiler/contract/strict-json.ts';
-import { answer } from '../../../gatekeeper/answers/answers.ts';
-import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { canonicalJson } from '../../../compiler/format/canonical.ts';
+import { withoutEchoes } from '../../../compiler/format/settlement-echoes.ts';
+import { type JsonValue, parseJson } from '../../../compiler/format/strict-json.ts';
+import { answeredAt } from '../../../compiler/products/shapes/request-time.ts';
+import { answer } from '../../../gatekeeper/heart/answers/answers.ts';
+import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { FILINGS, filingRow, filingSet, listingRow } from '../../filing-rows.ts';
 import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../gate.ts';

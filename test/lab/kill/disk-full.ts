@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { compile } from '../../../compiler/compile.ts';
-import { currentName } from '../../../compiler/stages/publish/release-folders.ts';
+import { compile } from '../../../compiler/cli/compile.ts';
+import { currentName } from '../../../compiler/release/release-folders.ts';
 import { APART, campaign } from '../campaign.ts';
 import { expectVerified, optionsOf, writeBatch } from './kill-work.ts';
 

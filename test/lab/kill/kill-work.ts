@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLogMemory } from '../../../compiler/anchor/log-memory.ts';
-import { type CompileOptions, compile } from '../../../compiler/compile.ts';
-import { HOUR_MS } from '../../../compiler/contract/iso-time.ts';
+import { type CompileOptions, compile } from '../../../compiler/cli/compile.ts';
+import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
+import { openLogMemory } from '../../../compiler/publish/anchor/log-memory.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { FORMAT_2_TERMS } from '../../format-2-folder.ts';
 import { SEED } from '../../snapshot-folder.ts';

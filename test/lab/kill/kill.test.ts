@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { compile } from '../../../compiler/compile.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
-import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
+import { compile } from '../../../compiler/cli/compile.ts';
+import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { built } from '../../built.ts';
 import {
   makeFolder,

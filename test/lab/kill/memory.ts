@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { compile } from '../../../compiler/compile.ts';
-import { HOUR_MS } from '../../../compiler/contract/iso-time.ts';
+import { compile } from '../../../compiler/cli/compile.ts';
+import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
 import { APART, campaign } from '../campaign.ts';
 
 const RSS_MB_MAX = 256;

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { compile } from '../../../compiler/compile.ts';
-import { currentName, readRelease } from '../../../compiler/stages/publish/release-folders.ts';
+import { compile } from '../../../compiler/cli/compile.ts';
+import { currentName, readRelease } from '../../../compiler/release/release-folders.ts';
 import { format2Folder } from '../../format-2-folder.ts';
-import { readLog, seenLog } from '../../stages/anchor/watch-log.ts';
+import { readLog, seenLog } from '../../publish/log/watch-log.ts';
 import { APART, campaign } from '../campaign.ts';
 import { expectVerified, FIRST_FORMAT, MEMORY, optionsOf, writeBatch } from './kill-work.ts';
 

@@ -6,14 +6,14 @@ import {
   FILES_NAME,
   parseFiles,
   RELEASES_FOLDER,
-} from '../../../compiler/contract/release.ts';
-import { currentName, readRelease } from '../../../compiler/stages/publish/release-folders.ts';
-import { readStored } from '../../../compiler/stages/publish/release-list.ts';
-import { nodeDisk } from '../../../compiler/verify/disk.ts';
+} from '../../../compiler/format/release.ts';
+import { currentName, readRelease } from '../../../compiler/release/release-folders.ts';
+import { readStored } from '../../../compiler/release/release-list.ts';
+import { nodeDisk } from '../../../compiler/system/disk.ts';
 import { Faults } from '../../../compiler/verify/release-fault.ts';
 import { readHead } from '../../../compiler/verify/release-head.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
-import { readLog, type SeenLog, seenLog } from '../../stages/anchor/watch-log.ts';
+import { readLog, type SeenLog, seenLog } from '../../publish/log/watch-log.ts';
 
 const TRUST = 'any' as const;
 /** Of so many reads one is a whole verification. */

@@ -1,9 +1,9 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compile } from '../../../compiler/compile.ts';
+import { compile } from '../../../compiler/cli/compile.ts';
+import { readLog, seenLog } from '../../publish/log/watch-log.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
-import { readLog, seenLog } from '../../stages/anchor/watch-log.ts';
 import { optionsOf, writeBatch } from './kill-work.ts';
 
 afterAll(removeFolders);

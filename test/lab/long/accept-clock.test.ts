@@ -1,17 +1,17 @@
 import { cpSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rollBack } from '../../../compiler/commands/releases-command.ts';
-import { rotateKey } from '../../../compiler/keys/key-command.ts';
-import { currentName, releaseNames } from '../../../compiler/stages/publish/release-folders.ts';
-import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import { rollBack } from '../../../compiler/cli/releases-command.ts';
+import { rotateKey } from '../../../compiler/publish/keys/key-command.ts';
+import { currentName, releaseNames } from '../../../compiler/release/release-folders.ts';
+import { issuerDid, signingKey } from '../../../compiler/system/sealer.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
-import type { Log } from '../../../gatekeeper/log/line-log.ts';
-import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../../../gatekeeper/release/open-release.ts';
-import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
-import { ServiceState } from '../../../gatekeeper/state/service-state.ts';
+import { folderSource } from '../../../gatekeeper/heart/release/folder-source.ts';
+import { openRelease } from '../../../gatekeeper/heart/release/open-release.ts';
+import { watchRelease } from '../../../gatekeeper/heart/release/watch-release.ts';
+import type { Log } from '../../../gatekeeper/wire/log/line-log.ts';
+import { ServiceState } from '../../../gatekeeper/wire/service-state.ts';
 import {
   AS_OF,
   compileFolder,

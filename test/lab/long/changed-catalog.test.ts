@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { rollBack } from '../../../compiler/cli/releases-command.ts';
 import type { PendingPayment } from '../../../compiler/client/client-error.ts';
 import { signalpressClient } from '../../../compiler/client/signalpress-client.ts';
 import { verify } from '../../../compiler/client/verify.ts';
-import { rollBack } from '../../../compiler/commands/releases-command.ts';
-import type { CheckBody } from '../../../compiler/contract/free-body-schemas.ts';
+import type { CheckBody } from '../../../compiler/products/shapes/free-body-schemas.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';

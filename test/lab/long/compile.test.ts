@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { compile } from '../../../compiler/compile.ts';
-import { canonicalJson } from '../../../compiler/contract/canonical.ts';
-import { decodeSegment } from '../../../compiler/contract/path.ts';
-import { parseFiles, releaseSchema } from '../../../compiler/contract/release.ts';
-import { rotateKey } from '../../../compiler/keys/key-command.ts';
-import { CompileError } from '../../../compiler/stages/intake/compile-error.ts';
-import { SIGNAL_BYTES_IN_MEMORY } from '../../../compiler/stages/intake/partition.ts';
+import { compile } from '../../../compiler/cli/compile.ts';
+import { canonicalJson } from '../../../compiler/format/canonical.ts';
+import { parseFiles, releaseSchema } from '../../../compiler/format/release.ts';
+import { decodeSegment } from '../../../compiler/products/shapes/path.ts';
+import { rotateKey } from '../../../compiler/publish/keys/key-command.ts';
+import { SIGNAL_BYTES_IN_MEMORY } from '../../../compiler/readings/partition.ts';
+import { CompileError } from '../../../compiler/system/compile-error.ts';
 import {
   isSignedBy,
   isVerified,
@@ -243,7 +243,7 @@ function compileInChild({ snapshots, data, workers, env = {} }: Child): number {
   const script = join(makeFolder(), 'child.mjs');
   writeFileSync(
     script,
-    `import { compile } from ${JSON.stringify(pathToFileURL(built('compiler/compile.js')).href)};
+    `import { compile } from ${JSON.stringify(pathToFileURL(built('compiler/cli/compile.js')).href)};
     const seed = new Uint8Array(32).fill(${SEED[0]});
     await compile({ ...${JSON.stringify(options)}, baseUrl: 'https://example.org', seed });
     console.log(process.resourceUsage().maxRSS / 1024);`,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { filePath } from '../../../compiler/contract/path.ts';
-import { atomicAmount } from '../../../compiler/contract/price.ts';
-import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
-import { toolsOf } from '../../../compiler/contract/tools.ts';
-import type { Endpoint } from '../../../compiler/products/product.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/money/payment.ts';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
+import { canonicalRequest, route } from '../../../compiler/catalog/route.ts';
+import { toolsOf } from '../../../compiler/catalog/tools.ts';
+import { filePath } from '../../../compiler/products/shapes/path.ts';
+import { atomicAmount } from '../../../compiler/products/shapes/price.ts';
+import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { builtinOperation } from '../../builtin-rows.ts';
 import { OPERATIONS, WITHOUT_DATA } from '../../conformance-table.ts';

@@ -6,10 +6,10 @@ import {
   HASH_COUNT_PATH,
   HASH_INDEX_FOLDER,
   parseHashLine,
-} from '../../../compiler/contract/hash-index.ts';
-import { storedPath } from '../../../compiler/contract/path.ts';
-import { FILES_NAME, parseFiles } from '../../../compiler/contract/release.ts';
-import { SERIES_TAIL } from '../../../compiler/contract/series.ts';
+} from '../../../compiler/format/hash-index.ts';
+import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
+import { storedPath } from '../../../compiler/products/shapes/path.ts';
+import { SERIES_TAIL } from '../../../compiler/products/shapes/series.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import {
   compileFolder,

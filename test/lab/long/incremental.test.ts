@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileOptions } from '../../../compiler/compile.ts';
-import { SERIES_TAIL } from '../../../compiler/contract/series.ts';
-import { rotateKey } from '../../../compiler/keys/key-command.ts';
+import type { CompileOptions } from '../../../compiler/cli/compile.ts';
+import { SERIES_TAIL } from '../../../compiler/products/shapes/series.ts';
+import { rotateKey } from '../../../compiler/publish/keys/key-command.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { FILINGS, filingRow, listingRow } from '../../filing-rows.ts';
 import { smallSet } from '../../small-set.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canonicalRequest, route } from '../../../compiler/catalog/route.ts';
 import type { PayingFetch } from '../../../compiler/client/payment-trip.ts';
 import { signalpressClient } from '../../../compiler/client/signalpress-client.ts';
-import { withoutProof } from '../../../compiler/contract/citation.ts';
-import { canonicalRequest, route } from '../../../compiler/contract/route.ts';
-import { parseJson } from '../../../compiler/contract/strict-json.ts';
-import { loadCatalog } from '../../../compiler/stages/intake/load-catalog.ts';
+import { withoutProof } from '../../../compiler/format/citation.ts';
+import { parseJson } from '../../../compiler/format/strict-json.ts';
+import { loadCatalog } from '../../../compiler/readings/load-catalog.ts';
 import { checkDescription } from '../../../compiler/verify/description-checks.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { summaryText } from '../../../compiler/commands/progress.ts';
-import { RELEASE_NAME } from '../../../compiler/contract/release.ts';
+import { summaryText } from '../../../compiler/cli/progress.ts';
+import { RELEASE_NAME } from '../../../compiler/format/release.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import {

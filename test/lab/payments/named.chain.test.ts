@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatKeyHistory, KEYS_PATH } from '../../../compiler/contract/key-history.ts';
-import { parseSignedReceipt } from '../../../compiler/contract/receipt.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { formatKeyHistory, KEYS_PATH } from '../../../compiler/format/key-history.ts';
+import { parseSignedReceipt } from '../../../compiler/products/shapes/receipt.ts';
+import { NETWORKS } from '../../../gatekeeper/settle/networks.ts';
 import { type Answer, buyer, send } from '../../chain/buyer.ts';
 import { accountOf, type Chain, startChain } from '../../chain/chain.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/settle/networks.ts';
 import { type Chain, startChain } from '../../chain/chain.ts';
 import { PAYEE, type Row } from '../../chain/stall.ts';
 import { payer, type SignedPayment } from '../../gatekeeper/payer.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { filePath } from '../../../compiler/contract/path.ts';
+import { defined } from '../../../compiler/format/defined.ts';
 import { endpointAt } from '../../../compiler/products/products.ts';
-import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { filePath } from '../../../compiler/products/shapes/path.ts';
+import { NETWORKS } from '../../../gatekeeper/settle/networks.ts';
 import { buyer, type Purchase } from '../../chain/buyer.ts';
 import { accountOf, type Chain, startChain } from '../../chain/chain.ts';
 import {

@@ -1,7 +1,7 @@
 import { decodeFunctionData, type Hex, parseAbi } from 'viem';
 import { getBlock } from 'viem/actions';
-import type { Network } from '../../../gatekeeper/money/networks.ts';
-import { priceOf, type Requirements } from '../../../gatekeeper/money/payment.ts';
+import type { Network } from '../../../gatekeeper/settle/networks.ts';
+import { priceOf, type Requirements } from '../../../gatekeeper/settle/payment.ts';
 import { termsOf } from '../../chain/buyer.ts';
 import type { Chain } from '../../chain/chain.ts';
 import type { Row } from '../../chain/stall.ts';

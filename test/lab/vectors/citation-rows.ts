@@ -1,6 +1,6 @@
-import { keyIdOf, verifyUrl } from '../../../compiler/contract/citation.ts';
-import { decodeBase64Url, didKey, encodeBase58, encodeBase64Url } from '../../../compiler/contract/did-key.ts';
-import { jcs } from '../../../compiler/stages/seal/jcs.ts';
+import { keyIdOf, verifyUrl } from '../../../compiler/format/citation.ts';
+import { decodeBase64Url, didKey, encodeBase58, encodeBase64Url } from '../../../compiler/format/did-key.ts';
+import { jcs } from '../../../compiler/system/jcs.ts';
 import { createHash, sign } from 'node:crypto';
 import { type Vector, keyOf } from './core-rows.ts';
 

@@ -1,9 +1,9 @@
-import { COLLECTIONS, type RosterKind, isRosterKind, rosterCore } from '../../../compiler/contract/collections.ts';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { didKey } from '../../../compiler/contract/did-key.ts';
-import { type HashedRecord, hashCore } from '../../../compiler/contract/record-hash.ts';
-import { CHAIN_ORIGIN, type ChainState, type SeriesRow } from '../../../compiler/contract/series.ts';
-import { jcs } from '../../../compiler/stages/seal/jcs.ts';
+import { COLLECTIONS, type RosterKind, isRosterKind, rosterCore } from '../../../compiler/products/collections.ts';
+import { defined } from '../../../compiler/format/defined.ts';
+import { didKey } from '../../../compiler/format/did-key.ts';
+import { type HashedRecord, hashCore } from '../../../compiler/format/record-hash.ts';
+import { CHAIN_ORIGIN, type ChainState, type SeriesRow } from '../../../compiler/products/shapes/series.ts';
+import { jcs } from '../../../compiler/system/jcs.ts';
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 
 /** One row: what `want` holds is said by the file's own test, `error` is why the input is refused. */

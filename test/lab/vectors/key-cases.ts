@@ -1,8 +1,8 @@
 import { type Key, keyOf } from '../../verify/other-form.ts';
 import type { Random } from '../forgeries/forgery.ts';
-import { defined } from '../../../compiler/contract/defined.ts';
-import { historyOf, type KeyHistory } from '../../../compiler/contract/key-history.ts';
-import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
+import { defined } from '../../../compiler/format/defined.ts';
+import { historyOf, type KeyHistory } from '../../../compiler/format/key-history.ts';
+import type { JsonObject } from '../../../compiler/format/strict-json.ts';
 import { reseal } from '../../verify/reseal.ts';
 import { editedValues } from '../forgeries/body-forgeries.ts';
 import type { Delivery, Open } from '../forgeries/forgery.ts';

@@ -1,5 +1,5 @@
 import { type Key, keyOf } from '../../verify/other-form.ts';
-import { DAY_MS, isoTime } from '../../../compiler/contract/iso-time.ts';
+import { DAY_MS, isoTime } from '../../../compiler/format/iso-time.ts';
 import {
   historyOf,
   type KeyHistory,
@@ -9,9 +9,9 @@ import {
   statementBytes,
   withReceiptKeys,
   withRoots,
-} from '../../../compiler/contract/key-history.ts';
-import { type RootStatement, rootBytes } from '../../../compiler/contract/root-statement.ts';
-import { signBytes } from '../../../compiler/stages/seal/sealer.ts';
+} from '../../../compiler/format/key-history.ts';
+import { type RootStatement, rootBytes } from '../../../compiler/format/root-statement.ts';
+import { signBytes } from '../../../compiler/system/sealer.ts';
 
 
 export const [FIRST, SECOND, THIEF, RECEIPTS] = [keyOf(1), keyOf(2), keyOf(99), keyOf(50)];

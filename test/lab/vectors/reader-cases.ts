@@ -1,21 +1,21 @@
 import { inOtherForm, type Key } from '../../verify/other-form.ts';
-import { BUILTIN } from '../../../compiler/contract/catalog/builtin.ts';
-import { NOTE_CHARS_MAX } from '../../../compiler/contract/checkpoint.ts';
-import { defined } from '../../../compiler/contract/defined.ts';
+import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
+import { NOTE_CHARS_MAX } from '../../../compiler/format/checkpoint.ts';
+import { defined } from '../../../compiler/format/defined.ts';
 import { questionOf } from '../../../compiler/verify/answer-fault.ts';
 import type { Delivery, Open } from '../forgeries/forgery.ts';
 import type { ReaderCase, ReaderDemands } from './body-vector.ts';
-import { atomicAmount, usdAmount } from '../../../compiler/contract/price.ts';
+import { atomicAmount, usdAmount } from '../../../compiler/products/shapes/price.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { encodeBase64Url } from '../../../compiler/contract/did-key.ts';
-import { type KeyHistory, historyOf } from '../../../compiler/contract/key-history.ts';
-import { jwsInput, type ReceiptPayload } from '../../../compiler/contract/receipt.ts';
-import { signBytes } from '../../../compiler/stages/seal/sealer.ts';
+import { encodeBase64Url } from '../../../compiler/format/did-key.ts';
+import { type KeyHistory, historyOf } from '../../../compiler/format/key-history.ts';
+import { jwsInput, type ReceiptPayload } from '../../../compiler/products/shapes/receipt.ts';
+import { signBytes } from '../../../compiler/system/sealer.ts';
 import { FIRST, RECEIPTS, SECOND, statementsAround, THIEF } from './key-lists.ts';
-import { canonicalJson } from '../../../compiler/contract/canonical.ts';
-import { type Citation, citationStatement, citedBase, keyIdOf, verifyUrl } from '../../../compiler/contract/citation.ts';
-import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
+import { canonicalJson } from '../../../compiler/format/canonical.ts';
+import { type Citation, citationStatement, citedBase, keyIdOf, verifyUrl } from '../../../compiler/format/citation.ts';
+import type { JsonObject } from '../../../compiler/format/strict-json.ts';
 import { canonicalHash } from '../../../compiler/verify/body-check.ts';
 
 /** Longer bodies show nothing that shorter ones of the kind do not. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseJson } from '../../../compiler/contract/strict-json.ts';
+import { parseJson } from '../../../compiler/format/strict-json.ts';
 import type { BodyVectors } from './body-vector.ts';
 import { readerVectors } from './reader-vectors.ts';
 import { seeded } from '../campaign.ts';

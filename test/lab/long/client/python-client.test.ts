@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SERIES_DAYS_DEFAULT } from '../../../../compiler/products/series.ts';
-import { NETWORKS, type Network } from '../../../../gatekeeper/money/networks.ts';
+import { NETWORKS, type Network } from '../../../../gatekeeper/settle/networks.ts';
 import {
   canSign,
   OTHER_DID,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Evidence, recordSchema } from '../../../../compiler/contract/record.ts';
-import { deliveredText } from '../../../../compiler/contract/request-time.ts';
-import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
+import type { JsonValue } from '../../../../compiler/format/strict-json.ts';
+import { type Evidence, recordSchema } from '../../../../compiler/products/shapes/record.ts';
+import { deliveredText } from '../../../../compiler/products/shapes/request-time.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import {

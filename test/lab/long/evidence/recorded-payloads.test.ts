@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { replay } from '../../../../compiler/evidence/replay.ts';
-import { evidenceChecks } from '../../../../compiler/evidence/verify-evidence.ts';
-import { Archive, type Archived, keepPayload } from '../../../../compiler/fetch/archive.ts';
-import { ArchiveImport } from '../../../../compiler/fetch/archive-import.ts';
-import { importDisk } from '../../../../compiler/import/import-command.ts';
-import { ImportError } from '../../../../compiler/import/payload.ts';
-import { SOURCES } from '../../../../compiler/import/sources.ts';
-import { RECORDED } from '../../../import/recorded.ts';
+import { replay } from '../../../../compiler/publish/evidence/replay.ts';
+import { evidenceChecks } from '../../../../compiler/publish/evidence/verify-evidence.ts';
+import { Archive, type Archived, keepPayload } from '../../../../compiler/sources/fetch/archive.ts';
+import { ArchiveImport } from '../../../../compiler/sources/fetch/archive-import.ts';
+import { importDisk } from '../../../../compiler/sources/import-command.ts';
+import { ImportError } from '../../../../compiler/sources/kit/payload.ts';
+import { SOURCES } from '../../../../compiler/sources/sources.ts';
 import { compileFolder, filesBelow, makeFolder } from '../../../snapshot-folder.ts';
+import { RECORDED } from '../../../sources/kit/recorded.ts';
 
 /** Archives every recorded answer for each source that reads it, fetched at the end of the day in its name. */
 async function archiveAll(archive: Archive): Promise<void> {

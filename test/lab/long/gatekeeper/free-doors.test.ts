@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseVerifyEntry } from '../../../../compiler/contract/release.ts';
-import { STATIC_FILES } from '../../../../compiler/contract/static-files.ts';
+import { STATIC_FILES } from '../../../../compiler/catalog/static-files.ts';
+import { parseVerifyEntry } from '../../../../compiler/format/release.ts';
 import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
 import { OPERATIONS } from '../../../conformance-table.ts';
 import { sampleGate } from '../../../gate.ts';

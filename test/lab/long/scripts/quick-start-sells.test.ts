@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../../gatekeeper/money/payment.ts';
+import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
 import { OPERATIONS, type Operation, WITHOUT_DATA } from '../../../conformance-table.ts';
 import { startGate } from '../../../gate.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../../compiler/catalog/builtin.ts';
 import { verify } from '../../../../compiler/client/verify.ts';
-import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
-import { type JsonValue, parseJson } from '../../../../compiler/contract/strict-json.ts';
+import { type JsonValue, parseJson } from '../../../../compiler/format/strict-json.ts';
 import { knownQuestion } from '../../../../compiler/verify/answer-fault.ts';
 import type { BodyVerdict } from '../../../../compiler/verify/body-check.ts';
 import { type Demands, withDemands } from '../../../../compiler/verify/demand-checks.ts';

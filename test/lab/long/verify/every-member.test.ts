@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILTIN } from '../../../../compiler/catalog/builtin.ts';
 import type { PendingPayment } from '../../../../compiler/client/client-error.ts';
 import { judgePurchase } from '../../../../compiler/client/judge-purchase.ts';
-import { BUILTIN } from '../../../../compiler/contract/catalog/builtin.ts';
-import { isoTime } from '../../../../compiler/contract/iso-time.ts';
-import { type JsonValue, parseJson } from '../../../../compiler/contract/strict-json.ts';
+import { isoTime } from '../../../../compiler/format/iso-time.ts';
+import { type JsonValue, parseJson } from '../../../../compiler/format/strict-json.ts';
 import { runVerify } from '../../../../compiler/verify/verify-command.ts';
 import { check } from '../../../../gatekeeper/rooms/check.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop } from '../../../gate.ts';

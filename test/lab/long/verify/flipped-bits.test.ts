@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  decodeUtf8,
-  type JsonValue,
-  parseJson,
-} from '../../../../compiler/contract/strict-json.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../../../../compiler/format/strict-json.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { type Shop, smallShop } from '../../../shop.ts';
 import { flipBit } from '../../../verify/overlay-disk.ts';

@@ -1,17 +1,17 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rollBack } from '../../../../compiler/cli/releases-command.ts';
 import { signalpressClient } from '../../../../compiler/client/signalpress-client.ts';
 import { verify } from '../../../../compiler/client/verify.ts';
-import { rollBack } from '../../../../compiler/commands/releases-command.ts';
-import { verifierKey } from '../../../../compiler/contract/checkpoint.ts';
-import { keyIdOf } from '../../../../compiler/contract/citation.ts';
-import { parseDidKey } from '../../../../compiler/contract/did-key.ts';
-import { firstHistory, formatKeyHistory } from '../../../../compiler/contract/key-history.ts';
-import { hashCore } from '../../../../compiler/contract/record-hash.ts';
-import { deliveredText } from '../../../../compiler/contract/request-time.ts';
-import type { JsonObject } from '../../../../compiler/contract/strict-json.ts';
-import { revokeKey, rotateKey } from '../../../../compiler/keys/key-command.ts';
+import { verifierKey } from '../../../../compiler/format/checkpoint.ts';
+import { keyIdOf } from '../../../../compiler/format/citation.ts';
+import { parseDidKey } from '../../../../compiler/format/did-key.ts';
+import { firstHistory, formatKeyHistory } from '../../../../compiler/format/key-history.ts';
+import { hashCore } from '../../../../compiler/format/record-hash.ts';
+import type { JsonObject } from '../../../../compiler/format/strict-json.ts';
+import { deliveredText } from '../../../../compiler/products/shapes/request-time.ts';
+import { revokeKey, rotateKey } from '../../../../compiler/publish/keys/key-command.ts';
 import { canonicalHash } from '../../../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import {

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { storedPath } from '../../../../compiler/contract/path.ts';
-import { type FileEntry, formatFiles } from '../../../../compiler/contract/release.ts';
-import { nodeDisk } from '../../../../compiler/verify/disk.ts';
+import { type FileEntry, formatFiles } from '../../../../compiler/format/release.ts';
+import { storedPath } from '../../../../compiler/products/shapes/path.ts';
+import { nodeDisk } from '../../../../compiler/system/disk.ts';
 import { givenCatalog, givenKeys } from '../../../../compiler/verify/given-keys.ts';
 import { runVerify } from '../../../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../../../compiler/verify/verify-log.ts';

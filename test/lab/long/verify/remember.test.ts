@@ -9,15 +9,11 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { seenKey } from '../../../../compiler/contract/key-history.ts';
-import { storedPath } from '../../../../compiler/contract/path.ts';
-import {
-  CONTRACT_VERSION,
-  parseFiles,
-  RELEASE_NAME,
-} from '../../../../compiler/contract/release.ts';
-import { issuerDid, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
-import { type Disk, nodeDisk } from '../../../../compiler/verify/disk.ts';
+import { seenKey } from '../../../../compiler/format/key-history.ts';
+import { CONTRACT_VERSION, parseFiles, RELEASE_NAME } from '../../../../compiler/format/release.ts';
+import { storedPath } from '../../../../compiler/products/shapes/path.ts';
+import { type Disk, nodeDisk } from '../../../../compiler/system/disk.ts';
+import { issuerDid, signingKey } from '../../../../compiler/system/sealer.ts';
 import { runVerify } from '../../../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import {

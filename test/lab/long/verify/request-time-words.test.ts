@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deliveredText } from '../../../../compiler/contract/request-time.ts';
-import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
+import type { JsonValue } from '../../../../compiler/format/strict-json.ts';
+import { deliveredText } from '../../../../compiler/products/shapes/request-time.ts';
 import { bulkSignatureCheck } from '../../../../compiler/verify/bulk-signature.ts';
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { watch } from '../../../../gatekeeper/rooms/subscription.ts';

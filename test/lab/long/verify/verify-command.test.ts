@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deliveredText } from '../../../../compiler/contract/request-time.ts';
+import { deliveredText } from '../../../../compiler/products/shapes/request-time.ts';
 import { runVerify } from '../../../../compiler/verify/verify-command.ts';
 import { built } from '../../../built.ts';
 import { type Shop, smallShop } from '../../../shop.ts';

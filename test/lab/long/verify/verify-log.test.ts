@@ -13,23 +13,23 @@ import {
 import { dirname, join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNote } from '../../../../compiler/contract/checkpoint.ts';
-import { keyIdOf } from '../../../../compiler/contract/citation.ts';
-import { leafHash } from '../../../../compiler/contract/merkle.ts';
-import { formatProof, type Timestamp } from '../../../../compiler/contract/ots-proof.ts';
+import { openNote } from '../../../../compiler/format/checkpoint.ts';
+import { keyIdOf } from '../../../../compiler/format/citation.ts';
+import { leafHash } from '../../../../compiler/format/merkle.ts';
+import { formatProof, type Timestamp } from '../../../../compiler/format/ots-proof.ts';
 import {
   parseReleaseEntry,
   type ReleaseEntry,
   releaseEntryBytes,
-} from '../../../../compiler/contract/release-entry.ts';
+} from '../../../../compiler/format/release-entry.ts';
 import {
   bundleEntries,
   encodeBundle,
   type Tile,
   tilePath,
-} from '../../../../compiler/contract/tiles.ts';
-import { signCheckpoint } from '../../../../compiler/stages/anchor/checkpoint-note.ts';
-import { makeSealer, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
+} from '../../../../compiler/format/tiles.ts';
+import { signCheckpoint } from '../../../../compiler/publish/log/checkpoint-note.ts';
+import { makeSealer, signingKey } from '../../../../compiler/system/sealer.ts';
 import { RecomputedTree } from '../../../../compiler/verify/log-tiles-check.ts';
 import { runVerifyLog } from '../../../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../../../compiler/verify/verify-log.ts';

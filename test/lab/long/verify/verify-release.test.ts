@@ -14,18 +14,18 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { HASH_COUNT_PATH, parseHashLine } from '../../../../compiler/contract/hash-index.ts';
-import { storedPath, verifyShardPath } from '../../../../compiler/contract/path.ts';
+import { HASH_COUNT_PATH, parseHashLine } from '../../../../compiler/format/hash-index.ts';
 import {
   type FileEntry,
   formatFiles,
   formatVerifyEntry,
   parseFiles,
   type Release,
-} from '../../../../compiler/contract/release.ts';
-import { jcs } from '../../../../compiler/stages/seal/jcs.ts';
-import { makeSealer } from '../../../../compiler/stages/seal/sealer.ts';
-import { nodeDisk } from '../../../../compiler/verify/disk.ts';
+} from '../../../../compiler/format/release.ts';
+import { storedPath, verifyShardPath } from '../../../../compiler/products/shapes/path.ts';
+import { nodeDisk } from '../../../../compiler/system/disk.ts';
+import { jcs } from '../../../../compiler/system/jcs.ts';
+import { makeSealer } from '../../../../compiler/system/sealer.ts';
 import { openFileList } from '../../../../compiler/verify/file-list.ts';
 import { type ReleaseReport, verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import { namedAtOnce } from '../../../public-part.ts';

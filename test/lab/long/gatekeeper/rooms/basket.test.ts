@@ -2,23 +2,23 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { JsonValue } from '../../../../../compiler/format/strict-json.ts';
 import {
   BASKET_ANSWERS_BYTES_MAX,
   BASKET_BODY_BYTES_MAX,
   type BasketBody,
   basketOf,
   isSoldPart,
-} from '../../../../../compiler/contract/basket.ts';
-import type { JsonValue } from '../../../../../compiler/contract/strict-json.ts';
+} from '../../../../../compiler/products/shapes/basket.ts';
 import { verifyBody } from '../../../../../compiler/verify/verify-body.ts';
-import type { Service } from '../../../../../gatekeeper/answers/service.ts';
-import type { X402Header } from '../../../../../gatekeeper/http/header-facts.ts';
-import { jsonReply } from '../../../../../gatekeeper/http/reply.ts';
-import type { Facilitator, SettleOutcome } from '../../../../../gatekeeper/money/facilitator.ts';
-import { furtherTokens, NETWORKS } from '../../../../../gatekeeper/money/networks.ts';
-import type { RequirementsV1 } from '../../../../../gatekeeper/money/payment.ts';
+import type { Service } from '../../../../../gatekeeper/heart/answers/service.ts';
 import { basket } from '../../../../../gatekeeper/rooms/basket.ts';
+import type { Facilitator, SettleOutcome } from '../../../../../gatekeeper/settle/facilitator.ts';
+import { furtherTokens, NETWORKS } from '../../../../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../../../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../../../../gatekeeper/start.ts';
+import type { X402Header } from '../../../../../gatekeeper/wire/header-facts.ts';
+import { jsonReply } from '../../../../../gatekeeper/wire/reply.ts';
 import { sampleGate, servedShop } from '../../../../gate.ts';
 import { payer } from '../../../../gatekeeper/payer.ts';
 import {

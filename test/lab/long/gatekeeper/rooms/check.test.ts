@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson } from '../../../../../compiler/format/strict-json.ts';
 import {
   CHECKED_CITATIONS_MAX,
   checkSchema,
-} from '../../../../../compiler/contract/free-body-schemas.ts';
-import { SERIES_CSV_HEADER } from '../../../../../compiler/contract/series.ts';
-import { type JsonValue, parseJson } from '../../../../../compiler/contract/strict-json.ts';
+} from '../../../../../compiler/products/shapes/free-body-schemas.ts';
+import { SERIES_CSV_HEADER } from '../../../../../compiler/products/shapes/series.ts';
 import { runVerify } from '../../../../../compiler/verify/verify-command.ts';
-import { answer, storedFile } from '../../../../../gatekeeper/answers/answers.ts';
-import type { Service } from '../../../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../../../gatekeeper/http/cost.ts';
+import { answer, storedFile } from '../../../../../gatekeeper/heart/answers/answers.ts';
+import type { Service } from '../../../../../gatekeeper/heart/answers/service.ts';
 import {
   CHECK_COST_MAX,
   check,
@@ -17,6 +16,7 @@ import {
 } from '../../../../../gatekeeper/rooms/check.ts';
 import { proven } from '../../../../../gatekeeper/rooms/proven.ts';
 import { resolve } from '../../../../../gatekeeper/rooms/resolve.ts';
+import { FOR_EVERYBODY } from '../../../../../gatekeeper/wire/cost.ts';
 import { FILINGS, filingSet, listingRow } from '../../../../filing-rows.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
 import { type Body, KEY } from '../../../../shop.ts';

@@ -1,21 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type JsonValue, parseJson } from '../../../../../compiler/format/strict-json.ts';
 import {
   proposerBodySchema,
   resolveBodySchema,
-} from '../../../../../compiler/contract/resolve-bodies.ts';
-import { type JsonValue, parseJson } from '../../../../../compiler/contract/strict-json.ts';
-import { importDisk, runImport } from '../../../../../compiler/import/import-command.ts';
+} from '../../../../../compiler/products/shapes/resolve-bodies.ts';
+import { importDisk, runImport } from '../../../../../compiler/sources/import-command.ts';
 import { verifyBody } from '../../../../../compiler/verify/verify-body.ts';
-import type { Service } from '../../../../../gatekeeper/answers/service.ts';
-import { FILE_COST } from '../../../../../gatekeeper/http/cost.ts';
+import type { Service } from '../../../../../gatekeeper/heart/answers/service.ts';
 import { resolve } from '../../../../../gatekeeper/rooms/resolve.ts';
+import { FILE_COST } from '../../../../../gatekeeper/wire/cost.ts';
 import { CIK, FILINGS, filingRow } from '../../../../filing-rows.ts';
 import { FILING_NOW, filingData, filingService } from '../../../../gatekeeper/filing-service.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
-import { PAYLOADS } from '../../../../import/recorded.ts';
 import { compileFolder, makeFolder, removeFolders } from '../../../../snapshot-folder.ts';
+import { PAYLOADS } from '../../../../sources/kit/recorded.ts';
 
 let data: string;
 let service: Service;

@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { HOUR_MS, isoTime } from '../../../../../compiler/contract/iso-time.ts';
-import { grouped } from '../../../../../compiler/contract/lists.ts';
-import {
-  isObject,
-  type JsonValue,
-  parseJson,
-} from '../../../../../compiler/contract/strict-json.ts';
+import { HOUR_MS, isoTime } from '../../../../../compiler/format/iso-time.ts';
+import { grouped } from '../../../../../compiler/format/lists.ts';
+import { isObject, type JsonValue, parseJson } from '../../../../../compiler/format/strict-json.ts';
 import { verifyBody } from '../../../../../compiler/verify/verify-body.ts';
-import { answer } from '../../../../../gatekeeper/answers/answers.ts';
-import type { Service } from '../../../../../gatekeeper/answers/service.ts';
+import { answer } from '../../../../../gatekeeper/heart/answers/answers.ts';
+import type { Service } from '../../../../../gatekeeper/heart/answers/service.ts';
 import type { Gatekeeper } from '../../../../../gatekeeper/start.ts';
 import { sampleGate } from '../../../../gate.ts';
 import { compiledService, question } from '../../../../gatekeeper/tiny-service.ts';

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { signalOf } from '../../../../../compiler/contract/catalog/builtin.ts';
-import type { Signal } from '../../../../../compiler/contract/catalog/line.ts';
-import { defined } from '../../../../../compiler/contract/defined.ts';
-import { hashCore } from '../../../../../compiler/contract/record-hash.ts';
+import { signalOf } from '../../../../../compiler/catalog/builtin.ts';
+import { defined } from '../../../../../compiler/format/defined.ts';
+import { hashCore } from '../../../../../compiler/format/record-hash.ts';
+import { parseJson } from '../../../../../compiler/format/strict-json.ts';
+import type { Signal } from '../../../../../compiler/products/shapes/line.ts';
 import {
   CHAIN_ORIGIN,
   type ChainState,
@@ -11,20 +12,19 @@ import {
   SERIES_COLUMNS,
   SERIES_CSV_HEADER,
   type SeriesRow,
-} from '../../../../../compiler/contract/series.ts';
-import { bodyOfText } from '../../../../../compiler/contract/series-csv.ts';
-import { parseJson } from '../../../../../compiler/contract/strict-json.ts';
-import { coreFields } from '../../../../../compiler/stages/assemble/entity-record.ts';
-import { seriesRow } from '../../../../../compiler/stages/assemble/series.ts';
-import type { Reading } from '../../../../../compiler/stages/intake/reading.ts';
+} from '../../../../../compiler/products/shapes/series.ts';
+import { bodyOfText } from '../../../../../compiler/products/shapes/series-csv.ts';
+import { coreFields } from '../../../../../compiler/publish/assemble/entity-record.ts';
+import { seriesRow } from '../../../../../compiler/publish/assemble/series.ts';
+import type { Reading } from '../../../../../compiler/readings/reading.ts';
 import { canonicalHash } from '../../../../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../../../compiler/verify/verify-release.ts';
-import type { Service } from '../../../../../gatekeeper/answers/service.ts';
-import { FOR_EVERYBODY } from '../../../../../gatekeeper/http/cost.ts';
+import type { Service } from '../../../../../gatekeeper/heart/answers/service.ts';
 import { proof } from '../../../../../gatekeeper/rooms/proof.ts';
 import { series } from '../../../../../gatekeeper/rooms/series.ts';
-import { OwnValues } from '../../../../../gatekeeper/system/own-values.ts';
+import { FOR_EVERYBODY } from '../../../../../gatekeeper/wire/cost.ts';
+import { OwnValues } from '../../../../../gatekeeper/wire/own-values.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
 import { SERIES_DATES, seriesSet } from '../../../../series-set.ts';
 import {

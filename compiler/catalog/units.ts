@@ -1,0 +1,54 @@
+import type { Unit, Units } from '../products/shapes/line.ts';
+import { BUILTIN_FILES } from './builtin-files.ts';
+
+/** As much of a catalogue's file as units are read from. */
+interface UnitFile {
+  readonly units?: Readonly<Record<string, Omit<Unit, 'symbol'> & { readonly note?: string }>>;
+}
+
+/** The units of checked files, beside those that every catalogue has; the last of a symbol holds. */
+export function unitsOf(files: readonly UnitFile[]): Units {
+  const rows = [...(BUILTIN_FILES as readonly UnitFile[]), ...files].flatMap(({ units = {} }) =>
+    Object.entries(units),
+  );
+  return new Map(rows.map(([symbol, { note: _, ...row }]) => [symbol, { symbol, ...row }]));
+}
+
+/** The units that every catalogue has. */
+export const BUILTIN_UNITS: Units = unitsOf([]);
+
+/** The unit that a metric ends in, of two the one with the longer symbol; null for a name without any. */
+export function metricUnit(metric: string, units: Units): Unit | null {
+  for (let at = metric.indexOf('_'); at !== -1; at = metric.indexOf('_', at + 1)) {
+    const unit = units.get(metric.slice(at + 1));
+    if (unit !== undefined) return unit;
+  }
+  return null;
+}
+
+/** The units of metrics, by metric; a name without any is missing. */
+export function metricUnits(metrics: readonly string[], units: Units): Record<string, Unit> {
+  const known = metrics.flatMap((metric) => {
+    const unit = metricUnit(metric, units);
+    return unit === null ? [] : [[metric, unit] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+/** The declared metric that `metric` spells in another unit, or null. */
+export function foreignUnit(
+  metric: string,
+  declared: readonly string[],
+  units: Units,
+): string | null {
+  if (declared.includes(metric)) return null;
+  const stem = stemOf(metric, units);
+  if (stem === null) return null;
+  return declared.find((name) => (stemOf(name, units) ?? name) === stem) ?? null;
+}
+
+/** A metric without its unit; null for a name without any. */
+function stemOf(metric: string, units: Units): string | null {
+  const unit = metricUnit(metric, units);
+  return unit === null ? null : metric.slice(0, -unit.symbol.length - 1);
+}

@@ -1,0 +1,331 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { z } from 'zod';
+import { BUILTIN } from '../catalog/builtin.ts';
+import { BUNDLE_PATH } from '../catalog/catalog-file.ts';
+import { ClientError, type PendingPayment } from '../client/client-error.ts';
+import type { PayingFetch } from '../client/payment-trip.ts';
+import { MAX_USD, signalpressClient } from '../client/signalpress-client.ts';
+import { parseJson } from '../format/strict-json.ts';
+import type { PaidPath } from '../products/products.ts';
+import { USDC } from '../products/shapes/price.ts';
+import { type CommandSettings, repeated } from '../system/command-settings.ts';
+import { readPlain } from '../system/plain-file.ts';
+import { syncFolder } from '../system/replace-file.ts';
+import { formatTrust } from '../verify/trust-file.ts';
+import { TRUST, trustNamed } from '../verify/trust-option.ts';
+
+interface BuyFlags {
+  issuer?: string;
+  trust?: string;
+  maxUsd: string;
+  wallet?: string;
+  network?: readonly string[];
+  payment?: string;
+}
+
+const NOBODY_TRUSTED =
+  'Cannot buy from an issuer that nobody named: pass --issuer, or run "signalpress trust init" once';
+
+export function defineBuy(command: Command, { now, print }: CommandSettings): void {
+  command
+    .argument('<url>', 'what to buy: an address of the shop with its parameters')
+    .option('--issuer <did>', 'the issuer you trust, did:key:z6Mk…')
+    .option(...TRUST)
+    .option('--max-usd <price>', 'the most that it may cost', MAX_USD)
+    .option('--wallet <file>', 'key of the account that pays (default: one that owns nothing)')
+    .option(
+      '--network <name>',
+      'pay there alone, such as base or eip155:8453; name several to allow each (default: the first that the shop names)',
+      repeated,
+    )
+    .option(
+      '--payment <file>',
+      'keep the payment here before it is sent; where the file is there, its payment is sent again',
+    )
+    .action(async (url: string, flags: BuyFlags) => print(await bought(url, flags, now)));
+}
+
+/** The text of an answer that was paid for and verified; throws an Error where nothing was bought. */
+async function bought(url: string, flags: BuyFlags, now: () => number): Promise<string> {
+  const { issuer, trust, maxUsd } = flags;
+  const { file } = trustNamed({ issuer: issuer === undefined ? undefined : [issuer], trust });
+  const own = issuer === undefined ? null : { issuer };
+  const trusted = file === undefined ? own : { trust: formatTrust(file) };
+  if (trusted === null) throw new RangeError(NOBODY_TRUSTED);
+  const { baseUrl, path, params } = partsOf(url);
+  const account = accountOf(flags.wallet);
+  const networks = networksNamed(flags.network);
+  const pay = wallet({ account, now, networks });
+  // Who sells by a catalogue that the issuer did not sign is paid nothing.
+  const shop = { baseUrl, ...trusted, catalog: 'served' } as const;
+  const { kept, onSigned } = keeping(url, flags.payment);
+  const payer = { pay, account, maxUsd, networks };
+  const client = signalpressClient({ ...shop, ...payer, clock: now, onSigned });
+  try {
+    const buying = () => client.buy(path as PaidPath, params);
+    return (await (kept === null ? buying() : client.redeliver(kept))).text;
+  } catch (error) {
+    throw inWordsOfTheCommand(error, flags.payment);
+  }
+}
+
+/** The payment that a file keeps, if there is one for this address, and what keeps a new one. */
+function keeping(url: string, file: string | undefined) {
+  if (file === undefined) return { kept: null, onSigned: () => undefined };
+  const kept = readPayment(file);
+  if (kept !== null && spelled(kept.url) !== spelled(url)) {
+    throw new RangeError(
+      `Cannot send the payment of "${file}" for "${url}": it is for "${kept.url}"; name another file`,
+    );
+  }
+  return {
+    kept,
+    onSigned: (payment: PendingPayment) => {
+      // Keeps a payment before it is sent, so that a power cut cannot lose it. No other payment is ever overwritten.
+      const handle = openSync(file, 'wx', 0o600);
+      try {
+        writeFileSync(handle, `${JSON.stringify(payment, null, 2)}\n`);
+        fsyncSync(handle);
+      } finally {
+        closeSync(handle);
+      }
+      syncFolder(dirname(file));
+    },
+  };
+}
+
+/** The client names its own options and members, which a shell does not have. */
+function inWordsOfTheCommand(error: unknown, file: string | undefined): unknown {
+  if (!(error instanceof ClientError)) return error;
+  const { code, message, facts, cause } = error;
+  if (code === 'too_expensive') {
+    const [text = message] = message.split(' (');
+    return new Error(text.replaceAll('maxUsd', '--max-usd'), { cause });
+  }
+  // What the wallet or the disk said.
+  if (code === 'refused' && cause instanceof Error) return cause;
+  const { payment } = facts;
+  if (payment === undefined) return error;
+  if (file !== undefined) return new Error(withFile(error, file), { cause });
+  const isPaid = code === 'unsettled' || code === 'unverified';
+  return isPaid ? new Error(withPayment(message, payment), { cause }) : error;
+}
+
+function withFile({ message, code, facts }: ClientError, file: string): string {
+  const asksWho = code === 'unsettled' && facts.status === 402;
+  const again = asksWho ? 'run this again with the --wallet that paid' : 'run this again';
+  return `${withoutAdvice(message)}. "${file}" keeps the payment: ${again} to send the same one; to sign a new one, name another file`;
+}
+
+/** Money may have moved: without the payment nobody could ask for the answer again. */
+function withPayment(message: string, { url, header, value }: PendingPayment): string {
+  return `${withoutAdvice(message)}. The same payment brings the same answer, at no further charge:\n  curl -sS -H '${header}: ${value}' '${url}'`;
+}
+
+function withoutAdvice(message: string): string {
+  return message.replace(/; (redeliver|keep) this error's .*$/s, '').replace(/\.$/, '');
+}
+
+function partsOf(text: string) {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
+    throw new RangeError(
+      `Cannot buy "${text}": not an address such as http://127.0.0.1:4021/gauge?signal_id=…&entity=…`,
+    );
+  }
+  // The operation that a path ends with; what is before it belongs to the address of the shop.
+  const ends = [...url.pathname.matchAll(/\//g)].map(({ index }) => url.pathname.slice(index));
+  const path = ends.find((end) => BUILTIN.operationByPath.has(end) || BUNDLE_PATH.test(end));
+  if (path === undefined) {
+    throw new RangeError(
+      `Cannot buy "${text}": its path does not end with an operation such as /gauge; "request" of a search result is one`,
+    );
+  }
+  return {
+    baseUrl: url.origin + url.pathname.slice(0, -path.length),
+    path,
+    params: Object.fromEntries(url.searchParams),
+  };
+}
+
+const PAYMENT_BYTES_MAX = 65_536;
+
+const kept = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  header: z.enum(['x-payment', 'payment-signature']),
+  value: z.string().regex(/^[A-Za-z0-9+/]+=*$/),
+  identifier: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{16,128}$/)
+    .exactOptional(),
+  sentAt: z.iso.datetime().exactOptional(),
+  release: z.strictObject({ sequence: z.int().min(1), as_of: z.iso.datetime() }).exactOptional(),
+});
+
+function readPayment(file: string): PendingPayment | null {
+  if (!existsSync(file)) return null;
+  try {
+    return kept.parse(parseJson(readPlain(file, PAYMENT_BYTES_MAX).toString()));
+  } catch (cause) {
+    throw new RangeError(
+      `Cannot read "${file}" of --payment: it holds no payment, so none of it was sent; name another file`,
+      { cause },
+    );
+  }
+}
+
+/** One spelling of an address, whatever the order of its parameters. */
+function spelled(url: string): string {
+  const { origin, pathname, searchParams } = new URL(url);
+  searchParams.sort();
+  return `${origin}${pathname}?${searchParams}`;
+}
+
+// Signs x402 payments of version 2: an EIP-3009 authorization (EIP-712) for a token that the shop names. The amount is held
+// to a cap by the client that this wallet is given to.
+
+const KEY_BYTES_MAX = 4096;
+/** A clock that is behind by this much still signs what is valid now. */
+const CLOCK_ALLOWANCE_S = 600;
+const NONCE_BYTES = 32;
+
+/** Only of a token that is worth a dollar does a price in USD bound what a shop may ask for. */
+const PAID_IN: ReadonlyMap<string, string> = new Map(
+  Object.values(USDC).map(({ caip2, asset }) => [caip2, asset]),
+);
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+const hexAddress = z.templateLiteral(['0x', z.string().regex(/^[0-9a-fA-F]{40}$/)]);
+const entry = z.object({
+  scheme: z.literal('exact'),
+  network: z.string().regex(/^eip155:[1-9][0-9]{0,9}$/),
+  amount: z.string().regex(/^[0-9]{1,30}$/),
+  asset: hexAddress,
+  payTo: hexAddress,
+  maxTimeoutSeconds: z.int().min(1).max(3600),
+  extra: z.looseObject({ name: z.string(), version: z.string() }),
+});
+
+const challenge = z.object({ resource: z.unknown(), accepts: z.array(z.unknown()).max(64) });
+
+type BuyerAccount = ReturnType<typeof privateKeyToAccount>;
+
+/** The account of a key file of 64 hex digits; one that nobody else has, and that owns nothing, without a file. */
+export function accountOf(file: string | undefined): BuyerAccount {
+  if (file === undefined) return privateKeyToAccount(generatePrivateKey());
+  const [, digits] =
+    /^(?:0x)?([0-9a-f]{64})\s*$/i.exec(readPlain(file, KEY_BYTES_MAX).toString()) ?? [];
+  if (digits !== undefined) return privateKeyToAccount(`0x${digits}`);
+  // The text itself may be most of a key, so it is not repeated.
+  throw new RangeError(`Cannot pay from "${file}": not a key of 64 hex digits; name another file`);
+}
+
+/** CAIP-2 names of the networks that a buyer named in either form, of all without a name; throws a RangeError for an unknown one. */
+export function networksNamed(names: readonly string[] | undefined): string[] {
+  if (names === undefined) return [...PAID_IN.keys()];
+  return names.map((name) => {
+    const known = Object.entries(USDC).find(([own, { caip2 }]) => [own, caip2].includes(name));
+    if (known !== undefined) return known[1].caip2;
+    throw new RangeError(
+      `Cannot pay on "${name}": not one of ${Object.keys(USDC).join(', ')}; name one of them`,
+    );
+  });
+}
+
+/** Pays a challenge with an account, once: the first entry in USDC on one of its networks. */
+export function wallet({
+  account,
+  now,
+  networks,
+}: {
+  readonly account: BuyerAccount;
+  readonly now: () => number;
+  readonly networks: readonly string[];
+}): PayingFetch {
+  return (ask) => async (input, init) => {
+    const asked = await ask(input, init);
+    if (asked.status !== 402) return asked;
+    const header = asked.headers.get('payment-required');
+    if (header === null)
+      throw new Error('Cannot pay: the shop asks for no payment of x402 version 2');
+    const { resource, accepts } = challengeIn(header);
+    const readable = accepts.flatMap((one) => entry.safeParse(one).data ?? []);
+    const payable = readable.filter(
+      ({ network, asset }) => PAID_IN.get(network)?.toLowerCase() === asset.toLowerCase(),
+    );
+    const accepted = payable.find(({ network }) => networks.includes(network));
+    if (accepted === undefined) {
+      const taken = payable.map(({ network }) => nameOf(network)).join(', ');
+      const where = networks.map(nameOf).join(', ');
+      throw new Error(
+        `Cannot pay: the shop takes no USDC on ${where}${taken === '' ? '' : `, but on ${taken}`}`,
+      );
+    }
+    const payload = await signedTransfer(accepted, account, now());
+    const value = btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
+    return ask(input, { ...init, headers: { 'PAYMENT-SIGNATURE': value } });
+  };
+}
+
+function nameOf(network: string): string {
+  const known = Object.entries(USDC).find(([, { caip2 }]) => caip2 === network);
+  return known?.[0] ?? network;
+}
+
+function challengeIn(header: string): z.infer<typeof challenge> {
+  try {
+    return challenge.parse(JSON.parse(atob(header)));
+  } catch (cause) {
+    throw new Error('Cannot pay: what the shop asks for is not readable as x402 version 2', {
+      cause,
+    });
+  }
+}
+
+async function signedTransfer(
+  accepted: z.infer<typeof entry>,
+  account: BuyerAccount,
+  nowMs: number,
+) {
+  const { network, asset, payTo, amount, extra, maxTimeoutSeconds } = accepted;
+  const nowS = Math.floor(nowMs / 1000);
+  const message = {
+    from: account.address,
+    to: payTo,
+    value: amount,
+    validAfter: String(nowS - CLOCK_ALLOWANCE_S),
+    validBefore: String(nowS + maxTimeoutSeconds),
+    nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const,
+  };
+  const signature = await account.signTypedData({
+    domain: {
+      name: extra.name,
+      version: extra.version,
+      chainId: Number(network.slice('eip155:'.length)),
+      verifyingContract: asset,
+    },
+    types: TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      ...message,
+      value: BigInt(message.value),
+      validAfter: BigInt(message.validAfter),
+      validBefore: BigInt(message.validBefore),
+    },
+  });
+  return { signature, authorization: message };
+}

@@ -1,0 +1,215 @@
+import './site.css';
+import './program.css';
+import type { SiteBundle, SiteChange, SiteChanges } from '../catalog/site.ts';
+import { openNote } from '../format/checkpoint.ts';
+import { type Catalogue, catalogue } from './catalogue.ts';
+import {
+  mapOf,
+  type PageShop,
+  type PageSignal,
+  type SignalIndex,
+  shop,
+  signalIndex,
+  textAt,
+} from './page-data.ts';
+import { el, entityLink, failureNote, mount } from './page-parts.ts';
+import { type PageRoute, parseRoute, routeHash } from './page-route.ts';
+import { shown, timeText } from './page-words.ts';
+import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
+
+// The program of the page for people: it fills what the compiled index leaves open. Without it the page still says
+// everything that is needed to buy.
+
+const LOG_URL = '/log/checkpoint';
+
+/** Sections that show one thing at a time, under the address. */
+const VIEWS = ['record', 'map', 'bundle'] as const;
+
+interface Page {
+  shop: PageShop;
+  index: SignalIndex;
+  panel: VerifyPanel;
+  catalogue: Catalogue;
+}
+
+void start();
+
+async function start(): Promise<void> {
+  document.documentElement.dataset.program = 'on';
+  const verifySection = mount('verify');
+  const { issuerDid } = document.body.dataset;
+  if (issuerDid === undefined) throw new TypeError('Cannot start the page: it names no issuer');
+  const panel = verifyPanel(issuerDid);
+  verifySection.hidden = false;
+  mount('catalogue').hidden = false;
+  void witnesses(mount('witnesses'));
+  try {
+    changesList(mount('changes'));
+    const sold = await shop();
+    const index = signalIndex(sold.signals);
+    const page: Page = { shop: sold, index, panel, catalogue: catalogue(sold, index) };
+    // A first view keeps the place of the reader; a change of the address moves to what it opened.
+    addEventListener('hashchange', () => void follow(page));
+    await follow(page);
+  } catch (error) {
+    mount('catalogue').prepend(failureNote(error));
+  }
+}
+
+/** Who else signed the checkpoint of now: witnesses sign after the page was made. */
+async function witnesses(place: HTMLElement): Promise<void> {
+  const opened = await textAt(LOG_URL).then(openNote, () => null);
+  if (opened === null) return;
+  const { note, checkpoint } = opened;
+  const names = note.signatures.flatMap(({ name }) => (name === checkpoint.origin ? [] : name));
+  if (names.length === 0) return;
+  const all = [...new Set(names)].map(shown).join(', ');
+  place.textContent = `Cosigned by ${all}. Whom of them you trust is for you to say.`;
+}
+
+let followed = 0;
+
+/** Shows what the address names. An address that is no route is a place of the page, which the browser finds itself. */
+async function follow(page: Page): Promise<void> {
+  const route = parseRoute(location.hash);
+  if (route === null) return leaveTo(location.hash);
+  followed += 1;
+  const own = followed;
+  if (route.view === 'find') page.catalogue.find(route.query);
+  if (route.view === 'hash') page.panel.judge(route.hash, 'the hash of the address');
+  const section = sectionOf(route);
+  document.body.dataset.view = section ?? 'home';
+  for (const id of VIEWS) mount(id).hidden = id !== section;
+  if (section === null)
+    return reveal(route.view === 'find' ? 'catalogue' : route.view === 'hash' ? 'verify' : null);
+  const place = mount(section);
+  place.setAttribute('aria-busy', 'true');
+  place.replaceChildren(el('p', {}, 'Reading …'));
+  reveal(section);
+  const made = await viewOf(route, page).catch(failureNote);
+  if (own !== followed) return;
+  place.replaceChildren(made);
+  place.removeAttribute('aria-busy');
+  // While it was short, the page could not be scrolled as far.
+  reveal(section);
+  place.querySelector('h2')?.focus({ preventScroll: true });
+}
+
+/** The list of the catalogue is out of the way while something of it is open. */
+function leaveTo(hash: string): void {
+  if (hash !== '#catalogue') return;
+  document.body.dataset.view = 'home';
+  reveal('catalogue');
+}
+
+function sectionOf({ view }: PageRoute): (typeof VIEWS)[number] | null {
+  if (view === 'signal' || view === 'record') return 'record';
+  return view === 'map' || view === 'bundle' ? view : null;
+}
+
+function reveal(id: string | null): void {
+  if (id !== null) document.getElementById(id)?.scrollIntoView();
+}
+
+/** Views are loaded when they are first asked for. */
+async function viewOf(route: PageRoute, page: Page): Promise<HTMLElement> {
+  switch (route.view) {
+    case 'signal': {
+      const { signalView } = await import('./signal-view.ts');
+      const signal = signalOf(route.signal, page);
+      return signalView(signal, bundleOf(signal.line, page));
+    }
+    case 'record': {
+      const { recordView } = await import('./record-view.ts');
+      const signal = signalOf(route.signal, page);
+      const { entity } = route;
+      return recordView({ signal, entity, bundle: bundleOf(signal.line, page), panel: page.panel });
+    }
+    case 'map':
+      return mapOn(route.signal, page);
+    case 'bundle':
+      return chainOn(route, page);
+    default:
+      return el('p');
+  }
+}
+
+async function mapOn(id: string | null, { shop, index }: Page): Promise<HTMLElement> {
+  const choices = shop.signals.filter(({ map }) => map !== null);
+  const signal = id === null ? choices[0] : index.byId.get(id);
+  if (signal === undefined || signal.map === null) {
+    throw new RangeError(`Cannot show a map of "${id ?? 'anything'}": no entity has a position`);
+  }
+  const [{ mapView }, map] = await Promise.all([import('./map-view.ts'), mapOf(signal.map)]);
+  return mapView({ signal, map, choices });
+}
+
+async function chainOn(
+  { line, subject }: Extract<PageRoute, { view: 'bundle' }>,
+  page: Page,
+): Promise<HTMLElement> {
+  const { bundleView } = await import('./bundle-view.ts');
+  const bundle = bundleOf(line, page);
+  const first = bundle?.subjects[0];
+  if (bundle === null || first === undefined) {
+    throw new RangeError(`Cannot show the chain "${line}": nothing of it is sold here`);
+  }
+  if (subject === null)
+    history.replaceState(null, '', routeHash({ view: 'bundle', line, subject: first }));
+  return bundleView(bundle, subject ?? first, page.index.byId);
+}
+
+function signalOf(id: string, { index }: Page): PageSignal {
+  const signal = index.byId.get(id);
+  if (signal === undefined) {
+    throw new RangeError(`Cannot show "${id}": nothing of this signal is stored; search above`);
+  }
+  return signal;
+}
+
+function bundleOf(line: string, { shop }: Page): SiteBundle | null {
+  return shop.bundles.find((one) => one.line === line) ?? null;
+}
+
+/** Changes that the page lists; the feed has more. */
+const LISTED_MAX = 12;
+
+const WORDS: Readonly<Record<SiteChange['change'], string>> = {
+  new: 'first reading',
+  newer: 'new reading',
+  revised: 'revised by its source',
+  older: 'its source went back to an older reading',
+  gone: 'no longer published here',
+};
+
+/** Lists what this release brought, once a reader comes near it. */
+function changesList(section: HTMLElement): void {
+  const list = el('ul', { class: 'hits' });
+  section.append(list);
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      void fill(list);
+    },
+    { rootMargin: '400px' },
+  );
+  observer.observe(section);
+}
+
+async function fill(list: HTMLElement): Promise<void> {
+  try {
+    const { changes } = JSON.parse(await textAt('/changes.json')) as SiteChanges;
+    const items = changes
+      .slice(0, LISTED_MAX)
+      .map(({ change, signal_id, entity, entity_name, observed_at }) => {
+        const what = ` ${signal_id}, ${timeText(observed_at)}: ${WORDS[change]}`;
+        return el('li', {}, entityLink(signal_id, entity, entity_name), what);
+      });
+    list.replaceChildren(
+      ...(items.length === 0 ? [el('li', {}, 'Nothing new since the release before.')] : items),
+    );
+  } catch (error) {
+    list.replaceChildren(el('li', {}, failureNote(error)));
+  }
+}

@@ -1,0 +1,331 @@
+import { z } from 'zod';
+import { builtinLine } from '../../catalog/builtin.ts';
+import { neutralFault } from '../../catalog/neutral-text.ts';
+import { HOUR_MS } from '../../format/iso-time.ts';
+import { firstTwice } from '../../format/lists.ts';
+import { fetchAgain, ImportError, type Imported, type Payload, shaped } from '../kit/payload.ts';
+import { xmlDocument } from '../kit/payload-formats.ts';
+import { measuredBy, nameOf, observedAt, ReadingList } from '../kit/readings.ts';
+import type { Source } from '../kit/source.ts';
+
+/** An element with text; every element of a document is a list. */
+const text = z.tuple([z.string().trim().min(1)]).transform(([value]) => value);
+const code = z
+  .tuple([z.string().regex(/^[A-Z0-9]{3,4}$/)])
+  .transform(([value]) => value.toLowerCase());
+const entry = z.looseObject({ ARPT: code, Reason: text });
+const list = <Item extends z.ZodType>(name: string, item: Item) =>
+  z
+    .tuple([z.strictObject({ [name]: z.array(item).min(1) })])
+    .transform(([members]) => Object.values(members).flat())
+    .optional();
+
+/** A list of another kind is refused: nobody knows what it says of an airport. */
+const delayTypeSchema = z
+  .strictObject({
+    Name: text.optional(),
+    Ground_Stop_List: list('Program', entry),
+    Ground_Delay_List: list('Ground_Delay', entry.extend({ Avg: text, Max: text.optional() })),
+    Arrival_Departure_Delay_List: list(
+      'Delay',
+      entry.extend({
+        Arrival_Departure: z
+          .array(
+            z.looseObject({
+              '@Type': z.enum(['Arrival', 'Departure']),
+              Min: text,
+              Max: text,
+              Trend: text,
+            }),
+          )
+          .min(1),
+      }),
+    ),
+    Airport_Closure_List: list('Airport', entry),
+    /** Programmes for a part of the sky, which name no airport. */
+    Airspace_Flow_List: z.array(z.unknown()).length(1).optional(),
+    CTOP_List: z.array(z.unknown()).length(1).optional(),
+  })
+  .refine((kind) => Object.keys(kind).some((name) => name.endsWith('_List')), 'no list in it');
+const documentSchema = z.strictObject({
+  Update_Time: text,
+  Dtd_File: z.array(z.unknown()).optional(),
+  Delay_type: z.array(delayTypeSchema).default([]),
+});
+
+const PROGRAMMES = [
+  'restriction',
+  'arrival-delay',
+  'departure-delay',
+  'ground-delay',
+  'ground-stop',
+  'closure',
+] as const;
+
+/** One entry of the document about one airport; times are words, as published. */
+interface Programme {
+  /** In lower case. */
+  readonly airport: string;
+  readonly kind: Exclude<(typeof PROGRAMMES)[number], 'restriction'>;
+  readonly reason: string;
+  readonly avg?: string | undefined;
+  readonly min?: string | undefined;
+  readonly max?: string | undefined;
+  readonly trend?: string | undefined;
+}
+
+/** The document of the FAA; throws an ImportError where an entry names no airport or a list is of an unknown kind. */
+function nasDocument(payload: Payload) {
+  const { subject } = payload;
+  const root = xmlDocument(payload, 'AIRPORT_STATUS_INFORMATION');
+  const is = 'the airport status of the FAA';
+  const { Update_Time, Delay_type } = shaped(documentSchema, root, { subject, is });
+  return {
+    updated: Update_Time,
+    programmes: Delay_type.flatMap(programmesOf),
+    hasAirspaceProgrammes: Delay_type.some(
+      (kind) => kind.Airspace_Flow_List !== undefined || kind.CTOP_List !== undefined,
+    ),
+  };
+}
+
+function programmesOf(kind: z.infer<typeof delayTypeSchema>): Programme[] {
+  const of = ({ ARPT, Reason }: z.infer<typeof entry>) => ({ airport: ARPT, reason: Reason });
+  return [
+    ...(kind.Airport_Closure_List ?? []).map((one) => ({ ...of(one), kind: 'closure' as const })),
+    ...(kind.Ground_Stop_List ?? []).map((one) => ({ ...of(one), kind: 'ground-stop' as const })),
+    ...(kind.Ground_Delay_List ?? []).map((one) => ({
+      ...of(one),
+      kind: 'ground-delay' as const,
+      avg: one.Avg,
+      max: one.Max,
+    })),
+    ...(kind.Arrival_Departure_Delay_List ?? []).flatMap((one) =>
+      one.Arrival_Departure.map(({ '@Type': type, Min, Max, Trend }) => ({
+        ...of(one),
+        kind: type === 'Arrival' ? ('arrival-delay' as const) : ('departure-delay' as const),
+        min: Min,
+        max: Max,
+        trend: Trend,
+      })),
+    ),
+  ];
+}
+
+const AIRPORTS = builtinLine('nas').entities;
+
+const SIGNAL = 'nas.ground_ops';
+const AGENCY = 'FAA National Airspace System Status';
+/** An older document does not say what is in force; the choice is ours. */
+const FRESH_MS = HOUR_MS;
+const BANDS: Readonly<Record<(typeof PROGRAMMES)[number], string>> = {
+  restriction: 'normal',
+  'arrival-delay': 'minor_delay',
+  'departure-delay': 'minor_delay',
+  'ground-delay': 'gdp',
+  'ground-stop': 'ground_stop',
+  closure: 'closure',
+};
+const TRENDS: readonly string[] = ['Increasing', 'Decreasing', 'Stable'];
+const SCOPE =
+  'programmes that the document lists for the airport; an airport that is not listed is normal; a closure for some aircraft only is a restriction; airspace flow programmes name no airport and are not counted; the order of the bands is ours';
+
+/** An entry that was understood; minutes. */
+interface InForce {
+  readonly kind: (typeof PROGRAMMES)[number];
+  readonly reason: string;
+  readonly avg: number | null;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly trend: string | null;
+}
+
+function read(payload: Payload): Imported {
+  const { updated, programmes, hasAirspaceProgrammes } = nasDocument(payload);
+  const time = freshTime(updated, payload);
+  const list = new ReadingList();
+  const known: ReadonlySet<string> = new Set(AIRPORTS);
+  for (const { airport } of programmes) {
+    if (!known.has(airport)) list.skips.add(airport, 'not an airport of this line');
+  }
+  for (const airport of AIRPORTS) {
+    const understood = inForce(
+      programmes.filter((one) => one.airport === airport),
+      time,
+    );
+    if (typeof understood === 'string') list.skips.add(airport, understood);
+    else list.add(SIGNAL, readingOf(airport, understood, { payload, time }));
+  }
+  return list.someOf(
+    payload,
+    hasAirspaceProgrammes ? ['airspace flow programmes name no airport and are left out'] : [],
+  );
+}
+
+function freshTime(updated: string, payload: Payload): number {
+  const { note, subject } = payload;
+  const time = updateTime(updated);
+  const written = `Update_Time "${updated.slice(0, 60)}"`;
+  if (time === null) throw fetchAgain(payload, `${written} cannot be read`);
+  observedAt(time, payload);
+  if (Date.parse(note.fetched_at) - time <= FRESH_MS) return time;
+  const state = `${written} is more than an hour before the fetch at ${note.fetched_at}, so it does not say what is in force; fetch it again`;
+  throw new ImportError({ subject, state });
+}
+
+/** What holds for an airport at a time, or why an entry about it cannot be read. */
+function inForce(entries: readonly Programme[], time: number): readonly InForce[] | string {
+  const kinds = entries.filter(({ kind }) => kind !== 'closure').map(({ kind }) => kind);
+  const twice = firstTwice(kinds);
+  if (twice !== undefined) return `two entries of ${twice}`;
+  const understood: InForce[] = [];
+  for (const entry of entries) {
+    const one = entry.kind === 'closure' ? closureOf(entry, time) : delayOf(entry);
+    if (typeof one === 'string') return one;
+    if (one !== null) understood.push(one);
+  }
+  return understood;
+}
+
+/** Null for a notice that is not in force: an ended one may stay listed. */
+function closureOf({ airport, reason }: Programme, time: number): InForce | string | null {
+  const notice = noticeOf(reason, airport);
+  if (notice === null) return `a closure that cannot be read: ${reason.slice(0, 80)}`;
+  if (time < notice.from || time > notice.to) return null;
+  const kind = notice.isPartial ? 'restriction' : 'closure';
+  return { kind, reason, avg: null, min: null, max: null, trend: null };
+}
+
+function delayOf({ kind, reason, trend, ...words }: Programme): InForce | string {
+  const texts = [words.avg, words.min, words.max];
+  const [avg = null, min = null, max = null] = texts.map((text) => minutesOf(text ?? ''));
+  if (texts.some((text) => text !== undefined && minutesOf(text) === null)) {
+    return `a ${kind} whose minutes cannot be read`;
+  }
+  // "0 minutes" stands for no maximum.
+  const longest = max !== null && max < (avg ?? min ?? 0) ? null : max;
+  return {
+    kind,
+    reason,
+    avg,
+    min,
+    max: longest,
+    trend: TRENDS.find((word) => word === trend) ?? null,
+  };
+}
+
+function readingOf(
+  airport: string,
+  programmes: readonly InForce[],
+  { payload, time }: { readonly payload: Payload; readonly time: number },
+) {
+  const [worst] = [...programmes].sort(
+    (a, b) =>
+      PROGRAMMES.indexOf(b.kind) - PROGRAMMES.indexOf(a.kind) || (b.max ?? 0) - (a.max ?? 0),
+  );
+  const observed_at = observedAt(time, payload);
+  const avg_delay_min = worst?.avg ?? null;
+  const current = {
+    avg_delay_min,
+    max_delay_min: worst?.max ?? null,
+    min_delay_min: worst?.min ?? null,
+    band: worst === undefined ? 'normal' : BANDS[worst.kind],
+    trend: worst?.trend ?? null,
+    reason: worst === undefined || neutralFault(worst.reason) !== null ? null : worst.reason,
+    programs: [...new Set(programmes.map(({ kind }) => kind))].sort(),
+  };
+  return {
+    entity: airport,
+    ...nameOf('nas', airport),
+    observed_at,
+    collected_at: payload.note.fetched_at,
+    current,
+    sources: measuredBy(AGENCY, avg_delay_min, observed_at),
+    source_ref: 'https://nasstatus.faa.gov/',
+    source_tier: 'T1',
+    scope: SCOPE,
+    validation_status: 'as published by the FAA',
+    uncertainty:
+      'not stated in the document; delays are published in steps and revised as traffic changes',
+  };
+}
+
+/** Active traffic management programmes: https://nasstatus.faa.gov/ */
+export const faaNas: Source = {
+  id: 'faa-nas',
+  agency: 'Federal Aviation Administration',
+  version: 1,
+  format: 'xml',
+  feeds: [SIGNAL],
+  read,
+  fetch: {
+    hosts: ['nasstatus.faa.gov'],
+    addresses: () => ['https://nasstatus.faa.gov/api/airport-status-information'],
+    everyMinutes: 15,
+    // The agency publishes no limit; this one is ours.
+    perMinute: 4,
+  },
+};
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const UPDATE =
+  /^([A-Z][a-z]{2}) ([A-Z][a-z]{2}) (\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\d{4}) (?:GMT|UTC)$/;
+const DURATION = /^(?:(\d{1,2}) hours?(?: and (\d{1,2}) minutes?)?|(\d{1,3}) minutes?)$/;
+const NOTAM =
+  /^!\S+ \d{1,2}\/\d{3} (\w{3}) AD AP CLSD(?: (.+))? (\d{10})-(?:(\d{10})(?:EST)?|PERM)$/;
+const STAMP = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
+
+/** "Thu Oct 1 01:33:39 2026 GMT" in epoch milliseconds; null where it is written otherwise or no such day exists. */
+export function updateTime(text: string): number | null {
+  const [, weekday = '', month = '', day, hour, minute, second, year] = UPDATE.exec(text) ?? [];
+  const time = instant([year, MONTHS.indexOf(month) + 1, day, hour, minute, second].map(Number));
+  return time !== null && new Date(time).getUTCDay() === WEEKDAYS.indexOf(weekday) ? time : null;
+}
+
+/** Minutes of "3 hours and 4 minutes"; null where it is written otherwise. */
+export function minutesOf(text: string): number | null {
+  const found = DURATION.exec(text);
+  if (found === null) return null;
+  const [, hours = '0', minutes = '0', only] = found;
+  if (only !== undefined) return Number(only);
+  return Number(minutes) < 60 ? Number(hours) * 60 + Number(minutes) : null;
+}
+
+/** Reads `!LAX 05/277 LAX AD AP CLSD TO … 2605271826-2705281600`; null for any other notice, and for another airport. */
+export function noticeOf(
+  text: string,
+  airport: string,
+): { isPartial: boolean; from: number; to: number } | null {
+  const [, code = '', whom, start = '', end] = NOTAM.exec(text.trim()) ?? [];
+  const from = stampTime(start);
+  const to = end === undefined ? Number.POSITIVE_INFINITY : stampTime(end);
+  const isReadable = whom === undefined || whom.startsWith('TO ');
+  if (code.toLowerCase() !== airport || from === null || to === null || to < from) return null;
+  return isReadable ? { isPartial: whom !== undefined, from, to } : null;
+}
+
+/** YYMMDDHHMM, always UTC. */
+function stampTime(text: string): number | null {
+  const [, year, month, day, hour, minute] = STAMP.exec(text) ?? [];
+  return instant([2000 + Number(year), ...[month, day, hour, minute].map(Number)]);
+}
+
+/** Epoch milliseconds of year, month, day, hour, minute and second; null where there is no such time. */
+function instant([
+  year = Number.NaN,
+  month = 0,
+  day = 0,
+  hour = 0,
+  minute = 0,
+  second = 0,
+]: readonly number[]) {
+  const time = Date.UTC(year, month - 1, day, hour, minute, second);
+  const isReal =
+    new Date(time).getUTCMonth() === month - 1 &&
+    new Date(time).getUTCDate() === day &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60;
+  return isReal ? time : null;
+}

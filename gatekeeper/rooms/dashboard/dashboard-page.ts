@@ -1,0 +1,396 @@
+import { createHash } from 'node:crypto';
+import type { RunStatus, SourceStatus } from '../../../compiler/catalog/run-status.ts';
+import { defined } from '../../../compiler/format/defined.ts';
+import { Html, type HtmlPart, html } from '../../../compiler/format/html.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
+import type { RevenueRow } from '../../heart/journal/ledger.ts';
+import type { LoggedAnswers, Period, Sales } from './sales.ts';
+
+interface DashboardFacts {
+  readonly nowMs: number;
+  readonly period: Period;
+  readonly sales: Sales;
+  /** Null where no log was given. */
+  readonly answers: LoggedAnswers | null;
+  /** Null where no status file was given. */
+  readonly status: RunStatus | null;
+}
+
+const DASHBOARD_STYLE = `
+:root{color-scheme:light dark;--ink:#16202b;--dim:#4d5b69;--page:#f6f7f9;--card:#fff;--rule:#d5dbe1;
+--bar:#2563a8;--good:#14683a;--bad:#a3201d;--wait:#7a4b00}
+@media (prefers-color-scheme:dark){:root{--ink:#e8edf2;--dim:#a9b6c3;--page:#10161d;--card:#18212b;
+--rule:#33414e;--bar:#6fa8e8;--good:#6ed49a;--bad:#ff9c94;--wait:#f0c069}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+header,main{max-width:70rem;margin:0 auto;padding:0 1rem}
+header{padding-top:1.5rem}
+h1{font-size:1.5rem;margin:0}
+h2{font-size:1.15rem;margin:0 0 .5rem}
+p{margin:.25rem 0 .75rem}
+header p,.note{color:var(--dim);font-size:.9rem}
+section{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:1rem;margin:1rem 0}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:1rem;margin:0}
+.figures div{border-left:3px solid var(--bar);padding-left:.75rem}
+dt{color:var(--dim);font-size:.9rem}
+dd{margin:0;font-size:1.4rem;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+dd small{display:block;font-size:.8rem;color:var(--dim)}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-size:.9rem}
+caption{text-align:left;color:var(--dim);padding-bottom:.25rem}
+th,td{text-align:left;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--rule)}
+td{overflow-wrap:anywhere}
+.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+details table{margin:.25rem 0 .5rem}
+summary{cursor:pointer}
+:focus-visible{outline:3px solid var(--bar);outline-offset:2px}
+figure{margin:0 0 1rem}
+figcaption{color:var(--dim);font-size:.9rem}
+svg{display:block;width:100%;height:8rem;border-bottom:1px solid var(--rule)}
+rect{fill:var(--bar)}
+.good,.bad,.wait{white-space:nowrap}
+.good{color:var(--good)}.bad{color:var(--bad);font-weight:600}.wait{color:var(--wait);font-weight:600}
+`;
+const STYLE_HASH = createHash('sha256').update(DASHBOARD_STYLE).digest('base64');
+const STYLE = new Html(DASHBOARD_STYLE);
+
+/** What the page may load: its own style, nothing else. */
+export const DASHBOARD_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'`;
+
+/** The operator's page: one file without scripts, and nothing from elsewhere. */
+export function dashboardPage(facts: DashboardFacts): string {
+  const { nowMs, period, sales, answers, status } = facts;
+  const parts = [
+    figures(facts),
+    daySection(sales, period),
+    productSection(sales, answers),
+    openSection(sales.open, nowMs),
+    sourcesSection(status, nowMs),
+    originSection(sales, answers),
+  ];
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${DASHBOARD_POLICY}">
+<meta name="robots" content="noindex"><meta name="referrer" content="no-referrer">
+<title>Sales and sources · Signalpress</title>
+<style>${STYLE}</style></head>
+<body><header><h1>Sales and sources</h1>
+<p>${dayOf(period.sinceMs)} to ${dayOf(period.untilMs - 1)}. Made at ${isoTime(nowMs)}. All times are UTC.</p></header>
+<main>${parts}</main>
+</body></html>
+`.toString();
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+function figures({ sales, answers, status, nowMs }: DashboardFacts): Html {
+  const { total, buyers, latency, open, refused } = sales;
+  const payments = total.rows.reduce((sum, row) => sum + row.payments, 0);
+  const revenue = total.rows.map((row) => html`${moneyText(row)}<small>${currency(row)}</small>`);
+  const sources = Object.values(status?.sources ?? {});
+  const well = sources.filter((source) => healthOf(source, nowMs) === 'healthy').length;
+  const healthy =
+    status === null
+      ? html`?<small>give a status file with --status</small>`
+      : html`${well} of ${sources.length}<small>as of ${status.updated_at ?? 'never'}</small>`;
+  const shown = [
+    figure('Revenue', revenue.length === 0 ? '$0.00' : revenue),
+    figure(
+      'Paid calls',
+      html`${payments}<small>accounts that paid: ${buyers}; payments refused: ${refused}</small>`,
+    ),
+    figure('Conversion, 402 to 200', conversionText(answers)),
+    figure('Open payments', open.total),
+    figure(
+      'Settlement takes',
+      html`${durationText(latency.medianMs)}<small>half of ${latency.count}; 95 % within ${durationText(latency.p95Ms)}, the longest ${durationText(latency.maxMs)}</small>`,
+    ),
+    figure('Healthy sources', healthy),
+  ];
+  return section('The period at a glance', html`<dl class="figures">${shown}</dl>`);
+}
+
+function figure(name: string, value: HtmlPart): Html {
+  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+}
+
+function currency({ network, asset }: RevenueRow): string {
+  return `${network}, ${asset}`;
+}
+
+function daySection({ byDay, byDayAndProduct }: Sales, period: Period): Html {
+  if (byDay.rows.length === 0) return section('Sales by day', html`<p>Nothing was settled.</p>`);
+  const days = [...byDay.rows].reverse();
+  const rows = days.map((row) => [
+    row.group,
+    row.network,
+    row.payments,
+    moneyText(row),
+    productsOf(row, byDayAndProduct.rows),
+  ]);
+  const columns = ['Day', 'Network', { number: 'Paid calls' }, { number: 'Revenue' }, 'Products'];
+  return section('Sales by day', [
+    revenueCharts(byDay.rows, period),
+    table({ caption: 'Days with sales, the last one first', columns, rows }),
+  ]);
+}
+
+function productsOf(day: RevenueRow, all: readonly RevenueRow[]): Html {
+  const rows = all
+    .filter(({ group, network, asset }) => {
+      return group.startsWith(`${day.group} `) && network === day.network && asset === day.asset;
+    })
+    .map((row) => [row.group.slice(day.group.length + 1), row.payments, moneyText(row)]);
+  const columns = ['Product', { number: 'Paid calls' }, { number: 'Revenue' }];
+  return html`<details><summary>${rows.length} on ${day.group}</summary>${table({ columns, rows })}</details>`;
+}
+
+function originSection({ total }: Sales, answers: LoggedAnswers | null): Html {
+  const items = [
+    'Sales, revenue, buyers and open payments come from the payment journal. Days are those of the settlement. Sums are exact.',
+    'A settlement takes from the moment when the journal noted the payment to the moment when it noted the end. A payment whose end was unclear takes until that became clear.',
+    'The journal forgets refused payments after their retention, so older periods show fewer of them.',
+    logOrigin(answers),
+    ...(total.leftOut === 0
+      ? []
+      : [`Settled payments with impossible amounts are in no sum: ${total.leftOut}.`]),
+  ];
+  const list = items.map((item) => html`<li>${item}</li>`);
+  return section('Where these figures come from', html`<ul class="note">${list}</ul>`);
+}
+
+function logOrigin(answers: LoggedAnswers | null): string {
+  if (answers === null) {
+    return 'Conversion needs the log, that is the standard output of signalpress-gate: give its file with --log.';
+  }
+  const { first, last, otherLines } = answers;
+  const from =
+    first === null
+      ? 'It holds no answer of this period.'
+      : `Its answers in this period are from ${first} to ${last}.`;
+  return (
+    `Conversion comes from the log: GETs of a product that were answered 200, for each hundred that were answered 402. ${from} ` +
+    'Refused payments are 402 too, and a repeated delivery is a 200. A buyer that knows the price pays at once, so more than 100 % is possible. ' +
+    `Lines that are no answer: ${otherLines}.`
+  );
+}
+
+const CHART_DAYS_MAX = 92;
+/** Units of a chart: bars of 10 a day, up to 100 high. */
+const [STEP, BAR, HEIGHT] = [10, 8, 100];
+
+/** One chart for each currency: what was settled on each of the last CHART_DAYS_MAX days of a period, in UTC. */
+function revenueCharts(byDay: readonly RevenueRow[], { sinceMs, untilMs }: Period): Html[] {
+  const last = Math.floor((untilMs - 1) / DAY_MS);
+  const first = Math.max(Math.floor(sinceMs / DAY_MS), last - CHART_DAYS_MAX + 1);
+  const count = Math.max(0, last - first + 1);
+  const days = Array.from({ length: count }, (_, at) => dayOf((first + at) * DAY_MS));
+  const currencies = [...new Set(byDay.map(currency))].sort();
+  return currencies.map((name) => {
+    const rows = byDay.filter((row) => currency(row) === name);
+    return chart(rows, days);
+  });
+}
+
+function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {
+  const values = new Map(rows.map(({ group, value }) => [group, BigInt(value)]));
+  const most = [...values.values()].reduce((left, right) => (left > right ? left : right), 1n);
+  const bars = days.flatMap((day, at) => {
+    const value = values.get(day);
+    if (value === undefined) return [];
+    // One decimal; a sale is never invisible.
+    const height = Math.max(1, Number((value * BigInt(HEIGHT) * 10n) / most) / 10);
+    const y = (HEIGHT - height).toFixed(1);
+    return [html`<rect x="${at * STEP + 1}" y="${y}" width="${BAR}" height="${height}"/>`];
+  });
+  const { network } = defined(rows[0], 'a sale');
+  const from = defined(days[0], 'a day');
+  const top = rows.find(({ value }) => BigInt(value) === most);
+  const highest = top === undefined ? '0' : moneyText(top);
+  // The table below says the same in text.
+  return html`<figure><svg aria-hidden="true" viewBox="0 0 ${days.length * STEP} ${HEIGHT}" preserveAspectRatio="none">${bars}</svg>
+<figcaption>Revenue per day on ${network}, ${from} to ${days.at(-1) ?? from}; the highest bar is ${highest}.</figcaption></figure>`;
+}
+
+/** An amount as people read it; in units of the asset where it is too large for dollars. */
+function moneyText({ usd, value }: Pick<RevenueRow, 'usd' | 'value'>): string {
+  return usd === '' ? `${value} units` : `$${usd}`;
+}
+
+/** Delivered answers for a hundred told prices, one decimal; null where no price was told. */
+function conversionPercent(priced: number, delivered: number): string | null {
+  return priced === 0 ? null : ((delivered * 100) / priced).toFixed(1);
+}
+
+/** Sales by product; with a log, also how often its price was told. */
+function productSection({ byProduct }: Sales, answers: LoggedAnswers | null): Html {
+  const asked = new Map(answers?.products.map((row) => [row.path, row]));
+  const sold = byProduct.rows.map((row) => {
+    const { group, network, payments } = row;
+    return [group, network, payments, moneyText(row), ...askedCells(asked.get(group))];
+  });
+  const names = new Set(byProduct.rows.map(({ group }) => group));
+  const unsold = [...asked.values()].filter(({ path }) => !names.has(path));
+  const unsoldRows = unsold.map((row) => [row.path, '', 0, '', ...askedCells(row)]);
+  const rows = [...sold, ...unsoldRows];
+  if (rows.length === 0) return section('Sales by product', html`<p>Nothing was sold.</p>`);
+  const columns = [
+    'Product',
+    'Network',
+    ...['Paid calls', 'Revenue', ...ASKED].map((number) => ({ number })),
+  ];
+  return section('Sales by product', table({ caption: 'Products by path', columns, rows }));
+}
+
+const ASKED = ['Answered 402', 'Answered 200', 'Conversion'];
+
+function askedCells(asked: LoggedAnswers['products'][number] | undefined): HtmlPart[] {
+  if (asked === undefined) return ['', '', ''];
+  const percent = conversionPercent(asked.priced, asked.delivered);
+  return [asked.priced, asked.delivered, percent === null ? '' : `${percent} %`];
+}
+
+function conversionText(answers: LoggedAnswers | null): HtmlPart {
+  if (answers === null) return html`?<small>give a log with --log</small>`;
+  const priced = answers.products.reduce((sum, row) => sum + row.priced, 0);
+  const delivered = answers.products.reduce((sum, row) => sum + row.delivered, 0);
+  const percent = conversionPercent(priced, delivered);
+  const small = html`<small>${delivered} answers 200, ${priced} answers 402</small>`;
+  return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
+}
+
+function openSection({ total, listed }: Sales['open'], nowMs: number): Html {
+  const title = 'Open payments';
+  if (total === 0) return section(title, html`<p>None: the end of every payment is known.</p>`);
+  const rows = listed.map((row) => {
+    // Only the path: a query may hold a token.
+    const { created_at, state, path, network, payer, detail } = row;
+    const at = Date.parse(created_at);
+    const age = durationText(Math.max(0, nowMs - at));
+    return [isoTime(at), age, state, moneyText(row), path, network, payer, detail];
+  });
+  const columns = [
+    'Taken',
+    'Age',
+    'State',
+    { number: 'Amount' },
+    'Product',
+    'Network',
+    'Payer',
+    'Detail',
+  ];
+  return section(title, [
+    html`<p>The gatekeeper asks about them every 30 s. If one stays, set a chain node (SIGNALPRESS_RPC_URL). It is closed once its authorization is dead.</p>`,
+    table({ caption: `The oldest ${listed.length} of ${total}`, columns, rows }),
+  ]);
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
+
+/** A duration as people read it: `340 ms`, `2.5 s`, `3.0 h`. */
+function durationText(ms: number | null): string {
+  if (ms === null) return '?';
+  const unit = UNITS.find(([, size]) => ms >= size);
+  return unit === undefined ? `${ms} ms` : `${(ms / unit[1]).toFixed(1)} ${unit[0]}`;
+}
+
+/** A job of cron that runs every hour fetches what is due up to an hour late. */
+const LATE_MS = 2 * HOUR_MS;
+/** How a source does, in one word with its class; the worst first. */
+const HEALTH = { failing: 'bad', late: 'wait', 'never asked': 'wait', healthy: 'good' } as const;
+
+/** `late`: it should have been asked long ago, so nothing runs. */
+function healthOf(source: SourceStatus, nowMs: number): keyof typeof HEALTH {
+  const { consecutive_failures, last_attempt, next_due } = source;
+  if (consecutive_failures > 0) return 'failing';
+  if (next_due !== null && nowMs - Date.parse(next_due) > LATE_MS) return 'late';
+  return last_attempt === null ? 'never asked' : 'healthy';
+}
+
+function sourcesSection(status: RunStatus | null, nowMs: number): Html {
+  const title = 'Sources';
+  if (status === null) {
+    return section(
+      title,
+      html`<p>Give the status file of <code>signalpress run</code> with --status.</p>`,
+    );
+  }
+  const sources = Object.entries(status.sources).map(([name, source]) => {
+    return { name, source, health: healthOf(source, nowMs) };
+  });
+  sources.sort((left, right) => {
+    const words = Object.keys(HEALTH);
+    const worse = words.indexOf(left.health) - words.indexOf(right.health);
+    return worse === 0 ? (left.name < right.name ? -1 : 1) : worse;
+  });
+  const rows = sources.map(({ name, source, health }) => {
+    const { last_success, last_change, next_due, consecutive_failures, waiting } = source;
+    const word = html`<span class="${HEALTH[health]}">${health}</span>`;
+    const times = [last_success, last_change, next_due].map((time) => time ?? 'never');
+    return [name, word, ...times, consecutive_failures, waiting, source.last_error ?? ''];
+  });
+  const columns = [
+    'Source',
+    'Health',
+    'Last success',
+    'Last change',
+    'Next due',
+    { number: 'Failures in a row' },
+    { number: 'Readings that wait' },
+    'Last error',
+  ];
+  return section(title, [
+    compileText(status.compile),
+    rows.length === 0
+      ? html`<p>No source was asked yet.</p>`
+      : table({ caption: 'Sources, the worst first', columns, rows }),
+  ]);
+}
+
+function compileText({ release, last_success, last_error, is_due }: RunStatus['compile']): Html {
+  const published =
+    release === null
+      ? 'No release was published yet.'
+      : `Release ${release} was published at ${last_success ?? 'an unknown time'}.`;
+  const due = is_due ? ' Newer snapshots wait for the next one.' : '';
+  const failed =
+    last_error === null ? null : html`<p class="bad">The last compile failed: ${last_error}</p>`;
+  return html`<p>${published}${due}</p>${failed}`;
+}
+
+/** A table that scrolls within itself where it is wider than the page. */
+function table(of: {
+  caption?: string;
+  columns: readonly (string | { readonly number: string })[];
+  /** Cells by column; the first one names the row. */
+  rows: readonly (readonly HtmlPart[])[];
+}): Html {
+  const { caption, columns, rows } = of;
+  const heads = columns.map((column) =>
+    typeof column === 'string'
+      ? html`<th scope="col">${column}</th>`
+      : html`<th scope="col" class="n">${column.number}</th>`,
+  );
+  const body = rows.map(([name, ...cells]) => {
+    const rest = cells.map((cell, at) =>
+      typeof columns[at + 1] === 'string'
+        ? html`<td>${cell}</td>`
+        : html`<td class="n">${cell}</td>`,
+    );
+    return html`<tr><th scope="row">${defined(name, 'a name')}</th>${rest}</tr>\n`;
+  });
+  const title = caption === undefined ? null : html`<caption>${caption}</caption>`;
+  return html`<div class="wide" tabindex="0" role="group" aria-label="${caption ?? 'Details'}"><table>${title}<thead><tr>${heads}</tr></thead><tbody>
+${body}</tbody></table></div>`;
+}
+
+function section(title: string, content: HtmlPart): Html {
+  return html`<section><h2>${title}</h2>${content}</section>\n`;
+}

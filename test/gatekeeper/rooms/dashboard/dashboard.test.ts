@@ -1,0 +1,334 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { RunStatus, SourceStatus } from '../../../../compiler/catalog/run-status.ts';
+import { JOURNAL_NAME } from '../../../../gatekeeper/heart/journal/journal-file.ts';
+import { sqliteJournal } from '../../../../gatekeeper/heart/journal/sqlite-journal.ts';
+import { dashboardCommand } from '../../../../gatekeeper/rooms/dashboard/dashboard-command.ts';
+import { tideCatalog } from '../../../tide-shop.ts';
+import { NOW_MS, NOW_S } from '../../payer.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const folder = mkdtempSync(join(tmpdir(), 'dashboard-'));
+let now = NOW_MS;
+const journal = sqliteJournal({ path: join(folder, JOURNAL_NAME), clock: () => now });
+afterAll(() => {
+  journal.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Sale {
+  readonly at: number;
+  readonly path?: string;
+  readonly value?: string;
+  readonly network?: string;
+}
+
+/** The same payer signs every other payment. */
+async function claim({ at, path = '/gauge?entity=a', value = '5000', network = 'base' }: Sale) {
+  const payer = `0x${(at % 2).toString().repeat(40)}`;
+  const key = `${network}|0xasset|${payer}|0x${at.toString(16).padStart(64, '0')}`;
+  await journal.claim({
+    key,
+    resource: `GET ${path}`,
+    version: 1,
+    signed: 'a|b|c|d|e|f|g',
+    body: Buffer.from('same'),
+    contentType: 'application/json',
+    value,
+    validBefore: NOW_S + 300,
+  });
+  return key;
+}
+
+async function sell(sale: Sale, settleMs: number): Promise<void> {
+  const key = await claim(sale);
+  now += settleMs;
+  await journal.conclude({ key, state: 'settled', transaction: `0xt${sale.at}` });
+}
+
+beforeAll(async () => {
+  await sell({ at: 1 }, 100);
+  await sell({ at: 2, path: '/gauge/ruler?entity=a', value: '9007199254740993000001' }, 200);
+  now = NOW_MS + DAY_MS;
+  await sell({ at: 3, network: 'base-sepolia' }, 4000);
+  await sell({ at: 4, value: '9'.repeat(31) }, 100);
+  const no = await claim({ at: 5 });
+  await journal.conclude({ key: no, state: 'refused', detail: 'no money' });
+  const doubt = await claim({ at: 6, path: '/gauge?entity=a&token=SECRET' });
+  await journal.conclude({
+    key: doubt,
+    state: 'unknown',
+    detail: '<img src=x onerror=alert(1)>\u202e',
+  });
+  await claim({ at: 7 });
+  now += 2 * HOUR_MS;
+});
+
+const DONE = join(folder, 'page.html');
+
+/** Writes the page and reads it. */
+async function page(...args: string[]): Promise<string> {
+  await run('--out', DONE, ...args);
+  return readFileSync(DONE, 'utf8');
+}
+
+async function run(...args: string[]): Promise<{ notes: string; stop: () => Promise<void> }> {
+  let notes = '';
+  let stop = (): Promise<void> => Promise.resolve();
+  const command = dashboardCommand({
+    place: { stateDir: folder, journal: 'sqlite' },
+    note: (text) => {
+      notes += text;
+    },
+    clock: () => now,
+    onListen: (given) => {
+      stop = given;
+    },
+  });
+  await command
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .parseAsync(args, { from: 'user' });
+  return { notes, stop: () => stop() };
+}
+
+function textOf(markup: string): string {
+  return markup
+    .replace(/<style>.*?<\/style>/s, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+describe('dashboard: sales', () => {
+  it('sums days and products exactly, apart for each network', async () => {
+    const text = textOf(await page());
+    const [first, second] = [isoDay(NOW_MS), isoDay(NOW_MS + DAY_MS)];
+    expect(text).toContain(`${first} base 2 $9007199254740993.005001`);
+    expect(text).toContain(`${second} base-sepolia 1 $0.005`);
+    expect(text).toContain('/gauge/ruler base 1 $9007199254740993.000001');
+    expect(text).toContain('/gauge base 1 $0.005');
+    expect(text).toContain(
+      `2 on ${first} Product Paid calls Revenue /gauge/ruler 1 $9007199254740993.000001 /gauge 1`,
+    );
+    expect(text).toContain('Settled payments with impossible amounts are in no sum: 1.');
+  });
+
+  it('counts buyers and refusals, and how long settlements took', async () => {
+    const text = textOf(await page());
+    expect(text).toContain('Paid calls 3 accounts that paid: 3; payments refused: 1');
+    expect(text).toMatch(
+      /Settlement takes 100 ms half of 4; 95 % within 4\.0 s, the longest 4\.0 s/,
+    );
+  });
+
+  it('shows only the period that was asked for', async () => {
+    const text = textOf(await page('--since', isoDay(NOW_MS), '--until', isoDay(NOW_MS + DAY_MS)));
+    expect(text).toContain('Paid calls 2 accounts that paid: 2; payments refused: 0');
+    expect(text).not.toContain('base-sepolia 1 $0.005');
+  });
+
+  it('says so where nothing was sold', async () => {
+    const text = textOf(await page('--since', '2020-01-01', '--until', '2020-01-02'));
+    expect(text).toContain('Nothing was settled.');
+    expect(text).toContain('Nothing was sold.');
+    expect(text).toContain('Revenue $0.00');
+  });
+});
+
+describe('dashboard: open payments', () => {
+  it('lists them with their age, escaped, and never shows a query', async () => {
+    const markup = await page();
+    expect(textOf(markup)).toContain('The oldest 2 of 2');
+    expect(textOf(markup)).toMatch(/2\.0 h unknown \$0\.005 \/gauge base 0x0+/);
+    expect(markup).toContain('&lt;img src=x onerror=alert(1)&gt;\\u{202e}');
+    expect(markup).not.toContain('SECRET');
+    expect(markup).not.toContain('<img');
+    expect(markup).not.toContain('<script');
+  });
+});
+
+const answered = (status: number, path: string, method = 'GET'): string =>
+  JSON.stringify({ time: new Date(NOW_MS).toISOString(), method, path, status, bytes: 1, ms: 1 });
+
+describe('dashboard: conversion', () => {
+  it('counts answers 402 and 200 of what is sold, and nothing else', async () => {
+    const lines = [
+      ...Array.from({ length: 8 }, () => answered(402, '/gauge')),
+      ...Array.from({ length: 3 }, () => answered(200, '/gauge')),
+      answered(402, '/gauge/census'),
+      answered(200, '/gauge/sample'),
+      answered(402, '/gauge', 'HEAD'),
+      answered(402, '/no/such/path'),
+      answered(402, '/gauge').replace(/"time":"\d{4}/, '"time":"2019'),
+      'signalpress listens on http://127.0.0.1:4021',
+      '{"time":"2026',
+    ];
+    const half = lines.length / 2;
+    const logs = [lines.slice(0, half), lines.slice(half)].map((part, at) =>
+      file(`log-${at}`, `${part.join('\n')}\n`),
+    );
+    const text = textOf(await page('--log', logs[0] ?? '', '--log', logs[1] ?? ''));
+    expect(text).toContain('Conversion, 402 to 200 33.3 % 3 answers 200, 9 answers 402');
+    expect(text).toContain('/gauge base 1 $0.005 8 3 37.5 %');
+    expect(text).toContain('/gauge/census 0 1 0 0.0 %');
+    expect(text).toContain('Lines that are no answer: 2.');
+    expect(text).not.toContain('/no/such/path');
+  });
+
+  it('goes by the catalogue that it is given, and counts no free answer as sold', async () => {
+    const catalog = file(
+      'catalog.json',
+      JSON.stringify(tideCatalog({ level: { free: ['latest'] } })),
+    );
+    const payer = { payer: '0xabc' };
+    const log = file(
+      'tides-log',
+      [
+        answered(402, '/gauge/tide-region'),
+        answered(200, '/gauge/tide-region'),
+        answered(402, '/gauge/region'),
+        answered(200, '/gauge'),
+        JSON.stringify({ ...JSON.parse(answered(200, '/gauge')), ...payer }),
+      ].join('\n'),
+    );
+    const text = textOf(await page('--log', log, '--catalog', catalog));
+    expect(text).toContain('2 answers 200, 1 answers 402');
+    expect(text).not.toContain('/gauge/region');
+    expect(textOf(await page('--log', log))).toContain('2 answers 200, 1 answers 402');
+    expect(textOf(await page('--log', log))).toContain('/gauge/region');
+    const broken = page('--log', log, '--catalog', file('broken', '{"format":"x"}'));
+    await expect(broken).rejects.toThrow(
+      /^Cannot read catalogue .*name the catalog.json of a release/,
+    );
+  });
+
+  it('says that a log is missing, instead of showing 0 %', async () => {
+    expect(textOf(await page())).toContain('402 to 200 ? give a log with --log');
+  });
+
+  it('reads a file without line ends in little memory, and refuses what is no file', async () => {
+    const huge = file('huge', `${'x'.repeat(1_000_000)}\n${answered(402, '/gauge')}`);
+    const text = textOf(await page('--log', huge));
+    expect(text).toContain('0 answers 200, 1 answers 402');
+    await expect(page('--log', folder)).rejects.toThrow(/^Cannot read log .*not a plain file/);
+    await expect(page('--log', join(folder, 'none'))).rejects.toThrow(/^Cannot read log/);
+  });
+});
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+function source(more: Partial<SourceStatus> = {}): SourceStatus {
+  return {
+    last_attempt: time(now),
+    last_success: time(now),
+    last_change: null,
+    next_due: time(now + HOUR_MS),
+    consecutive_failures: 0,
+    last_error: null,
+    waiting: 0,
+    ...more,
+  };
+}
+
+function statusFile(sources: Record<string, SourceStatus>): string {
+  const compile = { is_due: true, last_success: time(now), last_error: '<b>disk', release: 7 };
+  const status: RunStatus = {
+    version: 1,
+    updated_at: time(now),
+    imported_through: null,
+    compile,
+    sources,
+  };
+  return file('status.json', JSON.stringify(status));
+}
+
+describe('dashboard: sources', () => {
+  it('shows each with its health, the worst first, and the last compile', async () => {
+    const path = statusFile({
+      'a-good': source(),
+      'b-late': source({ next_due: time(now - 3 * HOUR_MS) }),
+      'c-bad': source({ consecutive_failures: 4, last_error: 'HTTP 503 "<i>"', waiting: 12 }),
+      'd-new': source({ last_attempt: null, last_success: null, next_due: null }),
+    });
+    const markup = await page('--status', path);
+    const text = textOf(markup);
+    expect(text).toContain('Healthy sources 1 of 4');
+    expect(text.match(/[abcd]-(good|late|bad|new) (healthy|late|failing|never asked)/g)).toEqual([
+      'c-bad failing',
+      'b-late late',
+      'd-new never asked',
+      'a-good healthy',
+    ]);
+    expect(text).toContain('4 12 HTTP 503 &quot;&lt;i&gt;&quot;');
+    expect(text).toContain('Release 7 was published');
+    expect(markup).toContain('The last compile failed: &lt;b&gt;disk');
+  });
+
+  it.each([
+    ['not JSON', 'x'],
+    ['another version', '{"version":2}'],
+    ['another shape', '{"version":1,"sources":[]}'],
+  ])('refuses a status file that is %s', async (_, text) => {
+    const path = file('wrong.json', text);
+    await expect(page('--status', path)).rejects.toThrow(/^Cannot read status file .*--status/);
+  });
+});
+
+describe('dashboard: the command', () => {
+  it('writes a file that its owner alone may read, without scripts or links to elsewhere', async () => {
+    const markup = await page();
+    expect(statSync(DONE).mode & 0o777).toBe(0o600);
+    const tags = markup.match(/<[^>]+>/g) ?? [];
+    expect(tags.length).toBeGreaterThan(100);
+    expect(tags.join('\n')).not.toMatch(/<script|\son\w+=|https?:|src=|href=/);
+    expect(markup).toContain('default-src &#39;none&#39;');
+  });
+
+  it.each([
+    [['--state', join(folder, 'none')], /^Cannot open payment journal/],
+    [['--since', '2026-02-30'], /^Cannot read day/],
+    [['--since', '2026-02-02', '--until', '2026-02-02'], /^Cannot show days/],
+    [['--serve', '70000'], /^Cannot read port/],
+    [['--out', join(folder, 'none', 'x.html')], /^Cannot write/],
+  ])('refuses %j', async (args, message) => {
+    await expect(run(...args)).rejects.toThrow(message);
+  });
+
+  it('serves the page of the moment on loopback alone, under a strict policy', async () => {
+    const { notes, stop } = await run('--serve');
+    onTestFinished(stop);
+    const url = /http:\/\/127\.0\.0\.1:\d+\//.exec(notes)?.[0] ?? '';
+    const answer = await fetch(url);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('Sales by day');
+    expect(answer.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/]+=*'; .*frame-ancestors 'none'$/,
+    );
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect((await fetch(`${url}x`)).status).toBe(404);
+    expect((await fetch(url, { method: 'POST' })).status).toBe(405);
+    expect(await statusUnder(url, 'evil.example')).toBe(403);
+    expect(await statusUnder(url, '127.0.0.1.evil.example:80')).toBe(403);
+  });
+});
+
+function statusUnder(url: string, host: string): Promise<number | undefined> {
+  return new Promise((done, fail) => {
+    get(url, { headers: { host } }, (response) => {
+      response.resume();
+      done(response.statusCode);
+    }).on('error', fail);
+  });
+}

@@ -1,0 +1,61 @@
+import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import { formatNote, parseNote } from '../../../compiler/format/checkpoint.ts';
+import { cosignedBytes } from '../../../compiler/format/cosignature.ts';
+import { formatTlogProof, parseTlogProof } from '../../../compiler/format/tlog-proof.ts';
+import { formatVerifierKey, NOTE_KEY } from '../../../compiler/format/verifier-key.ts';
+import { signingKey } from '../../../compiler/system/sealer.ts';
+import { cosignatureLine } from './cosignature-line.ts';
+
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+
+/** A line as long as that of a witness of ML-DSA-44, by a key that nobody knows. */
+export const FOREIGN_LINE = `\u2014 other.example/w ${Buffer.alloc(4 + 8 + 2420, 5).toString('base64')}\n`;
+
+/** A witness that signs whatever it is given. */
+export class InventedWitness {
+  readonly #key: KeyObject;
+  readonly #name: string;
+
+  constructor(name: string, seed = 1) {
+    this.#name = name;
+    this.#key = signingKey(new Uint8Array(32).fill(seed));
+  }
+
+  get #verifierKey() {
+    const publicKey = createPublicKey(this.#key).export({ format: 'der', type: 'spki' });
+    const own = Uint8Array.from(publicKey.subarray(-32));
+    return { name: this.#name, type: NOTE_KEY.witness, publicKey: own };
+  }
+
+  get vkey(): string {
+    return formatVerifierKey(this.#verifierKey, sha256);
+  }
+
+  /** The same key as that of a log. */
+  get logKey(): string {
+    return formatVerifierKey({ ...this.#verifierKey, type: NOTE_KEY.log }, sha256);
+  }
+
+  /** A line of a policy. */
+  policyLine(name: string): string {
+    return `witness ${name} ${this.vkey}\n`;
+  }
+
+  /** The note with one line more. */
+  cosign(note: string, at: string): string {
+    const parsed = parseNote(note);
+    if (parsed === null) throw new RangeError('Cannot cosign: no note');
+    const seconds = Date.parse(at) / 1000;
+    const bytes = cosignedBytes(parsed.text, seconds);
+    const signature = new Uint8Array(sign(null, bytes, this.#key));
+    const line = cosignatureLine({ seconds, signature }, this.#verifierKey, sha256);
+    return formatNote({ ...parsed, signatures: [...parsed.signatures, line] });
+  }
+}
+
+/** A proof whose checkpoint has another note. */
+export function withNote(proof: string, change: (note: string) => string): string {
+  const { index, hashes, checkpoint, extra } = parseTlogProof(proof);
+  const more = extra === undefined ? {} : { extra };
+  return formatTlogProof({ index, hashes, checkpoint: change(checkpoint), ...more });
+}

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatheredLines } from '../../compiler/release/gathered-lines.ts';
+import { listedFiles, onlyIn } from '../../compiler/release/release-list.ts';
+import { editLines, findLine, lineAt } from '../../compiler/release/sorted-lines.ts';
+
+const order = (bytes: Buffer, start: number, key: string) => {
+  const [here = ''] = lineAt(bytes, start).split('=');
+  return here < key ? -1 : here > key ? 1 : 0;
+};
+const bytesOf = (lines: ReadonlyMap<string, string>) =>
+  Buffer.from(
+    [...lines]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([k, v]) => `${k}=${v}\n`)
+      .join(''),
+  );
+const lines = fc
+  .array(fc.tuple(fc.stringMatching(/^[a-e]{1,3}$/), fc.stringMatching(/^[x-zü]{0,9}$/)), {
+    maxLength: 40,
+  })
+  .map((pairs) => new Map(pairs));
+
+describe('editLines()', () => {
+  it('gives what sorting everything again gives', () => {
+    fc.assert(
+      fc.property(lines, lines, fc.nat(), (before, added, pick) => {
+        const gone = [...before.keys()].filter(
+          (key, at) => (at + pick) % 3 === 0 && !added.has(key),
+        );
+        const edits = [
+          ...[...added].map(([key, value]) => ({ key, line: `${key}=${value}\n` })),
+          ...gone.map((key) => ({ key, line: null })),
+        ].sort((a, b) => (a.key < b.key ? -1 : 1));
+        const want = new Map([...before, ...added]);
+        for (const key of gone) want.delete(key);
+        const gathered = new GatheredLines('utf8');
+        editLines({ bytes: bytesOf(before), order }, edits, gathered);
+        expect(gathered.take().toString()).toBe(bytesOf(want).toString());
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('refuses to take away what is not there', () => {
+    const bytes = Buffer.from('a=1\nc=1\n');
+    for (const key of ['', 'b', 'd']) {
+      const edit = () =>
+        editLines({ bytes, order }, [{ key, line: null }], new GatheredLines('utf8'));
+      expect(edit).toThrow('not there');
+    }
+  });
+});
+
+describe('findLine()', () => {
+  it('finds every line, and the place of every other', () => {
+    fc.assert(
+      fc.property(lines, fc.stringMatching(/^[a-e]{1,3}$/), (all, key) => {
+        const bytes = bytesOf(all);
+        const { start, found } = findLine({ bytes, order }, key);
+        const smaller = [...all].filter(([other]) => other < key);
+        expect([start, found]).toEqual([bytesOf(new Map(smaller)).length, all.has(key)]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+const list = fc
+  .uniqueArray(fc.tuple(fc.stringMatching(/^[a-d]{1,4}$/), fc.constantFrom('0', '1')), {
+    selector: ([path]) => path,
+    maxLength: 60,
+  })
+  .map((files) => files.sort(([a], [b]) => (a < b ? -1 : 1)));
+const textOf = (files: readonly (readonly [string, string])[]) =>
+  Buffer.from(files.map(([path, digit]) => `${digit.repeat(64)} 1 ${path}\n`).join(''));
+
+describe('onlyIn()', () => {
+  it('I19: names the entries that the other list does not have, and no other', () => {
+    fc.assert(
+      fc.property(list, list, (one, other) => {
+        const known = new Set(other.map((entry) => entry.join()));
+        const want = one.filter((entry) => !known.has(entry.join())).map(([path]) => path);
+        expect([...onlyIn(textOf(one), textOf(other))].map(({ path }) => path)).toEqual(want);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('listedFiles()', () => {
+  it('finds files by path and by the beginning of their path', () => {
+    const listed = listedFiles(
+      textOf([
+        ['a', '0'],
+        ['b', '1'],
+        ['ba', '0'],
+        ['c', '1'],
+      ]),
+    );
+    expect(listed.find('ba')).toEqual({ path: 'ba', size: 1, sha256: '0'.repeat(64) });
+    expect([listed.find('bb'), listed.find('')]).toEqual([null, null]);
+    expect(listed.has({ path: 'ba', size: 1, sha256: '1'.repeat(64) })).toBe(false);
+    expect([...listed.under('b')]).toEqual(['b', 'ba']);
+    expect([...listed.under('x')]).toEqual([]);
+  });
+});

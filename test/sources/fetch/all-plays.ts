@@ -1,0 +1,99 @@
+import { payloadText } from '../kit/cases.ts';
+import { registryPage, server, soilFrom, zipOf } from '../kit/small-payloads.ts';
+import type { Reply } from './agency.ts';
+import { PLAYS, type Play } from './agency-payloads.ts';
+
+// All other sources, as they answer in the hour from 2026-11-20T11:00Z on.
+
+const json = (body: string): Reply => ({ body, type: 'application/json' });
+const text = (type: string, body: string): Reply => ({ type, body });
+
+function play(host: string, entities: readonly string[], reply: Play['reply'] | Reply): Play {
+  return { host, entities, reply: typeof reply === 'function' ? reply : () => reply };
+}
+
+/** A source that answers with a payload of its cases. */
+function plays(source: string, host: string, entities: readonly string[], name = 'of a run') {
+  return { [source]: play(host, entities, json(payloadText(source, name))) };
+}
+
+const ARCHIVE = 'customer-archive-api.open-meteo.com';
+const SEATTLE = ['us-seattle'];
+
+/** Every source that can be fetched, by name. */
+export const ALL_PLAYS: Readonly<Record<string, Play>> = {
+  ...PLAYS,
+  ...plays('airnow', 'www.airnowapi.org', ['us-losangeles'], 'air of areas'),
+  ...plays('aviationweather', 'aviationweather.gov', ['atl']),
+  ...plays('bls', 'api.bls.gov', [], 'unemployment of the agency'),
+  'cbp-bwt': play('bwt.cbp.gov', ['laredo-world-trade'], (_, path) =>
+    json(payloadText('cbp-bwt', path.includes('graph') ? 'a graph of a run' : 'of a run')),
+  ),
+  ...plays('eia', 'api.eia.gov', ['spp'], 'demand of a grid'),
+  'faa-nas': play(
+    'nasstatus.faa.gov',
+    [],
+    text('application/xml', payloadText('faa-nas', 'of a run')),
+  ),
+  fred: play('fred.stlouisfed.org', [], text('text/csv', payloadText('fred', 'prices of a table'))),
+  'mcp-registry': play('registry.modelcontextprotocol.io', [], (_, path) =>
+    json(
+      JSON.stringify(
+        path.includes('cursor=')
+          ? registryPage([server('com.example/two')])
+          : registryPage([server('com.example/one')], 'com.example/one:1.0.0'),
+      ),
+    ),
+  ),
+  'nasa-firms': play(
+    'firms.modaps.eosdis.nasa.gov',
+    [],
+    text('text/csv', payloadText('nasa-firms', 'of a run')),
+  ),
+  ...plays('nhc', 'www.nhc.noaa.gov', []),
+  'noaa-daily': play(
+    'www.ncei.noaa.gov',
+    SEATTLE,
+    text('text/csv', payloadText('noaa-daily', 'rain of stations')),
+  ),
+  'noaa-star-vhi': play(
+    'www.star.nesdis.noaa.gov',
+    ['ukr-6'],
+    text('text/html', payloadText('noaa-star-vhi', 'vegetation of a province')),
+  ),
+  ...plays('nws-warnings', 'api.weather.gov', []),
+  ...plays(
+    'open-meteo-air-quality',
+    'customer-air-quality-api.open-meteo.com',
+    SEATTLE,
+    'air of a model',
+  ),
+  'open-meteo-archive': {
+    ...play(ARCHIVE, ['us-iowa'], json(payloadText('open-meteo-archive', 'heat of a model'))),
+    part: 'daily=temperature_2m_max',
+  },
+  ...plays(
+    'open-meteo-marine',
+    'customer-marine-api.open-meteo.com',
+    ['hormuz'],
+    'waves of a model',
+  ),
+  'open-meteo-soil-moisture': {
+    ...play(ARCHIVE, ['us-iowa'], json(JSON.stringify(soilFrom(2015)))),
+    part: 'models=era5',
+  },
+  openfda: play('download.open.fda.gov', [], {
+    body: zipOf(
+      'drug-shortages-0001-of-0001.json',
+      payloadText('openfda', 'a list of drug shortages'),
+    ),
+    type: 'application/zip',
+  }),
+  ...plays('spc', 'www.spc.noaa.gov', []),
+  ...plays('usdm', 'usdmdataservices.unl.edu', ['us-california']),
+};
+
+/** Hosts beside the one of a play that answer for its source. */
+export const OTHER_HOSTS: Readonly<Record<string, Reply>> = {
+  'mesonet.agron.iastate.edu': json(payloadText('nws-warnings', 'reports of a run')),
+};

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../../compiler/format/iso-time.ts';
+import {
+  askedPlaces,
+  knownPlaces,
+  namedIn,
+  rainValues,
+  refuseUnasked,
+  wantedPlaces,
+} from '../../../compiler/sources/kit/readings.ts';
+
+const APART_DEGREES_MAX = 1;
+
+const payloadOf = (url: string) => ({
+  bytes: new Uint8Array(),
+  note: { url, fetched_at: '2026-11-20T11:05:00Z', http_status: 200 },
+  subject: 'payload',
+});
+const SEATTLE = { latitude: 47.6062, longitude: -122.3321 };
+const ask = (url: string, answered: typeof SEATTLE | null = SEATTLE) =>
+  askedPlaces(payloadOf(url), answered, ['environment']).map(({ entity }) => entity);
+const AT = 'https://example.gov/?latitude=47.6062&longitude=-122.3321';
+
+describe('askedPlaces()', () => {
+  it('finds the place by the numbers of the address, however they are written', () => {
+    expect(ask(AT)).toEqual(['us-seattle']);
+    expect(ask(AT.replace('47.6062', '47.60620'))).toEqual(['us-seattle']);
+    expect(ask(AT, null)).toEqual(['us-seattle']);
+  });
+
+  it.each([
+    AT.replace('47.6062', '47.6063'),
+    AT.replace('latitude', 'lat'),
+    AT.replace('47.6062', ''),
+    AT.replace('47.6062', '47.6062,34.0522'),
+    'https://example.gov/',
+  ])('refuses %s', (url) => {
+    expect(() => ask(url)).toThrow('which is no place of environment');
+  });
+
+  it('takes a cell beside the place, and refuses one far away', () => {
+    const { latitude, longitude } = SEATTLE;
+    expect(ask(AT, { latitude: latitude + APART_DEGREES_MAX, longitude })).toHaveLength(1);
+    for (const far of [
+      { latitude: latitude + 1.01, longitude },
+      { latitude, longitude: longitude - 1.01 },
+      { latitude: -latitude, longitude },
+    ]) {
+      expect(() => ask(AT, far)).toThrow('far from Seattle');
+    }
+  });
+
+  it('knows that longitudes meet at 180', () => {
+    const lines = ['earthquake'];
+    const place = knownPlaces(lines).find(({ entity }) => entity === 'alaska-aleutians')?.place;
+    const { latitude = 0, longitude = 0 } = place ?? {};
+    const payload = payloadOf(`https://example.gov/?latitude=${latitude}&longitude=${longitude}`);
+    const answered = { latitude, longitude: longitude + 360 };
+    expect(askedPlaces(payload, answered, lines)[0].entity).toBe('alaska-aleutians');
+  });
+});
+
+describe('wantedPlaces()', () => {
+  it('gives all places of the closed lists, or those that are named', () => {
+    expect(wantedPlaces(['environment', 'grid'], [])).toHaveLength(24);
+    expect(wantedPlaces(['environment'], ['us-seattle', '07010000'])).toHaveLength(1);
+    expect(wantedPlaces(['nothing'], [])).toEqual([]);
+  });
+});
+
+describe('refuseUnasked()', () => {
+  const refuse = (url: string, found: readonly string[]) => () =>
+    refuseUnasked(payloadOf(url), namedIn(payloadOf(url), 'id'), found);
+
+  it('takes what is asked for, and anything where nothing is named', () => {
+    expect(refuse('https://example.gov/?id=A,B', ['B'])).not.toThrow();
+    expect(refuse('https://example.gov/', ['C'])).not.toThrow();
+  });
+
+  it('refuses anything else', () => {
+    expect(refuse('https://example.gov/?id=A,B', ['A', 'C'])).toThrow('it holds "C"');
+  });
+});
+
+const START = Date.UTC(2026, 0, 1);
+const days = (values: readonly (number | null)[]) =>
+  new Map(values.map((value, index) => [START + index * DAY_MS, value] as const));
+const windows = (values: readonly (number | null)[]) =>
+  rainValues(days(values)).filter(({ signal }) => signal === 'precipitation.wetness30d');
+
+describe('rainValues()', () => {
+  it('sums no window that begins before the series', () => {
+    expect(windows(Array(29).fill(1))).toEqual([]);
+    expect(windows(Array(30).fill(0.1)).map(({ current }) => current)).toEqual([
+      { precip_30d_mm: 3, days_count: 30 },
+    ]);
+  });
+
+  it('counts a day that is absent as one without a value', () => {
+    const whole = days(Array(31).fill(1));
+    whole.delete(START + 5 * DAY_MS);
+    const [first] = rainValues(whole).filter(({ current }) => 'days_count' in current);
+    expect(first?.current).toEqual({ precip_30d_mm: 29, days_count: 29 });
+  });
+
+  it('says nothing of a day without a value, and no sum of fewer than 28 days', () => {
+    const gaps = [null, null, ...Array(28).fill(1)];
+    expect(windows(gaps)[0]?.current).toEqual({ precip_30d_mm: 28, days_count: 28 });
+    expect(windows([null, ...gaps.slice(0, -1)])[0]?.current).toEqual({
+      precip_30d_mm: null,
+      days_count: 27,
+    });
+    expect(windows([...Array(30).fill(1), null])).toHaveLength(1);
+    expect(rainValues(days([null]))).toEqual([]);
+  });
+});
