@@ -26,13 +26,13 @@ export function defineCompile(command: Command, settings: CommandSettings): void
 async function runCompile(flags: CompileFlags, settings: CommandSettings): Promise<void> {
   const started = performance.now();
   const options = compileOptions(flags, settings);
-  warnOfForgetting(options, settings.screen);
   const { ask } = askAfter(flags, settings);
   const progress = progressReporter(settings.screen);
   try {
     const summary = await compile({ ...options, progress: progress.step });
     progress.done();
     settings.print(summaryText(summary, performance.now() - started));
+    warnOfForgetting(options, settings.screen);
     await ask();
   } catch (error) {
     progress.done();

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { arrived, LongAnswerError } from '../format/answer-bytes.ts';
 import { isoTime } from '../format/iso-time.ts';
 import { networkFault } from '../format/network-fault.ts';
 import { basketQuoteSchema } from '../products/shapes/basket.ts';
 import { usdAmount } from '../products/shapes/price.ts';
 import { wholeSecond } from '../products/shapes/request-time.ts';
-import { arrived, LongAnswerError } from '../system/answer-bytes.ts';
 import { CLOCK_SKEW_MS } from '../verify/request-time.ts';
 import { named, newIdentifier, type SignIn } from './buyer-proof.ts';
 import type { PendingPayment } from './client-error.ts';

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Catalog } from '../catalog/catalog.ts';
+import { answerBytes } from '../format/answer-bytes.ts';
 import { defined } from '../format/defined.ts';
 import { parseDidKey } from '../format/did-key.ts';
 import { networkFault } from '../format/network-fault.ts';
@@ -14,7 +15,6 @@ import type { EndpointPath, PaidPath, ParamName, SignalPath } from '../products/
 import { atomicAmount, usdAmount } from '../products/shapes/price.ts';
 import { type Endpoint, takenParams } from '../products/shapes/product.ts';
 import { type WatchRow, watchSchema } from '../products/shapes/watch-bodies.ts';
-import { answerBytes } from '../system/answer-bytes.ts';
 import { questionOf } from '../verify/answer-fault.ts';
 import { type SigningAccount, signInFor } from './buyer-proof.ts';
 import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';

@@ -37,10 +37,14 @@ export function judgeKey(
   const fault = faultAt(did, released.as_of, reader.keys);
   if (fault !== null) return { state: 'fails', detail: fault };
   const { state, detail } = judgeTime(released, reader);
-  return state === 'holds'
-    ? { state, detail: `${did} was valid when its release was published: ${detail}` }
-    : { state, detail };
+  if (state !== 'holds') return { state, detail };
+  const ended = endOfKey(did, reader);
+  const key = ended === null ? `${did} was` : `${ended.words}${STILL}`;
+  return { state, detail: `${key} valid when its release was published: ${detail}` };
 }
+
+/** Stands in what is said of a key that has ended, and counts all the same. */
+export const STILL = ', but it was';
 
 /** The time that a release says it was published at, and who stands behind its entry. */
 interface Released {

@@ -259,7 +259,9 @@ export const NOBODY = 'witnessed by nobody';
 
 /** That in words, where so many signatures are of neither the log nor a known witness. */
 export function nobodyWitnessed(others: number): string {
-  return others < 1 ? NOBODY : `${NOBODY} that you named (${others} further signatures)`;
+  return others < 1
+    ? NOBODY
+    : `${NOBODY} that you named (${others} other ${others === 1 ? 'signature' : 'signatures'})`;
 }
 
 const HOW_TO_LEAD =

@@ -3,6 +3,7 @@
 
 import type { BodyCheck, BodyCheckName } from './body-check.ts';
 import { type BodyAbout, type ProvenReport, type ProvenVerdict, TIME_OF } from './demand-checks.ts';
+import { STILL } from './key-rule.ts';
 import { NOBODY } from './logged-check.ts';
 import { UNMET } from './policy-check.ts';
 
@@ -47,7 +48,7 @@ const TO_DO = {
   issuer_unknown: NAME_ISSUER,
   unproven:
     'buy it again with its proof, or say with --expect that your request left it out (proof=0)',
-  past: 'pass the log of the issuer, which may show that it is older than the end of its key: --mirror FOLDER, kept by "signalpress verify URL --mirror FOLDER"',
+  past: 'its key has ended, and nothing here shows that it is older; pass the log of its issuer, which may show it: --mirror FOLDER, kept by "signalpress verify URL --mirror FOLDER"',
   unsigned: 'get the signed body that it is a part of, and verify that',
 } as const;
 
@@ -144,8 +145,16 @@ function aboutLines({ about, checks, verdict }: ProvenReport): string[] {
     `  States: ${stated}; ${ageText(about)}${spoken === null ? '' : `; ${spoken}`}`,
     answers === null
       ? '  Warning: it says of no request that it answers it'
-      : `  Answers GET ${answers}`,
+      : `  Answers ${answerText(answers, checks)}`,
   ];
+}
+
+/** The request that it answers, and whether that is the one of its reader. */
+function answerText(answers: string, checks: readonly BodyCheck[]): string {
+  const isCompared = checks.some(({ check, status }) => check === 'expect' && status === 'pass');
+  return isCompared
+    ? `your request, GET ${answers}`
+    : `GET ${answers}, which was not compared with your request (--expect)`;
 }
 
 /** When its words of age are of, such as "said fresh at T, 48 h ago by your clock"; null for a body without any. */
@@ -192,12 +201,20 @@ function warningsOf({ checks, release, verdict }: ProvenReport, reader: PlainRea
       ? ['nobody else saw its log, so only its issuer says that all see the same one']
       : []),
     ...(spokenIn(checks)?.includes(' ago ') === true
-      ? ['its words of age are of then: ask again for the answer of now']
+      ? ['what it says of its age is of that time: ask again for the answer of now']
       : []),
+    ...keyWarnings(checks),
     ...(isOver ? [`its release was valid until ${end}`] : []),
     // What to do about it stands in the first line.
     ...new Set(open.map(({ detail }) => detail.split('; pass ')[0] ?? '')),
   ];
+}
+
+/** Keys that have ended, whose bodies the log shows to be older. */
+function keyWarnings(checks: readonly BodyCheck[]): string[] {
+  return checks.flatMap(({ check, status, detail }) =>
+    check === 'anchor' && status === 'pass' && detail.includes(STILL) ? [detail] : [],
+  );
 }
 
 function capital(text: string): string {

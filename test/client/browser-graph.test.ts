@@ -19,11 +19,11 @@ function graph(file: string, seen = new Set<string>()): Set<string> {
 describe.each(['signalpress-client', 'verify'])('%s.ts runs in browsers', (entry) => {
   const needed = [...graph(`compiler/client/${entry}.ts`)];
 
-  it('needs contract, products, verifier and pure packages alone', () => {
+  it('needs format, products, catalog, verifier and pure packages alone', () => {
     const files = needed.filter((one) => one.endsWith('.ts'));
     expect(files.length).toBeGreaterThan(20);
     expect(
-      files.filter((one) => !/^compiler\/(client|contract|products|verify)\//.test(one)),
+      files.filter((one) => !/^compiler\/(client|format|catalog|products|verify)\//.test(one)),
     ).toEqual([]);
     expect(needed.filter((one) => !one.endsWith('.ts') || one.startsWith('node:')).sort()).toEqual([
       '@noble/ed25519',

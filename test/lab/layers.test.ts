@@ -40,11 +40,11 @@ describe('the lab and the scripts', () => {
   });
 
   it.each([
-    ['compiler/cli/cli.ts', '../test/lab/campaign.ts', 1],
+    ['compiler/cli/cli.ts', '../../test/lab/campaign.ts', 1],
     ['gatekeeper/start.ts', '../scripts/terminal-style.ts', 1],
-    ['compiler/cli/cli.ts', '../test/small-set.ts', 1],
+    ['compiler/cli/cli.ts', '../../test/small-set.ts', 1],
     ['scripts/demo.ts', '../test/lab/bench.ts', 1],
-    ['test/verify/verify-body.test.ts', './campaign.ts', 1],
+    ['test/verify/verify-body.test.ts', '../lab/campaign.ts', 1],
     ['test/verify/verify-body.test.ts', '../../scripts/demo.ts', 1],
     ['test/scripts/demo.test.ts', '../../scripts/demo.ts', 0],
     ['test/lab/bench.ts', '../../scripts/sample/sample-files.ts', 1],

@@ -95,7 +95,7 @@ describe('judgeKey(): does the time of the release count', () => {
       `nothing but a key of the past says that its release is of ${noon(5)}: ${K1} was in use until ${noon(12)}`,
     );
     expect(judge(K1, 5, [by(K2)]).detail).toBe(
-      `${K1} was valid when its release was published: it is of ${noon(5)}, and ${K2}, which is in use, signed the log with it`,
+      `${K1} was in use until ${noon(12)}, but it was valid when its release was published: it is of ${noon(5)}, and ${K2}, which is in use, signed the log with it`,
     );
   });
 });

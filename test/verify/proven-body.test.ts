@@ -391,7 +391,9 @@ describe('verify --mirror', () => {
     const alone = await run(old, join(site, '.well-known/keys.json'));
     expect([alone.exitCode, alone.text]).toEqual([
       2,
-      expect.stringMatching(/^cannot be judged {2}-: pass the log of the issuer/),
+      expect.stringMatching(
+        /^cannot be judged {2}-: its key has ended, and nothing here shows that it is older; pass the log/,
+      ),
     ]);
     const words = { ...signedBody(1, { words: 'other' }), _proof: old._proof ?? null };
     expect(await run(words, site)).toMatchObject({ exitCode: 1 });

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import type pg from 'pg';
 import { LOG_URL } from '../../catalog/static-files.ts';
+import { answerBytes } from '../../format/answer-bytes.ts';
 import {
   type Checkpoint,
   checkpointText,
@@ -17,7 +18,6 @@ import {
 } from '../../format/checkpoint.ts';
 import { codeOf } from '../../format/errors.ts';
 import { plainAddress } from '../../format/plain-address.ts';
-import { answerBytes } from '../../system/answer-bytes.ts';
 import { readPlain } from '../../system/plain-file.ts';
 import { replaceFile } from '../../system/replace-file.ts';
 import { asked, type Fetch, refusal } from '../../verify/monitor/log-client.ts';

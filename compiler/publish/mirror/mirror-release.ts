@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LOG_URL, RELEASE_URL, STATIC_FILES } from '../../catalog/static-files.ts';
+import { answerBytes, LongAnswerError } from '../../format/answer-bytes.ts';
 import { KEYS_PATH } from '../../format/key-history.ts';
 import { plainAddress } from '../../format/plain-address.ts';
 import {
@@ -21,7 +22,6 @@ import {
 import { decodeUtf8 } from '../../format/strict-json.ts';
 import { TABLE } from '../../products/products.ts';
 import { knownFilePath, type Values } from '../../products/shapes/path.ts';
-import { answerBytes, LongAnswerError } from '../../system/answer-bytes.ts';
 import type { Clock } from '../../system/clock.ts';
 import { lockData } from '../../system/data-lock.ts';
 import { nodeDisk } from '../../system/disk.ts';

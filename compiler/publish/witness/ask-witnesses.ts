@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { answerBytes } from '../../format/answer-bytes.ts';
 import { encodeBase64 } from '../../format/base64.ts';
 import {
   type Checkpoint,
@@ -27,7 +28,6 @@ import { formatVerifierKey, keyHashOf } from '../../format/verifier-key.ts';
 import { changeCheckpoint, openLog } from '../../release/log-folder.ts';
 import { sha256 } from '../../release/log-tree.ts';
 import { currentName, readRelease } from '../../release/release-folders.ts';
-import { answerBytes } from '../../system/answer-bytes.ts';
 import type { Clock } from '../../system/clock.ts';
 import { readNamed } from '../../system/disk.ts';
 import { errorText } from '../../system/error-text.ts';

@@ -1,7 +1,7 @@
+import { answerBytes, LongAnswerError } from '../../format/answer-bytes.ts';
 import { HASH_BYTES } from '../../format/merkle.ts';
 import { networkFault } from '../../format/network-fault.ts';
 import { TILE_BYTES_MAX, TILE_WIDTH, type Tile, tilePath } from '../../format/tiles.ts';
-import { answerBytes, LongAnswerError } from '../../system/answer-bytes.ts';
 import type { Clock } from '../../system/clock.ts';
 import { errorText } from '../../system/error-text.ts';
 

@@ -175,7 +175,7 @@ export class ShopLife {
       now: Date.parse(monthTime(month, days)),
       policy: this.witnesses.policy,
     });
-    const lines = text.split('\n').filter((line) => /^ +(FAIL|stale)/.test(line));
+    const lines = text.split('\n').filter((line) => /^ +FAIL|\bstale:/.test(line));
     return exitCode === 0 ? 'verified' : lines.map((line) => line.trim()).join('; ');
   }
 

@@ -129,7 +129,7 @@ describe('signalpress verify', () => {
   it('takes its options in front of the target, one issuer each time', () => {
     for (const ended of judged) {
       const { status, stdout } = ended();
-      expect([status, stdout]).toEqual([2, expect.stringContaining(`not signed  ${body}`)]);
+      expect([status, stdout]).toEqual([2, expect.stringContaining(`cannot be judged  ${body}`)]);
     }
     expect(withoutTarget().stderr).toContain('missing required argument');
     expect(forNobody().stdout).toContain('did:key');

@@ -103,9 +103,10 @@ async function commandOf(text: string, reader: Reader, now: number): Promise<str
       ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
     });
     const { verdict } = JSON.parse(outcome.text) as { verdict: string };
-    // What comes without a proof is left open by the command, whatever the library is told to do with it.
-    const isTaken = proofDemand(reader) === false;
-    return verdict === 'unproven' ? (isTaken ? 'verified' : 'failed') : verdict;
+    // The command leaves open what comes without a proof; the library can be told to take it, or to refuse it.
+    const demanded = proofDemand(reader);
+    if (demanded === true && ['unproven', 'partly_verified'].includes(verdict)) return 'failed';
+    return demanded === false && verdict === 'unproven' ? 'verified' : verdict;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -115,7 +115,7 @@ describe('what is too long to be written out', () => {
   });
 
   it('the genuine feed of 2018-02-07 has eleven quakes in Taiwan on its last day', () => {
-    const path = '../../../../node_modules/vega-datasets/data/earthquakes.json';
+    const path = '../../../../../node_modules/vega-datasets/data/earthquakes.json';
     const bytes = readFileSync(new URL(path, import.meta.url));
     const own = sourceOf('usgs-earthquakes').ownNote?.(bytes, 'feed') ?? note('');
     const { readings, skipped } = readAs('usgs-earthquakes', bytes, own);
