@@ -181,7 +181,7 @@ describe('runVerify() report', () => {
       expect.stringMatching(
         /^ {2}States: river stage .* at St\. Louis, MO: hydrology\.river-level of 07010000 read 13\.6 ft at .*; its reading is of 2026-11-20T10:45:00Z, 1\.3 h ago by your clock/,
       ),
-      '  Answers GET /gauge?entity=07010000&signal_id=hydrology.river-level',
+      '  Answers your request, GET /gauge?entity=07010000&signal_id=hydrology.river-level',
       expect.stringMatching(/^ {2}Warning: not shown to be logged: no proof/),
     ]);
     expect(text).toMatch(/ok +expect +the body answers /);
