@@ -20,6 +20,7 @@ import {
   type CommandSettings,
   dataFolder,
   defaultWorkers,
+  header,
   workerCount,
 } from '../system/command-settings.ts';
 import type { CompileOptions } from './compile.ts';
@@ -147,7 +148,7 @@ export function logMemoryOf(
 ): LogMemory | null {
   const place = logMemory ?? env('SIGNALPRESS_LOG_MEMORY') ?? '';
   if (place === false || place === '') return null;
-  return openLogMemory({ place, data, auth: env('SIGNALPRESS_LOG_MEMORY_AUTH') ?? null, fetch });
+  return openLogMemory({ place, data, auth: header(env, 'SIGNALPRESS_LOG_MEMORY_AUTH'), fetch });
 }
 
 /** Says loudly that nothing outside knows the log. */

@@ -16,7 +16,12 @@ import {
   type UploadProgress,
   uploadRelease,
 } from '../publish/upload/upload-release.ts';
-import { type CommandSettings, dataFolder, type Screen } from '../system/command-settings.ts';
+import {
+  type CommandSettings,
+  dataFolder,
+  header,
+  type Screen,
+} from '../system/command-settings.ts';
 
 const CONNECTIONS = 8;
 
@@ -122,15 +127,6 @@ async function filesAt(
   // undici costs each start of the program 70 ms, and a compile uploads nothing.
   const { httpFiles } = await import('../publish/upload/http-files.ts');
   return httpFiles({ url, auth, connections: CONNECTIONS });
-}
-
-const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
-
-function header(env: PublishSettings['env'], name: string): string | null {
-  const text = env(name);
-  if (text === undefined || text === '') return null;
-  if (HEADER.test(text)) return text;
-  throw new UploadError(`Cannot use ${name}: not one header; write "Authorization: Bearer …"`);
 }
 
 function uploadedText(uploaded: Uploaded, name: string): string {

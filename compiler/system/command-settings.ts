@@ -60,3 +60,13 @@ export function duration(text: string): number {
 export function repeated(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value];
 }
+
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
+
+/** The header that a variable holds, `Name: value`; null without one. Throws a RangeError, which repeats nothing of it. */
+export function header(env: CommandSettings['env'], name: string): string | null {
+  const text = env(name);
+  if (text === undefined || text === '') return null;
+  if (HEADER.test(text)) return text;
+  throw new RangeError(`Cannot use ${name}: not one header; write "Authorization: Bearer …"`);
+}

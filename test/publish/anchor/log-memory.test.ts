@@ -84,6 +84,12 @@ describe('openLogMemory()', () => {
     const within = () =>
       logMemoryOf({ data, logMemory: join(data, 'log-memory') }, () => undefined);
     expect(within).toThrow('it would be lost and restored with');
+    const withAuth = (auth: string) => () =>
+      logMemoryOf({ data, logMemory: 'https://store.example/log' }, (name) =>
+        name === 'SIGNALPRESS_LOG_MEMORY_AUTH' ? auth : undefined,
+      );
+    expect(withAuth('Authorization: Bearer token')()?.name).toBe('https://store.example/log');
+    expect(withAuth('secret')).toThrow(/^Cannot use SIGNALPRESS_LOG_MEMORY_AUTH: not one header/);
     expect(logMemoryOf({ data, logMemory: false }, () => path)).toBeNull();
     expect(logMemoryOf({ data }, () => undefined)).toBeNull();
   });
