@@ -61,8 +61,14 @@ import { type CommandSettings, dataFolder } from '../system/command-settings.ts'
 import { nodeDisk } from '../system/disk.ts';
 import { errorText } from '../system/error-text.ts';
 import { canonicalDigest } from '../system/jcs.ts';
-import { type Issuer, issuerDid, makeSealer, type Sealer, signingKey } from '../system/sealer.ts';
-import { signedAgain } from '../system/sign-again.ts';
+import {
+  type Issuer,
+  issuerDid,
+  makeSealer,
+  type Sealer,
+  signedAgain,
+  signingKey,
+} from '../system/sealer.ts';
 import { CARD_PATH } from '../verify/description-checks.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
@@ -374,11 +380,11 @@ export function defineReleases(releases: Command, settings: CommandSettings): vo
         const until = validUntilOf(validUntil, isoTime(Date.parse(time.asOf) + 7 * DAY_MS));
         const where = place === undefined ? { data } : { data, logMemory: place };
         const logMemory = logMemoryOf(where, env);
-        warnOfForgetting({ logMemory }, settings.screen);
         const rollback = { data, name, ...time, ...until, seed, logMemory };
         const { release, cleanupFailures } = await rollBack(rollback);
         const done = `Release ${release.sequence} is published with the files of "${name}"`;
         print([done, ...cleanupFailuresText(cleanupFailures)].join('\n'));
+        warnOfForgetting({ logMemory }, settings.screen);
       },
     );
 }

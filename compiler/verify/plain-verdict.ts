@@ -95,6 +95,8 @@ export interface PlainReader {
   readonly issuers: readonly string[];
   /** Whether the reader named anybody, be it by root keys. */
   readonly pinned: boolean;
+  /** The trust file that names them; they stand in the command without one. */
+  readonly namedBy?: string | undefined;
   /** Clock of the reader, milliseconds since 1970. */
   readonly now?: number | undefined;
 }
@@ -120,12 +122,12 @@ export function plainLines(named: string, report: ProvenReport, reader: PlainRea
   return warnings.length === 0 ? lines : [...lines, `  Warning: ${warnings.join('; ')}`];
 }
 
-function signerLine({ issuer }: ProvenReport, { issuers, pinned }: PlainReader): string {
+function signerLine({ issuer }: ProvenReport, { issuers, pinned, namedBy }: PlainReader): string {
   if (issuer === null) return '  Warning: nobody signed all of it';
   if (!pinned)
     return `  Warning: signed by ${issuer}, whom you did not name: anybody can make a key`;
   const whose = issuers.includes(issuer) ? 'the issuer' : 'a key of the issuer';
-  return `  Signed by ${issuer}, ${whose} that you named`;
+  return `  Signed by ${issuer}, ${whose} that ${namedBy === undefined ? 'you named' : `"${namedBy}" names`}`;
 }
 
 /** Longest text of a body that is repeated. */

@@ -34,6 +34,8 @@ interface ReadTrust
   > {
   readonly file?: TrustFile;
   readonly memory?: MemoryFile;
+  /** The file that names the issuer. */
+  readonly namedBy?: string;
 }
 
 /** What the options say, or the trust file; nothing where the reader named nobody. Throws a RangeError for an unusable file. */
@@ -50,7 +52,15 @@ export function trustNamed({ issuer, trust }: NamedTrust): ReadTrust {
   const { trust: _, roots: __, keys: list, ...rest } = named(path, () => trustOfFile(file));
   const { issuers, roots } = file;
   const root = roots.length === 0 ? {} : { root: roots };
-  return { ...rest, list, issuer: issuers, ...root, file, memory: memoryIn(path, file) };
+  return {
+    ...rest,
+    list,
+    issuer: issuers,
+    ...root,
+    file,
+    memory: memoryIn(path, file),
+    namedBy: path,
+  };
 }
 
 /** Reads a trust file; throws a RangeError that names it. */

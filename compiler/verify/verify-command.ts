@@ -61,6 +61,8 @@ export interface VerifyCommandOptions extends Pick<Demands, 'expect' | 'maxAgeMs
   readonly list?: KeyHistory | undefined;
   /** A list of issuer keys; or a release, data or mirror folder, or a saved site, with its list and its log. */
   readonly keys?: string;
+  /** The trust file that names the issuer. */
+  readonly namedBy?: string | undefined;
   /** The log that a proof has to be of. */
   readonly origin?: string | undefined;
   readonly json?: boolean;
@@ -238,10 +240,10 @@ async function judgeFile(
   const report = expectingProof(demanded, options.expect);
   const pinned = trusted.trust !== 'any';
   const exitCode = exitOf(report.verdict);
-  const { issuer: issuers = [], verbose, json = false } = options;
+  const { issuer: issuers = [], namedBy, verbose, json = false } = options;
   const text = json
     ? jsonText({ target, exit_code: exitCode, issuer_pinned: pinned, ...report })
-    : bodyText(target, report, { pinned, issuers, now, verbose });
+    : bodyText(target, report, { pinned, issuers, namedBy, now, verbose });
   return { exitCode, text };
 }
 
