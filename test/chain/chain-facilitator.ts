@@ -5,7 +5,6 @@ import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import { toFacilitatorEvmSigner } from '@x402/evm';
 import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { privateKeyToAccount } from 'viem/accounts';
-import { createNonceManager, jsonRpc } from 'viem/nonce';
 import { z } from 'zod';
 import type { Network } from '../../gatekeeper/settle/networks.ts';
 import type { Chain } from './chain.ts';
@@ -105,15 +104,21 @@ async function publishedFacilitator(
   factories: readonly string[],
 ): Promise<x402Facilitator> {
   const { key } = await relayer();
-  const account = privateKeyToAccount(key, {
-    nonceManager: createNonceManager({ source: jsonRpc() }),
-  });
+  const account = privateKeyToAccount(key);
+  // One after another, each with the account nonce that the node names. A count of our own would be wrong for ever after a
+  // transaction that the node lost, and nothing would settle again.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(submit: () => Promise<T>): Promise<T> => {
+    const sent = last.then(submit);
+    last = sent.catch(() => {});
+    return sent;
+  };
   const signer = toFacilitatorEvmSigner({
     address: account.address,
     readContract: (args) => client.readContract({ ...args, args: args.args ?? [] }),
     verifyTypedData: (args) => client.verifyTypedData(args as never),
-    writeContract: (args) => client.writeContract({ ...args, account } as never),
-    sendTransaction: (args) => client.sendTransaction({ ...args, account }),
+    writeContract: (args) => inTurn(() => client.writeContract({ ...args, account } as never)),
+    sendTransaction: (args) => inTurn(() => client.sendTransaction({ ...args, account })),
     waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args),
     getCode: (args) => client.getCode(args),
   });
