@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
@@ -7,14 +7,21 @@ import type { Endpoint } from '../../compiler/products/shapes/product.ts';
 import { productOf } from '../../compiler/products/products.ts';
 import { answer } from '../../gatekeeper/heart/answers/answers.ts';
 import { compiledService, jsonOf, question } from '../gatekeeper/tiny-service.ts';
-import { AS_OF, compileFolder, removeFolders } from '../snapshot-folder.ts';
+import {
+  AS_OF,
+  compileFolder,
+  removeFolders,
+  type SnapshotFiles,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 import { hasPython } from '../verify/python-judge.ts';
 
-// One golden body a product: `products/shop` holds the snapshots, `products/expected/NAME.json` what a request for them is
-// answered with. `python3 test/golden/products/figures.py --write` writes those figures from the lines alone. A new product
-// needs one such file, `{target, by_hand, figures}`: `by_hand` says how the figures were worked out, and Python leaves it alone.
+// One golden body a product: `products/shop.txt` holds the snapshots, `products/expected.json` by a name what a request for
+// them is answered with. `python3 test/golden/products/figures.py --write` writes those figures from the lines alone. A new
+// product needs one, `{target, by_hand, figures}`: `by_hand` says how the figures were worked out, and Python leaves it alone.
 
 const FOLDER = join(import.meta.dirname, 'products');
+const textOf = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 const ASKED = '2026-11-20T15:20:00Z';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -116,14 +123,15 @@ function spoilt(figures: Json, at = ''): { readonly at: string; readonly figures
 }
 
 function readGolden(): ReadonlyMap<string, Golden> {
-  const folder = join(FOLDER, 'expected');
-  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  return new Map(
-    files.map((file) => [
-      file.slice(0, -'.json'.length),
-      JSON.parse(readFileSync(join(folder, file), 'utf8')) as Golden,
-    ]),
-  );
+  const bodies: Record<string, Golden> = JSON.parse(textOf('expected.json'));
+  return new Map(Object.entries(bodies));
+}
+
+/** The snapshots: each file after a line that names it. */
+function shopFiles(): SnapshotFiles {
+  const parts = textOf('shop.txt').split(/^== (.+)\n/m).slice(1);
+  const paths = parts.filter((_, at) => at % 2 === 0);
+  return Object.fromEntries(paths.map((path, at) => [path, parts[2 * at + 1] ?? '']));
 }
 
 /** A product by its path, and one of its forms by the folder; all bundles are one. */
@@ -175,7 +183,7 @@ describe('every product has a golden body', () => {
 describe('the figures of a golden body', () => {
   const bodies = new Map<string, Json>();
   beforeAll(async () => {
-    const { data } = await compileFolder(join(FOLDER, 'shop'), {
+    const { data } = await compileFolder(writeSnapshots(shopFiles()), {
       asOf: AS_OF,
       baseUrl: 'https://readings.example',
       issuerName: 'Example readings',

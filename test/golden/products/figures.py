@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The figures of one body of each product, from the snapshot lines beside this file; no code of the product is read.
+"""The figures of one body of each product, from the snapshot lines in shop.txt; no code of the product is read.
 
 Written from SPEC.md, FORMAT.md (F4 is its section 4), AUDIT.md (A) and PRODUCTS.md. Prints {name: {target, figures}};
-with --write it writes expected/*.json. products.test.ts compares the two, and the latter with the compiled bodies.
+with --write it writes them to expected.json. products.test.ts compares the two, and the latter with the compiled bodies.
 
 Some by hand: the stage of 8.2 ft stands in "action" (7 to 9), class 1 of 5, and (8.2-7)/(9-7) = 0.6 inside it, so the index is
 (1+0.6)/5 = 32 and the share of the threshold 8.2/7 = 117.1 %. Of the 11 readings of its season 7 are below 8.2 and one is 8.2:
@@ -17,8 +17,8 @@ from decimal import Decimal
 
 sys.dont_write_bytecode = True
 from readings import (
-    AS_OF, HERE, LINES, PLACES, SIGNALS, STALE, agreement, band, basis, change, cited, freshness, hours, link_of, lit, main_value,
-    measurers, place_of, provenance, read_words, rows, standing, statistics, text_of, timeline, entities, update_status)
+    AS_OF, HERE, LINES, PLACES, SIGNALS, STALE, agreement, band, basis, change, cited, freshness, hours, link_of, lit,
+    load, main_value, measurers, place_of, provenance, read_words, rows, standing, statistics, text_of, timeline, entities, update_status)
 
 # --- bodies of readings ---
 
@@ -433,15 +433,23 @@ def text(value):
     return json.dumps(value, ensure_ascii=False, sort_keys=True,
                       default=lambda number: int(number) if number == int(number) else float(number))
 
-def written(target, figures):
-    """A file: each member of the body in a line of its own."""
-    members = ",\n".join("%s: %s" % (text(name), text(figures[name])) for name in sorted(figures))
-    return '{"target": %s, "figures": {\n%s\n}}\n' % (text(target), members)
+def written(bodies):
+    """The file: each member of a body in a line of its own."""
+    def members(figures):
+        return ",\n".join("%s: %s" % (text(name), text(figures[name])) for name in sorted(figures))
+    return "{\n%s\n}\n" % ",\n".join(
+        "%s: {%s, \"figures\": {\n%s\n}}" % (
+            text(name),
+            ", ".join("%s: %s" % (text(part), text(body[part])) for part in ("target", "by_hand") if part in body),
+            members(body["figures"]))
+        for name, body in sorted(bodies.items()))
 
 if __name__ == "__main__":
+    bodies = {name: {"target": target, "figures": figures} for name, target, figures in golden()}
     if "--write" in sys.argv:
-        for name, target, figures in golden():
-            with open(os.path.join(HERE, "expected", name + ".json"), "w", encoding="utf-8") as file:
-                file.write(written(target, figures))
+        path = os.path.join(HERE, "expected.json")
+        by_hand = {name: body for name, body in load(path).items() if "by_hand" in body}
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(written(dict(by_hand, **bodies)))
     else:
-        print(text({name: {"target": target, "figures": figures} for name, target, figures in golden()}))
+        print(text(bodies))

@@ -35,15 +35,13 @@ def hours(since, until):
 
 def rows(name):
     """The lines of all batches, oldest batch first, each with what its header says."""
-    found, shop = [], os.path.join(HERE, "shop")
-    for batch in sorted(os.listdir(shop)):
-        path = os.path.join(shop, batch, name + ".ndjson")
-        if not os.path.exists(path):
-            continue
-        with open(path, encoding="utf-8") as file:
-            lines = [json.loads(line, parse_float=Decimal) for line in file]
-        header = lines.pop(0)["header"]
-        found += [dict(header, **line) for line in lines]
+    found = []
+    with open(os.path.join(HERE, "shop.txt"), encoding="utf-8") as file:
+        parts = ("\n" + file.read()).split("\n== ")[1:]
+    for path, *texts in (part.splitlines() for part in parts):
+        if path.endswith("/" + name + ".ndjson"):
+            header, *lines = (json.loads(text, parse_float=Decimal) for text in texts)
+            found += [dict(header["header"], **line) for line in lines]
     return found
 
 # The catalogue: signals with their line, in its order, and who has which name and place.
