@@ -10,19 +10,22 @@ const globsOf = (name: string): string[] => [
   `test/${name}/**/*.test.ts`,
   `test/lab/**/*.${name}.test.ts`,
 ];
-/** Those of the lab run in a project of their own, each file with its own modules. */
 const isApart = (path: string): boolean =>
-  path.startsWith('lab/') ||
   APART.some((name) => path.startsWith(`${name}/`) || path.endsWith(`.${name}.test.ts`));
 
-/** What only a worker of its own can do: replace modules, or watch every connection of the process. */
-const ALONE = ['vi.mock(', 'vi.doMock(', 'vi.spyOn(Socket.prototype'];
+/** What only a worker of its own can do: replace modules, watch every connection of the process, or measure its memory. */
+const ALONE = ['vi.mock(', 'vi.doMock(', 'vi.spyOn(Socket.prototype', 'process.memoryUsage('];
 
-/** Tests whose files may share the modules of a worker. */
-const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })
+const UNITS_AND_LAB = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.test.ts') && !isApart(path))
-  .map((path) => join('test', path))
-  .filter((path) => !ALONE.some((text) => readFileSync(path, 'utf8').includes(text)));
+  .map((path) => join('test', path));
+const isAlone = (path: string): boolean =>
+  ALONE.some((text) => readFileSync(path, 'utf8').includes(text));
+const isLab = (path: string): boolean => path.startsWith('test/lab/');
+
+/** Test files that may share the modules of a worker, or may not, in the lab or beside it. */
+const filesOf = ({ lab, alone }: { lab: boolean; alone: boolean }): string[] =>
+  UNITS_AND_LAB.filter((path) => isLab(path) === lab && isAlone(path) === alone);
 
 /** Modules of the tests' own in their place. */
 const OWN_MODULES = {
@@ -42,42 +45,16 @@ export default defineConfig({
     // By default one core stays idle, which on two cores doubles the time.
     maxWorkers: '100%',
     projects: [
-      {
-        extends: true,
-        resolve: OWN_MODULES,
-        test: {
-          name: 'shared',
-          include: SHARING,
-          // Each worker loads a module once for all its test files: no test leaves anything in one.
-          isolate: false,
-        },
-      },
-      {
-        extends: true,
-        resolve: OWN_MODULES,
-        test: {
-          name: 'isolated',
-          include: ['test/**/*.test.ts'],
-          exclude: [
-            ...APART.flatMap(globsOf),
-            'test/lab/**',
-            '**/node_modules/**',
-            ...SHARING,
-          ],
-        },
-      },
-      {
-        extends: true,
-        resolve: OWN_MODULES,
-        test: {
-          name: 'lab',
-          include: ['test/lab/**/*.test.ts'],
-          exclude: APART.flatMap(globsOf),
-        },
-      },
+      // Without isolation a worker loads a module once for all its test files: no test leaves anything in one.
+      ...[
+        { name: 'shared', isolate: false, include: filesOf({ lab: false, alone: false }) },
+        { name: 'isolated', isolate: true, include: filesOf({ lab: false, alone: true }) },
+        { name: 'lab', isolate: false, include: filesOf({ lab: true, alone: false }) },
+        { name: 'lab-isolated', isolate: true, include: filesOf({ lab: true, alone: true }) },
+      ].map((test) => ({ extends: true as const, resolve: OWN_MODULES, test })),
       ...APART.map((name) => ({
         extends: true as const,
-        test: { name, include: globsOf(name), exclude: ['**/node_modules/**'] },
+        test: { name, isolate: false, include: globsOf(name), exclude: ['**/node_modules/**'] },
       })),
     ],
     setupFiles: ['test/worker-setup.ts'],
