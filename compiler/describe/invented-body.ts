@@ -23,6 +23,8 @@ interface Node {
   readonly minimum?: number;
   readonly examples?: readonly unknown[];
 }
+/** What zod wrote of a schema, which never changes. */
+const nodes = new WeakMap<z.ZodType, Node>();
 type InventedMembers = Readonly<Record<string, unknown>>;
 
 /**
@@ -30,7 +32,6 @@ type InventedMembers = Readonly<Record<string, unknown>>;
  * its examples alone, so no example can give away what is sold; of the catalogue it has the signals, and the legs of bundles.
  */
 export function inventedBodies(catalog: Catalog): (row: Endpoint) => object | null {
-  const nodes = new Map<z.ZodType, Node>();
   return (row) => {
     const schema = formOf(row)?.body;
     if (schema === undefined) return null;
