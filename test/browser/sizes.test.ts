@@ -65,10 +65,10 @@ describe(`a shop with ${LARGE} entities`, () => {
   });
 
   it.each([
-    ['a name', largeName(42_424), '42424'],
-    ['a number in names', '42424', '42424'],
-    ['an id', '10042424', '42424'],
-    ['two words', 'elm 42424', '42424'],
+    ['a name', largeName(4242), '04242'],
+    ['a number in names', '04242', '04242'],
+    ['an id', '10004242', '04242'],
+    ['two words', 'elm 04242', '04242'],
   ])('finds %s in less than 100 ms, once its pieces are read', async (_, query, number) => {
     const { page, open, transferred, expectClean } = await session(shop);
     await open('/');
@@ -97,9 +97,9 @@ describe(`a shop with ${LARGE} entities`, () => {
 
   it('opens one of them', async () => {
     const { page, open, expectClean } = await session(shop);
-    await open('/site/#/hydrology.river-level/10042424');
+    await open('/site/#/hydrology.river-level/10004242');
     await page.locator('#record h2').waitFor();
-    expect(await page.locator('#record h2').innerText()).toContain('42424');
+    expect(await page.locator('#record h2').innerText()).toContain('04242');
     await expectClean();
   });
 
