@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { nodeFault } from '../compiler/format/node-version.ts';
 import { built } from './built.ts';
 import { makeFolder, removeFolders } from './snapshot-folder.ts';
 
@@ -54,5 +55,17 @@ describe('a program on an old Node', () => {
     const look = built('compiler/format/node-version.js');
     expect(imports(join(ROOT, path))).toEqual([look]);
     expect(imports(look)).toEqual([]);
+  });
+});
+
+describe('nodeProblem()', () => {
+  it.each(['20.19.0', '20.20.2', '21.0.0', '24.11.1'])('takes Node %s', (version) => {
+    expect(nodeFault('signalpress', version)).toBeNull();
+  });
+
+  it.each(['18.20.8', '20.18.3', '20.9.0'])('refuses Node %s and says what to do', (version) => {
+    expect(nodeFault('signalpress', version)).toBe(
+      `signalpress needs Node 20.19 or newer, but this is ${version}; install one from https://nodejs.org`,
+    );
   });
 });

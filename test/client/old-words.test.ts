@@ -173,8 +173,9 @@ describe('I62: a release that is over', () => {
 });
 
 describe('a body of format 2', () => {
-  const FOLDER = join(import.meta.dirname, '../fixtures/format-2');
-  const known = JSON.parse(readFileSync(join(FOLDER, 'expected.json'), 'utf8'));
+  const fixture = join(import.meta.dirname, '../fixtures/format-2.json');
+  const texts: Readonly<Record<string, string>> = JSON.parse(readFileSync(fixture, 'utf8'));
+  const known = JSON.parse(texts['expected.json'] ?? '');
   const [[name = '', { request = '', signed_by = '' } = {}] = []] = Object.entries<{
     readonly request: string;
     readonly signed_by: string;
@@ -184,7 +185,7 @@ describe('a body of format 2', () => {
   const judged = (sentAt?: string) =>
     judgePurchase(
       {
-        bytes: readFileSync(join(FOLDER, name)),
+        bytes: Buffer.from(texts[name] ?? ''),
         receipt: null,
         payment: sentAt === undefined ? payment : { ...payment, sentAt },
       },

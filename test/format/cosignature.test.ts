@@ -13,7 +13,7 @@ import {
   parseVerifierKey,
   type VerifierKey,
 } from '../../compiler/format/verifier-key.ts';
-import { cosignatureLine } from '../publish/witness/cosignature-line.ts';
+import { cosignatureLine } from '../publish/witness/invented-witness.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 const KEY = createPrivateKey({

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseCutoff } from '../../compiler/format/cutoff.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -101,5 +102,49 @@ describe('newYorkDayEnd()', () => {
     expect(newYorkDayEnd('2026-07-01')).toBe('2026-07-02T03:59:59Z');
     expect(newYorkDayEnd('2026-12-31')).toBe('2027-01-01T04:59:59Z');
     expect(newYorkDayEnd('0050-07-01')).toBe('0050-07-02T03:59:59Z');
+  });
+});
+
+describe('parseCutoff()', () => {
+  it('takes a bare date for the whole filing day in New York', () => {
+    const day = { basis: 'filing_date', date: '2026-03-31', at: '2026-04-01T03:59:59Z' };
+    expect(parseCutoff('2026-03-31')).toEqual(day);
+  });
+
+  it.each([
+    ['2026-03-31T21:00:00Z', '2026-03-31T21:00:00Z'],
+    ['2026-03-31T21:00Z', '2026-03-31T21:00:00Z'],
+    ['2026-03-31T21:00:00.250Z', '2026-03-31T21:00:00.250Z'],
+    ['2026-03-31T20:30:00-04:00', '2026-04-01T00:30:00Z'],
+    ['2026-03-31T20:30:00+02:00', '2026-03-31T18:30:00Z'],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
+    ['2026-03-31T20:30:00 02:00', '2026-03-31T18:30:00Z'],
+  ])('takes %s for an instant', (text, at) => {
+    expect(parseCutoff(text)).toEqual({ basis: 'acceptance_time', at });
+  });
+
+  it.each([
+    '',
+    'tomorrow',
+    '2026-02-30',
+    '2026-13-01',
+    '2026-3-1',
+    '20260331',
+    '2026-03-31T21:00:00',
+    '2026-03-31T25:00:00Z',
+    '2026-02-29T12:00:00Z',
+    '2026-03-31T12:00:00+99:00',
+    '2026-03-31 12:00:00Z',
+    '1774900800',
+    '9999-12-31',
+    '9999-12-31T23:59:59-12:00',
+    '0000-01-01T00:00:00Z',
+    '0000-12-31',
+    '0001-01-01T00:00:00+05:00',
+    '2026-03-31Z',
+    ' 2026-03-31',
+  ])('refuses "%s"', (text) => {
+    expect(parseCutoff(text)).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ import {
   jsonPath,
   parseJson,
 } from '../../compiler/format/strict-json.ts';
-import { cpuMsOf } from '../growth.ts';
+import { cpuMsOf } from '../grown-of.ts';
 import { ACCEPTED, REFUSED } from '../products/shapes/json-texts.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);

@@ -8,7 +8,7 @@ import {
   LINE_BYTES_MAX,
   readLines,
 } from '../../compiler/readings/read-lines.ts';
-import { cpuMsOf } from '../growth.ts';
+import { cpuMsOf } from '../grown-of.ts';
 import { serverRow } from '../roster-rows.ts';
 import {
   compileFaults,

@@ -1,14 +1,20 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { canonicalJson } from '../../compiler/format/canonical.ts';
+import { checkpointText, formatNote, noteKeyHash } from '../../compiler/format/checkpoint.ts';
 import { PROOF_MEMBER } from '../../compiler/format/citation.ts';
+import { defined } from '../../compiler/format/defined.ts';
+import { parseDidKey } from '../../compiler/format/did-key.ts';
 import { firstHistory, readKeyHistory } from '../../compiler/format/key-history.ts';
+import { leafHash } from '../../compiler/format/merkle.ts';
 import { type HashedRecord, hashCore } from '../../compiler/format/record-hash.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../compiler/format/strict-json.ts';
+import { logEntry } from '../../compiler/format/tiles.ts';
 import { formatTlogProof, parseTlogProof } from '../../compiler/format/tlog-proof.ts';
-import { signBytes, signingKey } from '../../compiler/system/sealer.ts';
+import { issuerDid, signBytes, signingKey } from '../../compiler/system/sealer.ts';
 import { type BodyReport, canonicalHash } from '../../compiler/verify/body-check.ts';
 import { expectingProof, withDemands } from '../../compiler/verify/demand-checks.ts';
 import { type Format2Trust, isFormat2, judgeFormat2 } from '../../compiler/verify/format-2.ts';
@@ -16,16 +22,29 @@ import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 import { InventedWitness, withNote } from '../publish/witness/invented-witness.ts';
 import { seed } from '../seeded-keys.ts';
-import type { Body } from '../shop.ts';
+import { BASE_URL, type Body, KEY } from '../shop.ts';
 import { alterations, leafChanges } from './alterations.ts';
-import { proofBy } from './one-leaf-proof.ts';
-import { reseal } from './reseal.ts';
+import { reseal } from './resign.ts';
 
 // The fixture was bought from the last shop of format 2. Its first key ended on the 8th, its second one was stolen on the
 // 15th, its third one signs the rest. The verdicts in it are those of the judge of that format.
 
-const FOLDER = join(import.meta.dirname, '../fixtures/format-2');
-const text = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
+const ORIGIN = `${new URL(BASE_URL).host}/log`;
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
+
+/** A log of one entry, by any key and of any service. */
+function proofBy(hash: string, { key = KEY, origin = ORIGIN } = {}): string {
+  const root = leafHash(logEntry(hash), sha256);
+  const text = checkpointText({ origin, size: 1, root });
+  const keyHash = noteKeyHash(origin, parseDidKey(issuerDid(key)), sha256);
+  const signature = Buffer.from(signBytes(Buffer.from(text), key), 'base64url');
+  const checkpoint = formatNote({ text, signatures: [{ name: origin, keyHash, signature }] });
+  return formatTlogProof({ index: 0, hashes: [], checkpoint });
+}
+
+const FIXTURE = join(import.meta.dirname, '../fixtures/format-2.json');
+const texts: Readonly<Record<string, string>> = JSON.parse(readFileSync(FIXTURE, 'utf8'));
+const text = (name: string): string => defined(texts[name], `the file "${name}"`);
 const bodyOf = (name: string): Body => parseJson(text(name)) as Body;
 
 type Reader =

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openNote } from '../../compiler/format/checkpoint.ts';
-import { keyIdOf } from '../../compiler/format/citation.ts';
+import { type Citation, contentOf, keyIdOf } from '../../compiler/format/citation.ts';
 import { leafHash } from '../../compiler/format/merkle.ts';
 import {
   formatFiles,
@@ -19,9 +19,13 @@ import {
   parseTilePath,
   tilePath,
 } from '../../compiler/format/tiles.ts';
+import { seriesHead } from '../../compiler/products/shapes/series.ts';
 import { signCheckpoint } from '../../compiler/publish/log/checkpoint-note.ts';
 import { jcs } from '../../compiler/system/jcs.ts';
 import { issuerDid, makeSealer, type Sealer, signingKey } from '../../compiler/system/sealer.ts';
+import { isSeries } from '../../compiler/verify/series-checks.ts';
+import type { Body } from '../shop.ts';
+import { SEED } from '../snapshot-folder.ts';
 import { sha256, Tree } from './invented-issuer.ts';
 
 /** The hash of a head as the next release names it. */
@@ -104,4 +108,27 @@ function listedLines(list: string) {
 
 function sha256Of(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/**
+ * A body signed once more, as only the holder of a key can, so that nothing but its inner contradictions is left. Its proof no
+ * longer fits, and is left out.
+ */
+export function reseal(body: Body, seed: Uint8Array = SEED): Body {
+  const { _citation, _proof, ...rest } = body;
+  const cited = _citation as unknown as Citation;
+  const { issuer, url, published_at } = cited.source;
+  const baseUrl = cited.verify_url.slice(0, cited.verify_url.lastIndexOf('/v/'));
+  const key = signingKey(seed);
+  const did = issuerDid(key);
+  const by = { name: issuer, did, keyId: keyIdOf(did), baseUrl };
+  const content = contentOf(isSeries(rest as Body) ? seriesHead(rest) : rest);
+  const sealed = makeSealer(by, key).seal(content, {
+    claim: cited.claim ?? '',
+    fact: cited.fact,
+    target: (url ?? '').slice(baseUrl.length),
+    observed_at: published_at ?? '',
+    retrieved_at: cited.retrieved_at,
+  });
+  return { ...rest, _citation: sealed._citation as unknown as Body } as Body;
 }

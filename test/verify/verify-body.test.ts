@@ -9,7 +9,7 @@ import { type Body, type Shop, smallShop } from '../shop.ts';
 import { alterations } from './alterations.ts';
 import { FOREIGN_BODIES } from './foreign-texts.ts';
 import { hasPython, pythonVerdicts } from './python-judge.ts';
-import { reseal } from './reseal.ts';
+import { reseal } from './resign.ts';
 
 let release: Shop;
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import { runVerify, type VerifyCommandOptions } from '../../../compiler/verify/v
 import type { Body } from '../../shop.ts';
 import { makeFolder } from '../../snapshot-folder.ts';
 import { Release, sha256, Tree } from '../../verify/invented-issuer.ts';
-import { reseal } from '../../verify/reseal.ts';
+import { reseal } from '../../verify/resign.ts';
 import { campaign, countsOf } from '../campaign.ts';
 import { didOf, FIVE_YEARS, monthTime, SHORT, type Signed, signedIn } from './plan.ts';
 import { type Bought, ShopLife } from './shop-life.ts';

@@ -1,6 +1,6 @@
 import { REQUEST_TIME_FIELDS } from '../../../compiler/format/citation.ts';
 import { type JsonValue, parseJson } from '../../../compiler/format/strict-json.ts';
-import { reseal } from '../../verify/reseal.ts';
+import { reseal } from '../../verify/resign.ts';
 import { wrongWords } from '../../verify/wrong-words.ts';
 import {
   type Delivery,

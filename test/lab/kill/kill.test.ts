@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import {
   writeSnapshots,
 } from '../../snapshot-folder.ts';
 import { seeded } from '../campaign.ts';
+import { fillDisk, mountedFill } from './disk-full.ts';
 import { runKills } from './kill.ts';
 import { optionsOf, writeBatch } from './kill-work.ts';
 import { readCurrent, verifyCurrent, watch } from './watch-current.ts';
@@ -107,5 +108,27 @@ describe('compile() in two processes', () => {
     await compile(optionsOf(root, 2));
     await verifyCurrent(root, seen);
     expect(seen).toMatchObject({ newest: 2, broken: [] });
+  });
+});
+
+const MOUNT = 'mount -t tmpfs -o size=1m tmpfs "$1"';
+const MOUNTING = ['--user', '--map-root-user', '--mount', 'sh', '-c', MOUNT, 'sh', makeFolder()];
+const canMount = spawnSync('unshare', MOUNTING).status === 0;
+
+describe('the disk campaign, its short form', () => {
+  it.skipIf(!canMount)(
+    'I17: fillDisk() finds what is there whole on a full disk, and goes on once there is room (skipped where nothing may be mounted)',
+    () => {
+      const tally = mountedFill(makeFolder(), 2, built('test/lab/apart.js'));
+      expect(tally.broken).toEqual([]);
+      expect(tally.refused).toBeGreaterThan(0);
+      expect(tally.refused + tally.finished).toBe(2);
+    },
+  );
+
+  it('I17: fillDisk() fills nothing where no point is given', async () => {
+    const [disk, root] = [makeFolder(), makeFolder()];
+    const tally = await fillDisk(disk, root, []);
+    expect(tally).toEqual({ refused: 0, finished: 0, broken: [] });
   });
 });

@@ -1,23 +1,13 @@
 import { type Key, keyOf } from '../../verify/other-form.ts';
-import type { Random } from '../forgeries/forgery.ts';
+import type { Random, Delivery, Open } from '../forgeries/forgery.ts';
 import { defined } from '../../../compiler/format/defined.ts';
 import { historyOf, type KeyHistory } from '../../../compiler/format/key-history.ts';
 import type { JsonObject } from '../../../compiler/format/strict-json.ts';
-import { reseal } from '../../verify/reseal.ts';
+import { reseal } from '../../verify/resign.ts';
 import { editedValues } from '../forgeries/body-forgeries.ts';
-import type { Delivery, Open } from '../forgeries/forgery.ts';
 import { chosen } from '../forgeries/plan.ts';
 import type { ReaderCase, ReaderDemands } from './body-vector.ts';
-import {
-  FIRST,
-  ROOT_A,
-  ROOT_B,
-  ROOT_C,
-  ROOT_D,
-  SECOND,
-  statementsAround,
-  THIEF,
-} from './key-lists.ts';
+import { FIRST, ROOT_A, ROOT_B, ROOT_C, ROOT_D, SECOND, statementsAround, THIEF } from './key-lists.ts';
 
 /** Lists with one value changed. */
 const EDITS = 120;

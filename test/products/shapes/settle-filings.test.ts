@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCutoff } from '../../../compiler/format/cutoff.ts';
-import type { FilingFacts } from '../../../compiler/products/shapes/filing.ts';
+import { type FilingFacts, formFamily } from '../../../compiler/products/shapes/filing.ts';
 import { settleFilings } from '../../../compiler/products/shapes/settle-filings.ts';
 
 const WHOLE = { covered_from: null, gaps: [] };
@@ -179,5 +179,20 @@ describe('settleFilings()', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('formFamily()', () => {
+  it.each([
+    ['SCHEDULE 13D', 'SC 13D'],
+    ['SCHEDULE 13G/A', 'SC 13G'],
+    ['10-K/A', '10-K'],
+    ['10-K', '10-K'],
+  ])('puts %s with %s', (form, family) => {
+    expect(formFamily(form)).toBe(family);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('leaves "%s" as it is', (form) => {
+    expect(formFamily(form)).toBe(form);
   });
 });

@@ -9,7 +9,7 @@ import { coreFields } from '../../../compiler/publish/assemble/entity-record.ts'
 import type { Reading } from '../../../compiler/readings/reading.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { builtinEntry } from '../../builtin-rows.ts';
-import { GROWTH_MAX, growth } from '../../growth.ts';
+import { GROWTH_MAX, growth } from '../../grown-of.ts';
 import {
   compileFolder,
   ndjson,

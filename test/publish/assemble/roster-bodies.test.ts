@@ -4,11 +4,14 @@ import { canonicalJson } from '../../../compiler/format/canonical.ts';
 import { CORE_FIELDS, hashCore } from '../../../compiler/format/record-hash.ts';
 import { rosterCore, rosterKindOf } from '../../../compiler/products/collections.ts';
 import { formOf } from '../../../compiler/products/products.ts';
+import { graveyardSchema } from '../../../compiler/products/shapes/roster-bodies.ts';
+import { previewValues } from '../../../compiler/publish/assemble/settle-rows.ts';
 import { placeOf } from '../../../compiler/verify/release-place.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
-import { rosterSet } from '../../roster-rows.ts';
+import { deathRow, rosterSet } from '../../roster-rows.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
+import { FOREIGN_BODIES } from '../../verify/foreign-texts.ts';
 import { type Printed, printed } from './printed.ts';
 
 let out: Printed;
@@ -191,5 +194,99 @@ describe('an empty collection', () => {
       example_request: null,
       values: [],
     });
+  });
+});
+
+const deaths = (...rows: readonly object[]) => printed({ 'stablecoin.death': rows });
+const records = (out: ReturnType<typeof printed>) =>
+  out.body('roster/stablecoin-deaths.json').records as { name: string; record_hash: string }[];
+
+describe('deathsPart()', () => {
+  it('publishes two coins of one symbol that died of different facts', () => {
+    const other = { name: 'Other Dollar', confirmed_dead_at: '2026-05-11T00:00:00Z' };
+    const out = deaths(deathRow('ZED'), deathRow('ZED', other));
+    expect(out.faults).toEqual([]);
+    expect(new Set(records(out).map((row) => row.record_hash)).size).toBe(2);
+  });
+
+  it('I36: refuses two names for the same facts, in one batch and in two', () => {
+    const renamed = deathRow('ZED', { name: 'Zed Classic' });
+    const out = deaths(deathRow('ZED'), renamed);
+    expect(out.faults).toMatchObject([{ code: 'conflict', line: 2, field: 'name' }]);
+    expect(out.faults[0]?.message).toBe(
+      '"Zed Classic" tells the same facts as "ZED Dollar" in line 1 of "2026-11-19/stablecoin.death.ndjson", ' +
+        'and the record hash holds no name; keep one of the two',
+    );
+    const later = deaths(deathRow('ZED'), { ...renamed, collected_at: '2026-11-20T07:00:00Z' });
+    expect(later.faults).toMatchObject([{ file: '2026-11-20/stablecoin.death.ndjson', line: 1 }]);
+  });
+
+  it('I36: refuses a name for facts that another one had before its revision', () => {
+    const at = (day: string) => ({ collected_at: `${day}T07:00:00Z` });
+    const revised = deathRow('ZED', { death_type: 'redemption-halt', ...at('2026-11-20') });
+    const renamed = deathRow('ZED', { name: 'Zed Classic', ...at('2026-11-20') });
+    expect(deaths(deathRow('ZED'), revised).faults).toEqual([]);
+    expect(deaths(deathRow('ZED'), revised, renamed).faults).toMatchObject([
+      { code: 'conflict', line: 2, field: 'name' },
+    ]);
+  });
+
+  it('takes the same name again for a repeat, and lets rows without a hash be', () => {
+    const again = { collected_at: '2026-11-20T07:00:00Z' };
+    const repeat = deaths(deathRow('ZED'), deathRow('ZED', again));
+    expect([repeat.faults, records(repeat).length]).toEqual([[], 1]);
+    const imported = deaths(
+      deathRow('ZED', { imported: true }),
+      deathRow('ZED', { imported: true, name: 'Zed Classic' }),
+    );
+    expect([imported.faults, records(imported).length]).toEqual([[], 2]);
+  });
+});
+
+const names = (value: unknown): string[] => Object.keys(value as object).sort();
+/** A note about an import is only there where rows have one. */
+const isRequired = (name: string): boolean => name !== 'source_note';
+
+describe('graveyards beside bodies of another service of the contract', () => {
+  it.each(FOREIGN_BODIES)('$name: spell every member the same', ({ name, text }) => {
+    const theirs = JSON.parse(text);
+    const which = name.startsWith('stable') ? 'stable' : 'trust';
+    const ours = graveyardSchema.parse(printed(rosterSet()).body(`roster/${which}/graveyard.json`));
+    expect(names(ours)).toEqual(expect.arrayContaining(names(theirs).filter(isRequired)));
+    expect(names(ours.deaths[0])).toEqual(names(theirs.deaths[0]));
+    expect(names(ours.record_hash_verifiable)).toEqual(names(theirs.record_hash_verifiable));
+    const entities = ours.deaths.map(({ entity }) => entity);
+    expect(entities).toEqual([...entities].sort());
+  });
+});
+
+const PREVIEW_VALUES_MAX = 500;
+
+describe('previewValues()', () => {
+  it.each([
+    [PREVIEW_VALUES_MAX, PREVIEW_VALUES_MAX],
+    [PREVIEW_VALUES_MAX + 1, PREVIEW_VALUES_MAX],
+  ])('I43: counts all of %i values and lists %i', (count, listed) => {
+    const all = Array.from({ length: count }, (_, at) => `value ${at}`);
+    const { values, values_total } = previewValues('/stable/coin', all);
+    expect([values, values_total]).toEqual([all.slice(0, listed), count]);
+  });
+
+  it('shows the request that every other description shows: the example of the table, else the first path', () => {
+    const exampleOf = (values: readonly string[]) =>
+      previewValues('/trust/precheck', values).example_request;
+    expect(exampleOf(['a', 'weather-sample-example'])).toBe(
+      '/trust/precheck?service=weather-sample-example',
+    );
+    expect(exampleOf(['b', 'a'])).toBe('/trust/precheck?service=a');
+    // Upper case is escaped in a path, and a tilde comes after every letter.
+    expect(exampleOf(['B', 'a'])).toBe('/trust/precheck?service=a');
+  });
+
+  it('shows a request of the first value, and none where there is no value', () => {
+    expect(previewValues('/stable/coin', ['a b']).example_request).toMatch(
+      /^\/stable\/coin\?[a-z_]+=a%20b$/,
+    );
+    expect(previewValues('/stable/coin', []).example_request).toBeNull();
   });
 });

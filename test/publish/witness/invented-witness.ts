@@ -1,10 +1,15 @@
 import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
-import { formatNote, parseNote } from '../../../compiler/format/checkpoint.ts';
+import { formatNote, type NoteSignature, parseNote } from '../../../compiler/format/checkpoint.ts';
 import { cosignedBytes } from '../../../compiler/format/cosignature.ts';
+import type { Sha256 } from '../../../compiler/format/merkle.ts';
 import { formatTlogProof, parseTlogProof } from '../../../compiler/format/tlog-proof.ts';
-import { formatVerifierKey, NOTE_KEY } from '../../../compiler/format/verifier-key.ts';
+import {
+  formatVerifierKey,
+  keyHashOf,
+  NOTE_KEY,
+  type VerifierKey,
+} from '../../../compiler/format/verifier-key.ts';
 import { signingKey } from '../../../compiler/system/sealer.ts';
-import { cosignatureLine } from './cosignature-line.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 
@@ -58,4 +63,16 @@ export function withNote(proof: string, change: (note: string) => string): strin
   const { index, hashes, checkpoint, extra } = parseTlogProof(proof);
   const more = extra === undefined ? {} : { extra };
   return formatTlogProof({ index, hashes, checkpoint: change(checkpoint), ...more });
+}
+
+/** The signature line of a cosignature, as a witness writes it: its time in 8 bytes, then the signature. */
+export function cosignatureLine(
+  { seconds, signature }: { seconds: number; signature: Uint8Array },
+  witness: VerifierKey,
+  sha256: Sha256,
+): NoteSignature {
+  const bytes = new Uint8Array(8 + 64);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(seconds));
+  bytes.set(signature, 8);
+  return { name: witness.name, keyHash: keyHashOf(witness, sha256), signature: bytes };
 }

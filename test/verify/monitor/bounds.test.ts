@@ -23,7 +23,7 @@ import {
 } from '../../../compiler/verify/monitor/monitor-state.ts';
 import type { Body } from '../../shop.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
-import { reseal } from '../reseal.ts';
+import { reseal } from '../resign.ts';
 import { didOfSeed } from './lying-service.ts';
 import { sampleBodies } from './watching.ts';
 

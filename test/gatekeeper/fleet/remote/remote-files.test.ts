@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import {
   chmodSync,
   mkdtempSync,
@@ -10,7 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { defined } from '../../../../compiler/format/defined.ts';
+import { publicFileUrl } from '../../../../compiler/format/release.ts';
 import {
   DiskCache,
   FETCHES_MAX,
@@ -28,7 +30,9 @@ import {
 import { loadConfig } from '../../../../gatekeeper/settings/load-config.ts';
 import { dataUrl, isRemote } from '../../../../gatekeeper/settings/settings.ts';
 import { FOR_EVERYBODY } from '../../../../gatekeeper/wire/cost.ts';
-import { tinyKey } from '../../tiny-release.ts';
+import { tinyFiles, tinyKey } from '../../tiny-release.ts';
+import { closeGates, hostedGate } from './hosted-gate.ts';
+import { closeSites, staticSite, writeHostedRelease } from './static-site.ts';
 
 const bytesOf = (at: number): Buffer => Buffer.from(`file ${at} ${'x'.repeat(32_000)}`);
 const entryOf = (at: number) => ({
@@ -365,4 +369,29 @@ describe('dataUrl()', () => {
     expect(dataUrl('HTTPS://A.example/x').href).toBe('https://a.example/x');
     expect(() => dataUrl('https://a.example/#x')).toThrow(RangeError);
   });
+});
+
+afterAll(async () => {
+  await closeGates();
+  await closeSites();
+});
+
+const tinyText = (path: string): string =>
+  defined(tinyFiles().get(path), `the file "${path}"`).toString();
+const urlOf = (path: string, as = path): string =>
+  publicFileUrl({ path: as, sha256: hash('sha256', tinyText(path)) });
+
+it('I52: a cache of sold and free files gives no sold one under the name of a free one', async () => {
+  const site = await staticSite();
+  writeHostedRelease(site.dataDir);
+  const gate = await hostedGate({ data: site.url });
+  const [record, free] = ['record/airquality.aqi/us-denver.json', 'free/merkle-spec.json'];
+  const sold = await gate.buy('/gauge?entity=us-denver&signal_id=airquality.aqi');
+  expect(sold.status).toBe(200);
+  for (const as of [free, 'free/no-such-file.json', 'catalog.json']) {
+    const { status, text } = await gate.get(urlOf(record, as));
+    expect([as, status, text.includes('us-denver')]).toEqual([as, 404, false]);
+  }
+  const { status, text } = await gate.get(urlOf(free));
+  expect([status, text]).toEqual([200, tinyText(free)]);
 });

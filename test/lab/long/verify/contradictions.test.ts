@@ -8,8 +8,7 @@ import { storedPath } from '../../../../compiler/products/shapes/path.ts';
 import { type ReleaseReport, verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import { built } from '../../../built.ts';
 import { type Body, type Shop, smallShop } from '../../../shop.ts';
-import { reseal } from '../../../verify/reseal.ts';
-import { resign } from '../../../verify/resign.ts';
+import { reseal, resign } from '../../../verify/resign.ts';
 
 const RIVER = 'hydrology.river-level/07010000.json';
 const DENVER = 'environment/us-denver.json';

@@ -35,8 +35,7 @@ import {
 } from '../../../snapshot-folder.ts';
 import { Log, sha256, signedBody } from '../../../verify/invented-issuer.ts';
 import { provenStored } from '../../../verify/proven-stored.ts';
-import { reseal } from '../../../verify/reseal.ts';
-import { resign } from '../../../verify/resign.ts';
+import { reseal, resign } from '../../../verify/resign.ts';
 import { trustText } from '../../../verify/trust-text.ts';
 
 afterAll(removeFolders);

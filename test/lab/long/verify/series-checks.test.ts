@@ -17,8 +17,8 @@ import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import { answer } from '../../../../gatekeeper/heart/answers/answers.ts';
 import { series } from '../../../../gatekeeper/rooms/series.ts';
 import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
-import { seriesSet } from '../../../series-set.ts';
 import { ownShop } from '../../../shop.ts';
+import { seriesSet } from '../../../small-set.ts';
 import {
   compileFolder,
   fileOf,

@@ -23,7 +23,7 @@ import { type Body, KEY } from '../../../../shop.ts';
 import { smallSet } from '../../../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../../../snapshot-folder.ts';
 import { inOtherForm, keyOf } from '../../../../verify/other-form.ts';
-import { reseal } from '../../../../verify/reseal.ts';
+import { reseal } from '../../../../verify/resign.ts';
 
 describe('check()', () => {
   const INCLUSIONS_MAX = 64;

@@ -3,12 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import {
+  citationSchema,
+  citedTarget,
+  withoutProof,
+} from '../../../../../compiler/format/citation.ts';
 import { defined } from '../../../../../compiler/format/defined.ts';
-import { verifyInclusion } from '../../../../../compiler/format/merkle.ts';
+import { leafHash, verifyInclusion } from '../../../../../compiler/format/merkle.ts';
 import { FILES_NAME, parseFiles } from '../../../../../compiler/format/release.ts';
 import { type ReleaseEntry, takenLeaf } from '../../../../../compiler/format/release-entry.ts';
 import { BLOCKS_PATH } from '../../../../../compiler/format/statement-tree.ts';
+import { isObject, type JsonValue } from '../../../../../compiler/format/strict-json.ts';
 import { CHECKPOINT_PATH, tilePath } from '../../../../../compiler/format/tiles.ts';
+import { isLeafProven, parseTlogProof } from '../../../../../compiler/format/tlog-proof.ts';
+import {
+  isStatementProven,
+  parseProofExtra,
+} from '../../../../../compiler/products/shapes/body-proof.ts';
 import { storedPath } from '../../../../../compiler/products/shapes/path.ts';
 import { bodyOfText } from '../../../../../compiler/products/shapes/series-csv.ts';
 import { readPlain } from '../../../../../compiler/system/plain-file.ts';
@@ -19,8 +30,25 @@ import { sha256 } from '../../../../../gatekeeper/heart/release/read-body.ts';
 import { proof } from '../../../../../gatekeeper/rooms/proof.ts';
 import { proven } from '../../../../../gatekeeper/rooms/proven.ts';
 import { SOLD_TARGETS, type SoldShop, soldShop, VARIANT_TARGETS } from '../../../../gate.ts';
-import { openedProof } from '../../../../gatekeeper/proven-body.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
+
+/** A delivered body taken apart: what its proof states, and whether that leads from its statement to the root of the log. */
+function openedProof(delivered: string) {
+  const { body, proof } = withoutProof(bodyOfText(delivered));
+  const read = parseTlogProof(String(proof));
+  const extra = parseProofExtra(read.extra ?? new Uint8Array(0));
+  const signed = isObject(body) && isObject(body.sample) ? body.sample : body;
+  const citation = citationSchema.parse((signed as { _citation?: JsonValue })._citation);
+  const statement = { target: citedTarget(citation) ?? '', statement: citation.record_hash };
+  return {
+    body,
+    read,
+    entry: extra.entry,
+    isProven:
+      isLeafProven(read, leafHash(extra.entryBytes, sha256), sha256) &&
+      isStatementProven(extra, statement, sha256),
+  };
+}
 
 const RECORD = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 const SIGNED_CSV = `/gauge/history-series?entity=us-denver&format=csv-signed&signal_id=airquality.aqi`;

@@ -26,7 +26,7 @@ import { series } from '../../../../../gatekeeper/rooms/series.ts';
 import { FOR_EVERYBODY } from '../../../../../gatekeeper/wire/cost.ts';
 import { OwnValues } from '../../../../../gatekeeper/wire/own-values.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
-import { SERIES_DATES, seriesSet } from '../../../../series-set.ts';
+import { SERIES_DATES, seriesSet } from '../../../../small-set.ts';
 import {
   compileFolder,
   fileOf,

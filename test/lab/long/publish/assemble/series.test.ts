@@ -14,9 +14,8 @@ import { verifyRelease } from '../../../../../compiler/verify/verify-release.ts'
 import { series } from '../../../../../gatekeeper/rooms/series.ts';
 import { builtinEntry } from '../../../../builtin-rows.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
-import { grownOf } from '../../../../grown-of.ts';
-import { GROWTH_MAX, growth } from '../../../../growth.ts';
-import { SERIES_DATES, seriesSet } from '../../../../series-set.ts';
+import { GROWTH_MAX, grownOf, growth } from '../../../../grown-of.ts';
+import { SERIES_DATES, seriesSet } from '../../../../small-set.ts';
 import {
   compileFolder,
   ndjson,

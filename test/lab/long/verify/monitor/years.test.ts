@@ -2,14 +2,76 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { KEYS_URL } from '../../../../../compiler/catalog/static-files.ts';
+import { defined } from '../../../../../compiler/format/defined.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../../../compiler/format/iso-time.ts';
-import { formatKeyHistory } from '../../../../../compiler/format/key-history.ts';
+import { firstHistory, formatKeyHistory } from '../../../../../compiler/format/key-history.ts';
 import type { Release } from '../../../../../compiler/format/release.ts';
+import { releaseEntryBytes } from '../../../../../compiler/format/release-entry.ts';
+import { tilePath } from '../../../../../compiler/format/tiles.ts';
+import {
+  appendEntries,
+  edgeTiles,
+  type TreeEdge,
+} from '../../../../../compiler/release/log-tree.ts';
+import { canonicalHash } from '../../../../../compiler/verify/body-check.ts';
 import { MONITOR_EXIT } from '../../../../../compiler/verify/monitor/monitor.ts';
 import { removeFolders } from '../../../../snapshot-folder.ts';
-import { GrowingService } from '../../../../verify/monitor/growing-service.ts';
-import { BASE_URL, keysOf, rotation } from '../../../../verify/monitor/lying-service.ts';
+import {
+  BASE_URL,
+  DID,
+  entryOf,
+  keysOf,
+  noteOf,
+  rotation,
+  SEED,
+  signedHeadText,
+} from '../../../../verify/monitor/lying-service.ts';
 import { Watching } from '../../../../verify/monitor/watching.ts';
+
+interface Grown {
+  readonly as_of: string;
+  readonly head?: Partial<Release>;
+  readonly seed?: number;
+}
+
+/** The files of an honest service over years: partial tiles of older sizes go, so that each release costs the same. */
+class GrowingService extends Map<string, Buffer | Uint8Array | string | null> {
+  readonly #edge: TreeEdge = { size: 0, rows: [], bundle: [] };
+  #newest: Release | null = null;
+
+  constructor() {
+    super();
+    this.set('/.well-known/keys.json', formatKeyHistory(firstHistory(DID)));
+  }
+
+  /** Entries of the log. */
+  get count(): number {
+    return this.#edge.size;
+  }
+
+  publish({ as_of, head = {}, seed = SEED }: Grown): void {
+    const members: Partial<Release> = {
+      sequence: (this.#newest?.sequence ?? 0) + 1,
+      as_of,
+      previous: this.#newest === null ? null : canonicalHash(this.#newest),
+      ...head,
+    };
+    const text = signedHeadText(members, seed);
+    this.#newest = JSON.parse(text) as Release;
+    const before = edgeTiles(this.count).map(tilePath);
+    const grown = appendEntries(this.#edge, [releaseEntryBytes(entryOf(this.#newest))]);
+    const now = new Set(edgeTiles(this.count).map(tilePath));
+    for (const path of before) if (!now.has(path)) this.delete(`/${path}`);
+    for (const [path, bytes] of grown) this.set(`/${path}`, bytes);
+    this.set('/.well-known/release.json', text);
+    this.set('/log/checkpoint', noteOf(this.#edge, seed));
+  }
+
+  /** The newest head. */
+  get newest(): Release {
+    return defined(this.#newest ?? undefined, 'a release');
+  }
+}
 
 /** 10,000 for the ten-thousandth hour. */
 const LOOKS = Number(process.env.MONITOR_LOOKS ?? 60);
