@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, readSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPlain } from '../system/plain-file.ts';
 import { ReusedBytes } from './reused-bytes.ts';
@@ -28,6 +28,8 @@ export class LineSpill {
   #length = 0;
   /** Where the lines of each group end in what is held, as long as they stand together. */
   #ends: Float64Array | null = null;
+  /** Groups of which lines went to the disk. */
+  readonly #spilt = new Set<number>();
   readonly #taken = new ReusedBytes();
 
   /** What is more than `bytesMax` goes to the disk, into `folder`. */
@@ -48,13 +50,13 @@ export class LineSpill {
 
   /** All lines of a group in the order in which they were added; valid until others are taken or one is added. */
   take(group: number): Buffer {
-    return this.#taken.file(this.#pathOf(group), this.#heldOf(group));
+    const held = this.#heldOf(group);
+    return this.#spilt.has(group) ? this.#taken.file(this.#pathOf(group), held) : held;
   }
 
   /** The same, some lines at a time, of a group of lines of text that may be too long for the memory. */
   *pieces(group: number): Generator<Buffer> {
-    const path = this.#pathOf(group);
-    if (existsSync(path)) yield* piecesOf(path);
+    if (this.#spilt.has(group)) yield* piecesOf(this.#pathOf(group));
     yield this.#heldOf(group);
   }
 
@@ -107,7 +109,9 @@ export class LineSpill {
     mkdirSync(this.#folder, { recursive: true });
     for (let group = 0; group < this.#form.groups; group += 1) {
       const lines = this.#heldOf(group);
-      if (lines.length > 0) appendFileSync(this.#pathOf(group), lines);
+      if (lines.length === 0) continue;
+      appendFileSync(this.#pathOf(group), lines);
+      this.#spilt.add(group);
     }
     this.#length = 0;
     // Room that one long piece took is not kept.

@@ -1,5 +1,4 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
-import { isCode } from '../format/errors.ts';
 import { openPlain } from '../system/plain-file.ts';
 
 const SPARE_PART = 1 / 8;
@@ -14,10 +13,9 @@ export class ReusedBytes {
     return this.#bytes.subarray(0, size);
   }
 
-  /** The content of a file (empty if there is none) followed by `rest`; valid until the next call. */
+  /** The content of a file followed by `rest`; valid until the next call. */
   file(path: string, rest: Buffer): Buffer {
-    const file = opened(path);
-    if (file === null) return rest;
+    const file = openPlain(path);
     try {
       const { size } = fstatSync(file);
       const bytes = this.take(size + rest.length);
@@ -39,14 +37,4 @@ function readSome(file: number, into: Buffer, position: number): number {
   const read = readSync(file, into, 0, into.length, position);
   if (read === 0) throw new RangeError('Cannot read a file to its end: it became shorter');
   return read;
-}
-
-/** Null if there is no file. */
-function opened(path: string): number | null {
-  try {
-    return openPlain(path);
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return null;
-    throw error;
-  }
 }

@@ -100,10 +100,10 @@ describe('ReusedBytes', () => {
     );
   });
 
-  it('gives the rest alone where there is no file, and throws for what is not one', () => {
+  it('throws where there is no file, and for what is not one', () => {
     const folder = makeFolder();
     const missing = join(folder, 'none');
-    expect(new ReusedBytes().file(missing, Buffer.from('rest')).toString()).toBe('rest');
+    expect(() => new ReusedBytes().file(missing, Buffer.from('rest'))).toThrow('ENOENT');
     mkdirSync(join(folder, 'sub'));
     expect(() => new ReusedBytes().file(join(folder, 'sub'), Buffer.from('rest'))).toThrow();
   });
