@@ -54,7 +54,7 @@ export default defineConfig({
       ].map((test) => ({ extends: true as const, resolve: OWN_MODULES, test })),
       ...APART.map((name) => ({
         extends: true as const,
-        test: { name, isolate: false, include: globsOf(name), exclude: ['**/node_modules/**'] },
+        test: { name, include: globsOf(name), exclude: ['**/node_modules/**'] },
       })),
     ],
     setupFiles: ['test/worker-setup.ts'],
