@@ -8,18 +8,9 @@ import { type Shop, sampleShop } from './shops.ts';
 /** The page for people over the shop of `npm start`, in a real browser. */
 
 const DENVER = '/site/#/airquality.aqi/us-denver';
-const VIEWS = {
-  'first view': '/',
-  search: '/site/#/find/denver',
-  signal: '/site/#/airquality.aqi',
-  record: DENVER,
-  map: '/site/#/map/airquality.aqi',
-  bundle: '/site/#/bundle/environment/us-denver',
-  API: '/docs',
-  'paid link': '/gauge?signal_id=airquality.aqi&entity=us-denver',
-} as const;
-const NAMES = Object.keys(VIEWS) as (keyof typeof VIEWS)[];
-const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+const MAP = '/site/#/map/airquality.aqi';
+const BUNDLE = '/site/#/bundle/environment/us-denver';
+const PAID_LINK = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 
 let browser: Browser;
 let shop: Shop;
@@ -219,7 +210,7 @@ describe('views', () => {
 
   it('a map moves through the free last seven', async () => {
     const { page, open, expectClean } = await session();
-    await open(VIEWS.map);
+    await open(MAP);
     const slider = page.locator('#map-day');
     await slider.waitFor();
     const last = await page.locator('#map output').innerText();
@@ -246,7 +237,7 @@ describe('views', () => {
 
   it('a bundle shows its legs in causal order, and what a purchase adds', async () => {
     const { page, open, expectClean } = await session();
-    await open(VIEWS.bundle);
+    await open(BUNDLE);
     await page.locator('#bundle .chain > li').first().waitFor();
     expect(await page.locator('#bundle .chain > li').count()).toBe(3);
     expect(await page.locator('#bundle').innerText()).toContain('What a purchase adds');
@@ -264,8 +255,8 @@ describe('views', () => {
 describe('a paid link', () => {
   it('opened in a browser, shows the card with the status and the headers of the challenge', async () => {
     const { page, expectClean } = await session();
-    const answer = await page.goto(shop.url + VIEWS['paid link']);
-    const plain = await fetch(shop.url + VIEWS['paid link']);
+    const answer = await page.goto(shop.url + PAID_LINK);
+    const plain = await fetch(shop.url + PAID_LINK);
     expect([answer?.status(), plain.status]).toEqual([402, 402]);
     expect(plain.headers.get('content-type')).toContain('application/json');
     const headers = (await answer?.allHeaders()) ?? {};
@@ -286,7 +277,7 @@ describe('a paid link', () => {
   it('shows hostile text of the address as text, or not at all', async () => {
     const { page, expectClean } = await session();
     const name = encodeURIComponent('"><script>document.title="taken"</script>');
-    await page.goto(`${shop.url}${VIEWS['paid link']}&x=${name}`);
+    await page.goto(`${shop.url}${PAID_LINK}&x=${name}`);
     expect(await page.title()).not.toBe('taken');
     expect(await page.locator('body script:not([src])').count()).toBe(0);
     await expectClean();
@@ -367,61 +358,6 @@ async function tabToText(page: Page, text: string): Promise<void> {
   }
   throw new Error(`Cannot reach "${text}" with ${TABS_MAX} tabs`);
 }
-
-/** Opens a view and waits until nothing in it is still being read. */
-async function openView({ page, open }: PageSession, name: keyof typeof VIEWS): Promise<void> {
-  await open(VIEWS[name]);
-  await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
-}
-
-describe.each(NAMES)('%s', (name) => {
-  it.each(['light', 'dark'] as const)('axe-core finds nothing, %s', async (colorScheme) => {
-    const visited = await session({ colorScheme });
-    await openView(visited, name);
-    expect(await axeFaults(visited.page)).toEqual([]);
-    await visited.expectClean();
-  });
-
-  it('fits a phone: nothing is wider than the screen, and axe-core finds nothing', async () => {
-    const visited = await session(PHONE);
-    await openView(visited, name);
-    expect(await tooWide(visited.page)).toEqual([]);
-    expect(await axeFaults(visited.page)).toEqual([]);
-  });
-});
-
-/** Elements that make a page scroll sideways; what scrolls within itself does not. */
-function tooWide(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth <= clientWidth) return [];
-    const isOver = (one: Element): boolean => one.getBoundingClientRect().right > clientWidth + 1;
-    const scrolls = (one: Element): boolean =>
-      /auto|scroll|hidden/.test(getComputedStyle(one).overflowX);
-    const isInside = (one: Element | null): boolean =>
-      one !== null && ((scrolls(one) && !isOver(one)) || isInside(one.parentElement));
-    const wide = [...document.querySelectorAll('body *')].filter(
-      (one) => isOver(one) && !isInside(one),
-    );
-    return [
-      `${scrollWidth} of ${clientWidth}`,
-      ...wide.map((one) => one.outerHTML.slice(0, 120)),
-    ].slice(0, 9);
-  });
-}
-
-describe('verified and failed', () => {
-  it.each(['light', 'dark'] as const)('axe-core finds nothing, %s', async (colorScheme) => {
-    const { page, open } = await session({ colorScheme, reducedMotion: 'reduce' });
-    await open('/');
-    await page.getByRole('button', { name: 'Try a genuine one' }).click();
-    await page.locator('#verify .verdict.verified').waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Alter one digit' }).click();
-    await page.locator('#verify .verdict.failed').waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-  });
-});
 
 describe('the browser', () => {
   it('is found where CHROMIUM_PATH or the PATH names one, and missed where none does', () => {
