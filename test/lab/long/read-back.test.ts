@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type CompileOptions, compile } from '../compiler/cli/compile.ts';
+import { type CompileOptions, compile } from '../../../compiler/cli/compile.ts';
 import {
   AS_OF,
   compileFolder,
@@ -12,7 +12,7 @@ import {
   removeFolders,
   SEED,
   writeSnapshots,
-} from './snapshot-folder.ts';
+} from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 

@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../../compiler/catalog/builtin.ts';
-import { judgePurchase } from '../../compiler/client/judge-purchase.ts';
-import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import { verify } from '../../compiler/client/verify.ts';
-import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { sampleGate } from '../gate.ts';
-import { NOW_MS } from '../gatekeeper/payer.ts';
-import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
-import { tideFiles } from '../tide-shop.ts';
-import { payingAt } from './paying-fetch.ts';
+import { BUILTIN } from '../../../../compiler/catalog/builtin.ts';
+import { judgePurchase } from '../../../../compiler/client/judge-purchase.ts';
+import {
+  type ClientOptions,
+  signalpressClient,
+} from '../../../../compiler/client/signalpress-client.ts';
+import { verify } from '../../../../compiler/client/verify.ts';
+import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
+import { payingAt } from '../../../client/paying-fetch.ts';
+import { sampleGate } from '../../../gate.ts';
+import { NOW_MS } from '../../../gatekeeper/payer.ts';
+import { compileFolder, removeFolders, writeSnapshots } from '../../../snapshot-folder.ts';
+import { tideFiles } from '../../../tide-shop.ts';
 
 // A genuine body that says how old it is stays genuine for ever. Whoever buys demands that it was answered after its payment.
 
@@ -173,7 +176,7 @@ describe('I62: a release that is over', () => {
 });
 
 describe('a body of format 2', () => {
-  const fixture = join(import.meta.dirname, '../fixtures/format-2.json');
+  const fixture = join(import.meta.dirname, '../../../fixtures/format-2.json');
   const texts: Readonly<Record<string, string>> = JSON.parse(readFileSync(fixture, 'utf8'));
   const known = JSON.parse(texts['expected.json'] ?? '');
   const [[name = '', { request = '', signed_by = '' } = {}] = []] = Object.entries<{

@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { SEARCH_DOCUMENTS_PATH, SEARCH_TERMS_PATH } from '../../compiler/catalog/search-index.ts';
+import {
+  SEARCH_DOCUMENTS_PATH,
+  SEARCH_TERMS_PATH,
+} from '../../../../compiler/catalog/search-index.ts';
 import {
   compileFolder,
   fileOf,
@@ -10,7 +13,7 @@ import {
   reading,
   removeFolders,
   writeSnapshots,
-} from '../snapshot-folder.ts';
+} from '../../../snapshot-folder.ts';
 
 /** The index of the search in a release that follows another one. */
 afterAll(removeFolders);

@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { headHash, OFFERS_PATH } from '../../gatekeeper/heart/release/open-release.ts';
-import type { Config } from '../../gatekeeper/settings/config.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
-import { built } from '../built.ts';
-import { tinyConfig } from './tiny-gate.ts';
+import { headHash, OFFERS_PATH } from '../../../../gatekeeper/heart/release/open-release.ts';
+import type { Config } from '../../../../gatekeeper/settings/config.ts';
+import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
+import { built } from '../../../built.ts';
+import { tinyConfig } from '../../../gatekeeper/tiny-gate.ts';
 import {
   TINY_NOW,
   tinyDataDir,
@@ -22,7 +22,7 @@ import {
   tinyFiles,
   tinyKey,
   writeTinyRelease,
-} from './tiny-release.ts';
+} from '../../../gatekeeper/tiny-release.ts';
 
 const NOTE = 'newest-release.json';
 type Entry = Readonly<Record<string, unknown>>;

@@ -1,14 +1,14 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FREE_BYTES_MAX } from '../../gatekeeper/rooms/json-content.ts';
-import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
-import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
-import { sampleGate } from '../gate.ts';
-import { compiledSample } from '../shop.ts';
-import { removeFolders } from '../snapshot-folder.ts';
-import { NOW_MS, payer } from './payer.ts';
-import { tinyConfig, tinyGate } from './tiny-gate.ts';
+import { FREE_BYTES_MAX } from '../../../../gatekeeper/rooms/json-content.ts';
+import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../../../gatekeeper/settle/payment.ts';
+import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
+import { sampleGate } from '../../../gate.ts';
+import { NOW_MS, payer } from '../../../gatekeeper/payer.ts';
+import { tinyConfig, tinyGate } from '../../../gatekeeper/tiny-gate.ts';
+import { compiledSample } from '../../../shop.ts';
+import { removeFolders } from '../../../snapshot-folder.ts';
 
 const NETWORK = NETWORKS['base-sepolia'];
 const UNITS_A_SECOND = 20;

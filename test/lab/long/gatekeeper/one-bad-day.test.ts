@@ -6,25 +6,25 @@ import {
   acceptClock,
   openJournalFile,
   readJournalFile,
-} from '../../gatekeeper/heart/journal/journal-file.ts';
-import type { LedgerRow } from '../../gatekeeper/heart/journal/ledger.ts';
-import { sqliteJournal } from '../../gatekeeper/heart/journal/sqlite-journal.ts';
-import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
-import type { Facilitator, SettleOutcome } from '../../gatekeeper/settle/facilitator.ts';
-import type { Journal } from '../../gatekeeper/settle/journal.ts';
-import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
-import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
-import { builtinOperation } from '../builtin-rows.ts';
-import { ledgerRows } from './ledger-rows.ts';
-import { NOW_S, payer } from './payer.ts';
-import { tinyConfig } from './tiny-gate.ts';
+} from '../../../../gatekeeper/heart/journal/journal-file.ts';
+import type { LedgerRow } from '../../../../gatekeeper/heart/journal/ledger.ts';
+import { sqliteJournal } from '../../../../gatekeeper/heart/journal/sqlite-journal.ts';
+import { challenger } from '../../../../gatekeeper/heart/offer/challenge.ts';
+import type { Facilitator, SettleOutcome } from '../../../../gatekeeper/settle/facilitator.ts';
+import type { Journal } from '../../../../gatekeeper/settle/journal.ts';
+import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
+import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
+import { builtinOperation } from '../../../builtin-rows.ts';
+import { ledgerRows } from '../../../gatekeeper/ledger-rows.ts';
+import { NOW_S, payer } from '../../../gatekeeper/payer.ts';
+import { tinyConfig } from '../../../gatekeeper/tiny-gate.ts';
 import {
   TINY_BASE_URL,
   TINY_NOW,
   tinyDataDir,
   tinyFiles,
   writeTinyRelease,
-} from './tiny-release.ts';
+} from '../../../gatekeeper/tiny-release.ts';
 
 const PURCHASES = 120;
 const CLIENTS = 20;

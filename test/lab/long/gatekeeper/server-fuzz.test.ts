@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rawHttp } from './raw-http.ts';
-import { type TinyGate, tinyGate } from './tiny-gate.ts';
+import { rawHttp } from '../../../gatekeeper/raw-http.ts';
+import { type TinyGate, tinyGate } from '../../../gatekeeper/tiny-gate.ts';
 
 const REQUESTS = 20_000;
 const PER_CONNECTION = 200;

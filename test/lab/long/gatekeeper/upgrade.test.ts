@@ -2,8 +2,14 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { makeFolder, removeFolders, SEED, spotPrices, writeSnapshots } from '../snapshot-folder.ts';
-import { NOW_MS } from './payer.ts';
+import { NOW_MS } from '../../../gatekeeper/payer.ts';
+import {
+  makeFolder,
+  removeFolders,
+  SEED,
+  spotPrices,
+  writeSnapshots,
+} from '../../../snapshot-folder.ts';
 
 /** Two contracts of their own, of which each has other tables. */
 const [OLD, NEW] = [41, 42] as const;
@@ -12,18 +18,18 @@ const SENTENCE = `of contract ${NEW}, this program is of contract ${OLD}; run th
 /** Compiler and gatekeeper as the program of a contract has them. */
 async function programOf(contract: number) {
   vi.resetModules();
-  vi.doMock('../../compiler/format/release.ts', async (original) => {
-    const actual = await original<typeof import('../../compiler/format/release.ts')>();
+  vi.doMock('../../../../compiler/format/release.ts', async (original) => {
+    const actual = await original<typeof import('../../../../compiler/format/release.ts')>();
     return { ...actual, CONTRACT_VERSION: contract };
   });
-  vi.doMock('../../compiler/products/shapes/words.ts', async (original) => {
+  vi.doMock('../../../../compiler/products/shapes/words.ts', async (original) => {
     return { ...(await original<object>()), WORD_OF_CONTRACT: contract };
   });
-  const { compile } = await import('../../compiler/cli/compile.ts');
-  const { startGatekeeper } = await import('../../gatekeeper/start.ts');
-  const { loadConfig } = await import('../../gatekeeper/settings/load-config.ts');
-  vi.doUnmock('../../compiler/format/release.ts');
-  vi.doUnmock('../../compiler/products/shapes/words.ts');
+  const { compile } = await import('../../../../compiler/cli/compile.ts');
+  const { startGatekeeper } = await import('../../../../gatekeeper/start.ts');
+  const { loadConfig } = await import('../../../../gatekeeper/settings/load-config.ts');
+  vi.doUnmock('../../../../compiler/format/release.ts');
+  vi.doUnmock('../../../../compiler/products/shapes/words.ts');
   return { compile, startGatekeeper, loadConfig };
 }
 type Program = Awaited<ReturnType<typeof programOf>>;

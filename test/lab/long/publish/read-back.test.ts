@@ -1,22 +1,23 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { JsonObject } from '../../compiler/format/strict-json.ts';
-import { smallSet } from '../small-set.ts';
+import type { JsonObject } from '../../../../compiler/format/strict-json.ts';
+import { smallSet } from '../../../small-set.ts';
 import {
   compileFolder,
   filesBelow,
   makeFolder,
   removeFolders,
   writeSnapshots,
-} from '../snapshot-folder.ts';
+} from '../../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
 /** What a change of code might leave out of what is delivered. */
 let leftOut = (_holder: string, _member: string): boolean => false;
 
-vi.mock('../../compiler/products/shapes/request-time.ts', async (original) => {
-  const module = await original<typeof import('../../compiler/products/shapes/request-time.ts')>();
+vi.mock('../../../../compiler/products/shapes/request-time.ts', async (original) => {
+  const module =
+    await original<typeof import('../../../../compiler/products/shapes/request-time.ts')>();
   const without = (value: unknown, holder: string): unknown => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const kept = Object.entries(value).filter(([name]) => !leftOut(holder, name));

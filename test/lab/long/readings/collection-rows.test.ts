@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { BUILTIN } from '../../compiler/catalog/builtin.ts';
+import { BUILTIN } from '../../../../compiler/catalog/builtin.ts';
 import {
   documentRowSchema,
   memberNames,
   readCollection,
   someMembers,
   storedFilingRowSchema,
-} from '../../compiler/readings/collection-rows.ts';
-import { mcpServerRowSchema } from '../../compiler/readings/roster-rows.ts';
-import { articleRow, legsRow } from '../roster-rows.ts';
-import { AS_OF, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+} from '../../../../compiler/readings/collection-rows.ts';
+import { mcpServerRowSchema } from '../../../../compiler/readings/roster-rows.ts';
+import { articleRow, legsRow } from '../../../roster-rows.ts';
+import { AS_OF, removeFolders, writeSnapshots } from '../../../snapshot-folder.ts';
 
 const COLLECTION_ROWS_MAX = 500_000;
 

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { LINES, signalOf } from '../../compiler/catalog/builtin.ts';
-import { parseJson } from '../../compiler/format/strict-json.ts';
-import { COLLECTIONS } from '../../compiler/products/collections.ts';
-import { headerIn } from '../../compiler/readings/read-lines.ts';
-import { parseHeader, parseReading, type Reading } from '../../compiler/readings/reading.ts';
+import { LINES, signalOf } from '../../../../compiler/catalog/builtin.ts';
+import { parseJson } from '../../../../compiler/format/strict-json.ts';
+import { COLLECTIONS } from '../../../../compiler/products/collections.ts';
+import { headerIn } from '../../../../compiler/readings/read-lines.ts';
+import { parseHeader, parseReading, type Reading } from '../../../../compiler/readings/reading.ts';
 import {
   excerptOf,
   isSeasonal,
   sampleEntities,
   sampleFiles,
-} from '../../scripts/sample/sample-files.ts';
-import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
-import { builtinEntry } from '../builtin-rows.ts';
-import { compileFolder, removeFolders } from '../snapshot-folder.ts';
+} from '../../../../scripts/sample/sample-files.ts';
+import { SAMPLE_AS_OF } from '../../../../scripts/sample/sample-times.ts';
+import { builtinEntry } from '../../../builtin-rows.ts';
+import { compileFolder, removeFolders } from '../../../snapshot-folder.ts';
 
 const RECENT_READINGS = 8;
-const SNAPSHOTS = new URL('../../snapshots', import.meta.url).pathname;
+const SNAPSHOTS = new URL('../../../../snapshots', import.meta.url).pathname;
 const BYTES_MAX = 3_000_000;
 afterAll(removeFolders);
 const LABEL = 'sample data: generated, not observed';

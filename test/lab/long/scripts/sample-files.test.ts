@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { storedFilingRowSchema } from '../../compiler/readings/collection-rows.ts';
-import { sampleFiles, sampleFilings } from '../../scripts/sample/sample-files.ts';
-import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
-import { writeSample } from '../../scripts/sample/write-sample.ts';
-import { compileFaults, makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { storedFilingRowSchema } from '../../../../compiler/readings/collection-rows.ts';
+import { sampleFiles, sampleFilings } from '../../../../scripts/sample/sample-files.ts';
+import { SAMPLE_AS_OF } from '../../../../scripts/sample/sample-times.ts';
+import { writeSample } from '../../../../scripts/sample/write-sample.ts';
+import { compileFaults, makeFolder, removeFolders } from '../../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 const LATER = '2028-02-29T01:00:00Z';

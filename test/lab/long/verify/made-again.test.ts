@@ -2,35 +2,35 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { BUILTIN } from '../../compiler/catalog/builtin.ts';
-import { formatFiles, parseFiles, type Release } from '../../compiler/format/release.ts';
-import type { JsonObject, JsonValue } from '../../compiler/format/strict-json.ts';
+import { BUILTIN } from '../../../../compiler/catalog/builtin.ts';
+import { formatFiles, parseFiles, type Release } from '../../../../compiler/format/release.ts';
+import type { JsonObject, JsonValue } from '../../../../compiler/format/strict-json.ts';
 import {
   FILERS_PATH,
   filingRecordsPath,
   parseFilerLine,
   settlementPath,
-} from '../../compiler/products/shapes/filing-index.ts';
-import { storedPath } from '../../compiler/products/shapes/path.ts';
-import { nodeDisk } from '../../compiler/system/disk.ts';
-import { jcs } from '../../compiler/system/jcs.ts';
-import { makeSealer, signingKey } from '../../compiler/system/sealer.ts';
-import { type FileList, openFileList } from '../../compiler/verify/file-list.ts';
-import { checkFiler } from '../../compiler/verify/filing-relations.ts';
-import { checkJoined } from '../../compiler/verify/joined-relations.ts';
+} from '../../../../compiler/products/shapes/filing-index.ts';
+import { storedPath } from '../../../../compiler/products/shapes/path.ts';
+import { nodeDisk } from '../../../../compiler/system/disk.ts';
+import { jcs } from '../../../../compiler/system/jcs.ts';
+import { makeSealer, signingKey } from '../../../../compiler/system/sealer.ts';
+import { type FileList, openFileList } from '../../../../compiler/verify/file-list.ts';
+import { checkFiler } from '../../../../compiler/verify/filing-relations.ts';
+import { checkJoined } from '../../../../compiler/verify/joined-relations.ts';
 import {
   checkRecord,
   checkRows,
   checkView,
   viewsOf,
-} from '../../compiler/verify/record-relations.ts';
-import { differences, type Related } from '../../compiler/verify/relation.ts';
-import { checkRoster } from '../../compiler/verify/roster-relations.ts';
-import { StoredBodies } from '../../compiler/verify/stored-bodies.ts';
-import { verifyRelease } from '../../compiler/verify/verify-release.ts';
-import { CIK, FILINGS, filingSet, listingRow } from '../filing-rows.ts';
-import { rosterFiles, rosterSet } from '../roster-rows.ts';
-import { type Body, ownShop, type Shop, smallShop } from '../shop.ts';
+} from '../../../../compiler/verify/record-relations.ts';
+import { differences, type Related } from '../../../../compiler/verify/relation.ts';
+import { checkRoster } from '../../../../compiler/verify/roster-relations.ts';
+import { StoredBodies } from '../../../../compiler/verify/stored-bodies.ts';
+import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
+import { CIK, FILINGS, filingSet, listingRow } from '../../../filing-rows.ts';
+import { rosterFiles, rosterSet } from '../../../roster-rows.ts';
+import { type Body, ownShop, type Shop, smallShop } from '../../../shop.ts';
 import {
   compileFolder,
   filesBelow,
@@ -38,9 +38,9 @@ import {
   removeFolders,
   SEED,
   writeSnapshots,
-} from '../snapshot-folder.ts';
-import { leafChanges } from './alterations.ts';
-import { proveAgain } from './resign.ts';
+} from '../../../snapshot-folder.ts';
+import { leafChanges } from '../../../verify/alterations.ts';
+import { proveAgain } from '../../../verify/resign.ts';
 
 afterAll(removeFolders);
 

@@ -1,18 +1,18 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { deliveredText } from '../../../compiler/products/shapes/request-time.ts';
-import { runVerifyEvidence } from '../../../compiler/publish/evidence/verify-evidence.ts';
-import type { Archived } from '../../../compiler/sources/fetch/archive.ts';
-import type { Imported } from '../../../compiler/sources/kit/payload.ts';
-import type { Source } from '../../../compiler/sources/kit/source.ts';
-import { sourceOf } from '../../../compiler/sources/sources.ts';
+import { deliveredText } from '../../../../../compiler/products/shapes/request-time.ts';
+import { runVerifyEvidence } from '../../../../../compiler/publish/evidence/verify-evidence.ts';
+import type { Archived } from '../../../../../compiler/sources/fetch/archive.ts';
+import type { Imported } from '../../../../../compiler/sources/kit/payload.ts';
+import type { Source } from '../../../../../compiler/sources/kit/source.ts';
+import { sourceOf } from '../../../../../compiler/sources/sources.ts';
 import {
   type ArchivedShop,
   alterPayload,
   archivedShop,
   RIVER,
-} from '../../evidence/archived-shop.ts';
+} from '../../../../evidence/archived-shop.ts';
 import {
   AS_OF,
   compileFolder,
@@ -23,7 +23,7 @@ import {
   readJson,
   removeFolders,
   writeSnapshots,
-} from '../../snapshot-folder.ts';
+} from '../../../../snapshot-folder.ts';
 
 const RECORD = `record/hydrology.river-level/${RIVER}.json`;
 const BUNDLE = 'bundle/environment/us-stlouis.json';

@@ -10,31 +10,35 @@ import {
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { summaryText } from '../../../compiler/cli/progress.ts';
-import { DAY_MS, isoTime } from '../../../compiler/format/iso-time.ts';
+import { summaryText } from '../../../../../compiler/cli/progress.ts';
+import { DAY_MS, isoTime } from '../../../../../compiler/format/iso-time.ts';
 import {
   firstHistory,
   type KeyHistory,
   keyStanding,
   withRoots,
-} from '../../../compiler/format/key-history.ts';
+} from '../../../../../compiler/format/key-history.ts';
 import {
   keysText,
   listReceiptKey,
   revokeKey,
   rotateKey,
-} from '../../../compiler/publish/keys/key-command.ts';
+} from '../../../../../compiler/publish/keys/key-command.ts';
 import {
   KeyError,
   readIssuerKey,
   readKeys,
   writeIssuerKey,
-} from '../../../compiler/publish/keys/key-store.ts';
-import { draftRoot, draftText, keyWarnings } from '../../../compiler/publish/keys/root-draft.ts';
-import { issuerDid, signingKey } from '../../../compiler/system/sealer.ts';
-import { CommandRuns } from '../../command-runs.ts';
-import { adoptRoot } from '../../rooted-list.ts';
-import { didOf, seed } from '../../seeded-keys.ts';
+} from '../../../../../compiler/publish/keys/key-store.ts';
+import {
+  draftRoot,
+  draftText,
+  keyWarnings,
+} from '../../../../../compiler/publish/keys/root-draft.ts';
+import { issuerDid, signingKey } from '../../../../../compiler/system/sealer.ts';
+import { CommandRuns } from '../../../../command-runs.ts';
+import { adoptRoot } from '../../../../rooted-list.ts';
+import { didOf, seed } from '../../../../seeded-keys.ts';
 import {
   AS_OF,
   compileFolder,
@@ -44,9 +48,9 @@ import {
   reading,
   removeFolders,
   writeSnapshots,
-} from '../../snapshot-folder.ts';
-import { DID, revocation } from '../../verify/monitor/lying-service.ts';
-import { FIRST } from '../../verify/monitor/rooted-keys.ts';
+} from '../../../../snapshot-folder.ts';
+import { DID, revocation } from '../../../../verify/monitor/lying-service.ts';
+import { FIRST } from '../../../../verify/monitor/rooted-keys.ts';
 
 const KEYS_NAME = 'keys.json';
 

@@ -1,23 +1,26 @@
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { rollBack } from '../../../compiler/cli/releases-command.ts';
-import { openNote } from '../../../compiler/format/checkpoint.ts';
-import { parseDidKey } from '../../../compiler/format/did-key.ts';
-import { CHECKPOINT_PATH } from '../../../compiler/format/tiles.ts';
+import { rollBack } from '../../../../../compiler/cli/releases-command.ts';
+import { openNote } from '../../../../../compiler/format/checkpoint.ts';
+import { parseDidKey } from '../../../../../compiler/format/did-key.ts';
+import { CHECKPOINT_PATH } from '../../../../../compiler/format/tiles.ts';
 import {
   formatVerifierKey,
   NOTE_KEY,
   parseVerifierKey,
-} from '../../../compiler/format/verifier-key.ts';
-import { openLogMemory } from '../../../compiler/publish/anchor/log-memory.ts';
-import { rotateKey } from '../../../compiler/publish/keys/key-command.ts';
-import type { LogMemory } from '../../../compiler/publish/log/log-turn.ts';
-import { adoptLog } from '../../../compiler/publish/mirror/keep-command.ts';
-import { sha256 } from '../../../compiler/release/log-tree.ts';
-import { currentName } from '../../../compiler/release/release-folders.ts';
-import { issuerDid, signingKey } from '../../../compiler/system/sealer.ts';
-import { sampleGate } from '../../gate.ts';
+} from '../../../../../compiler/format/verifier-key.ts';
+import { openLogMemory } from '../../../../../compiler/publish/anchor/log-memory.ts';
+import { rotateKey } from '../../../../../compiler/publish/keys/key-command.ts';
+import type { LogMemory } from '../../../../../compiler/publish/log/log-turn.ts';
+import { adoptLog } from '../../../../../compiler/publish/mirror/keep-command.ts';
+import { sha256 } from '../../../../../compiler/release/log-tree.ts';
+import { currentName } from '../../../../../compiler/release/release-folders.ts';
+import { issuerDid, signingKey } from '../../../../../compiler/system/sealer.ts';
+import { sampleGate } from '../../../../gate.ts';
+import { readLog, seenLog } from '../../../../publish/log/watch-log.ts';
+import { AskedShop } from '../../../../publish/witness/asked-shop.ts';
+import { StubWitness } from '../../../../publish/witness/stub-witness.ts';
 import {
   compileFolder,
   makeFolder,
@@ -25,11 +28,8 @@ import {
   SEED,
   spotPrices,
   writeSnapshots,
-} from '../../snapshot-folder.ts';
-import { Watching } from '../../verify/monitor/watching.ts';
-import { AskedShop } from '../witness/asked-shop.ts';
-import { StubWitness } from '../witness/stub-witness.ts';
-import { readLog, seenLog } from './watch-log.ts';
+} from '../../../../snapshot-folder.ts';
+import { Watching } from '../../../../verify/monitor/watching.ts';
 
 const COPY = { recursive: true, verbatimSymlinks: true } as const;
 const OTHER = new Uint8Array(32).fill(8);

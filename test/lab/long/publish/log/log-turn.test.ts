@@ -1,15 +1,17 @@
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { CompileOptions } from '../../../compiler/cli/compile.ts';
-import { rollBack } from '../../../compiler/cli/releases-command.ts';
-import type { Checkpoint } from '../../../compiler/format/checkpoint.ts';
-import { CHECKPOINT_PATH } from '../../../compiler/format/tiles.ts';
-import { openLogMemory } from '../../../compiler/publish/anchor/log-memory.ts';
-import { isSameLog, type LogMemory } from '../../../compiler/publish/log/log-turn.ts';
-import { openLog } from '../../../compiler/release/log-folder.ts';
-import { currentName } from '../../../compiler/release/release-folders.ts';
-import { openStaging } from '../../../compiler/release/release-store.ts';
+import type { CompileOptions } from '../../../../../compiler/cli/compile.ts';
+import { rollBack } from '../../../../../compiler/cli/releases-command.ts';
+import type { Checkpoint } from '../../../../../compiler/format/checkpoint.ts';
+import { CHECKPOINT_PATH } from '../../../../../compiler/format/tiles.ts';
+import { openLogMemory } from '../../../../../compiler/publish/anchor/log-memory.ts';
+import { isSameLog, type LogMemory } from '../../../../../compiler/publish/log/log-turn.ts';
+import { openLog } from '../../../../../compiler/release/log-folder.ts';
+import { currentName } from '../../../../../compiler/release/release-folders.ts';
+import { openStaging } from '../../../../../compiler/release/release-store.ts';
+import { memoryStore } from '../../../../publish/log/memory-store.ts';
+import { readLog, seenLog } from '../../../../publish/log/watch-log.ts';
 import {
   compileFolder,
   makeFolder,
@@ -17,9 +19,7 @@ import {
   SEED,
   spotPrices,
   writeSnapshots,
-} from '../../snapshot-folder.ts';
-import { memoryStore } from './memory-store.ts';
-import { readLog, seenLog } from './watch-log.ts';
+} from '../../../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 

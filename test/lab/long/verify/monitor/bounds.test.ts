@@ -1,13 +1,17 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkpointText, formatNote, NOTE_CHARS_MAX } from '../../../compiler/format/checkpoint.ts';
-import { KEYS_BYTES_MAX } from '../../../compiler/format/key-history.ts';
-import { type HashedRecord, hashCore } from '../../../compiler/format/record-hash.ts';
-import { HEAD_BYTES_MAX } from '../../../compiler/format/release.ts';
-import { canonicalHash } from '../../../compiler/verify/body-check.ts';
-import { CheckpointFile } from '../../../compiler/verify/monitor/checkpoint-file.ts';
-import { readingIn } from '../../../compiler/verify/monitor/evidence.ts';
+import {
+  checkpointText,
+  formatNote,
+  NOTE_CHARS_MAX,
+} from '../../../../../compiler/format/checkpoint.ts';
+import { KEYS_BYTES_MAX } from '../../../../../compiler/format/key-history.ts';
+import { type HashedRecord, hashCore } from '../../../../../compiler/format/record-hash.ts';
+import { HEAD_BYTES_MAX } from '../../../../../compiler/format/release.ts';
+import { canonicalHash } from '../../../../../compiler/verify/body-check.ts';
+import { CheckpointFile } from '../../../../../compiler/verify/monitor/checkpoint-file.ts';
+import { readingIn } from '../../../../../compiler/verify/monitor/evidence.ts';
 import {
   ALARMS_MAX,
   type Finding,
@@ -20,12 +24,12 @@ import {
   raiseAlarms,
   readState,
   writeState,
-} from '../../../compiler/verify/monitor/monitor-state.ts';
-import type { Body } from '../../shop.ts';
-import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
-import { reseal } from '../resign.ts';
-import { didOfSeed } from './lying-service.ts';
-import { sampleBodies } from './watching.ts';
+} from '../../../../../compiler/verify/monitor/monitor-state.ts';
+import type { Body } from '../../../../shop.ts';
+import { makeFolder, removeFolders } from '../../../../snapshot-folder.ts';
+import { didOfSeed } from '../../../../verify/monitor/lying-service.ts';
+import { sampleBodies } from '../../../../verify/monitor/watching.ts';
+import { reseal } from '../../../../verify/resign.ts';
 
 afterAll(removeFolders);
 
