@@ -17,7 +17,7 @@ import {
 } from '../../../../../gatekeeper/fleet/remote/static-site.ts';
 import { tinyDataDir, tinyFiles, tinyRecord } from '../../../../../gatekeeper/tiny-release.ts';
 
-const README = join(import.meta.dirname, '../../../../compiler/publish/upload/README.md');
+const README = join(import.meta.dirname, '../../../../../../compiler/publish/upload/README.md');
 
 /** Whether nginx with its dav module is here; Debian has it in nginx-light. */
 function hasNginx(): boolean {
