@@ -17,6 +17,7 @@ import { NETWORKS } from '../gatekeeper/settle/networks.ts';
 import { tinyKey } from './gatekeeper/tiny-release.ts';
 import { UNTOLD } from './gatekeeper/wire/untold.ts';
 import { makeFolder, removeFolders } from './snapshot-folder.ts';
+import { testRow } from './sources/fetch/test-row.ts';
 
 afterAll(removeFolders);
 
@@ -130,8 +131,7 @@ const CALLERS: readonly [string, () => Promise<string>][] = [
       });
       const question = {
         url: `https://${NOWHERE}/x`,
-        plan: { hosts: [NOWHERE] },
-        format: 'json',
+        row: testRow([`https://${NOWHERE}/x`]),
         key: null,
         known: null,
       } as const;

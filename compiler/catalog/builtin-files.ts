@@ -21,7 +21,7 @@ import shipping from './builtin/shipping.json' with { type: 'json' };
 import units from './builtin/units.json' with { type: 'json' };
 import wildfire from './builtin/wildfire.json' with { type: 'json' };
 
-// Nothing but imports and one list may stand here: scripts/inline-catalog.ts writes the files into the module that is built,
+// Nothing but imports and one list may stand here: scripts/inline-json.ts writes the files into the module that is built,
 // since Node 20 warns of every program that imports JSON.
 
 /** The files of the built-in catalogue, in the order of the specification; the tests hold them to their format. */

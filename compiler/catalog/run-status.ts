@@ -14,6 +14,8 @@ const sourceStatusSchema = z.strictObject({
   last_error: z.string().nullable(),
   /** Readings that wait for the batch of the next hour. */
   waiting: z.int().min(0),
+  /** Entries of the last answers that could not be read; what they may touch was published without a value. */
+  unread: z.int().min(0).default(0),
 });
 export type SourceStatus = Readonly<z.infer<typeof sourceStatusSchema>>;
 
@@ -32,6 +34,8 @@ export const runStatusSchema = z.strictObject({
     release: z.int().nullable(),
   }),
   sources: z.record(z.string(), sourceStatusSchema),
+  /** The day on which what the register says was told last. */
+  warned_on: z.iso.date().nullable().default(null),
 });
 
 /** How everything stands; the status file holds it for other programs. */

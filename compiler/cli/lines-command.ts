@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Catalog, entitiesOf } from '../catalog/catalog.ts';
 import { catalogSchemaText } from '../catalog/catalog-file.ts';
+import { REGISTER } from '../catalog/register.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../products/collections.ts';
 import type { SignalEntry, UnitRange } from '../products/shapes/line.ts';
 import { nearest } from '../products/shapes/nearest.ts';
@@ -51,10 +52,10 @@ export function linesText(catalog: Catalog, id?: string): string {
       'Signals, by line; a batch holds one file <signal>.ndjson for each:',
       ...catalog.lines.flatMap((row) => [
         `  ${row.id}: ${row.title}`,
-        ...row.signals.map(({ id, measures }) => `    ${id}  ${measures}`),
+        ...row.signals.map(({ id, measures }) => `    ${id}  ${measures}${unsourced(id)}`),
       ]),
       'Collections, one file <collection>.ndjson each:',
-      ...COLLECTIONS.map(({ id, holds }) => `    ${id}  ${holds}`),
+      ...COLLECTIONS.map(({ id, holds }) => `    ${id}  ${holds}${unsourced(id)}`),
       'Members of one of them, with an example: signalpress lines <id>',
     ].join('\n');
   const entry = catalog.entryById.get(id);
@@ -66,6 +67,20 @@ export function linesText(catalog: Catalog, id?: string): string {
   throw new RangeError(
     `Cannot find "${id}": not a line, signal or collection; ${hintFor(catalog, id)}"signalpress lines" lists them`,
   );
+}
+
+const UNSOURCED = 'no public source known';
+
+/** The sources that feed a signal or a collection, and what each of them needs. */
+function sourcesText(id: string): string {
+  const texts = REGISTER.filter(({ feeds }) => feeds.includes(id)).map(({ id, key }) =>
+    key === undefined || key.is_optional === true ? id : `${id} (needs ${key.variable})`,
+  );
+  return texts.join(', ') || UNSOURCED;
+}
+
+function unsourced(id: string): string {
+  return sourcesText(id) === UNSOURCED ? ` (${UNSOURCED})` : '';
 }
 
 function rangeText({ from, to }: UnitRange): string {
@@ -97,6 +112,7 @@ function signalText(entry: SignalEntry): string {
     ...(ownThresholds === undefined ? [] : [`  thresholds  ${ownThresholds.join(', ')}`]),
     ...(line.states === undefined ? [] : [`  state       ${line.states.join(', ')}`]),
     `  entity      ${entitiesText(entry)}`,
+    `  source      ${sourcesText(id)}`,
     `  members     ${readingMembers()}`,
     'An example, invented:',
     JSON.stringify(exampleReading(entry)),
@@ -125,6 +141,7 @@ function collectionText(id: CollectionId): string {
     `${id}: ${holds}`,
     `  file        <batch>/${id}.ndjson`,
     `  members     ${members.join(', ')}`,
+    `  source      ${sourcesText(id)}`,
     'An example, invented:',
     JSON.stringify(EXAMPLE_ROWS[id]),
   ].join('\n');

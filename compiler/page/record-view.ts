@@ -150,6 +150,7 @@ function changeText({ metrics }: PageSignal, rows: readonly PreviewRow[]): strin
 interface Sourced {
   source_ref?: unknown;
   sources?: readonly { name?: unknown }[] | null;
+  provenance?: { data_lineage?: readonly { evidence?: { attribution?: unknown } }[] };
 }
 
 /** The agency stands in the records that are free whole; of others only a bought one says it. */
@@ -175,6 +176,8 @@ async function fillSource(place: HTMLElement, { signal, entity }: RecordAsked): 
   const link = isOwn ? webAddress(record?.source_ref) : null;
   if (link !== null)
     place.append(' ', el('a', { href: link, rel: 'noreferrer nofollow' }, 'at the agency'));
+  const words = record?.provenance?.data_lineage?.[0]?.evidence?.attribution;
+  if (typeof words === 'string') place.append('. ', el('bdi', {}, shown(words)));
 }
 
 /** An address of the web, or null: nothing else that a source wrote becomes a link. */

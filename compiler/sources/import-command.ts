@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { BUILTIN } from '../catalog/builtin.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { hostsOf } from '../catalog/register.ts';
 import { isoTime } from '../format/iso-time.ts';
 import type { CollectionId } from '../products/collections.ts';
 import { FILING_COLLECTION } from '../products/shapes/filing.ts';
@@ -98,11 +99,19 @@ export function readPayload(
     fetched_at: note.fetched_at,
     importer: source.id,
     importer_version: source.version,
+    ...attributionOf(source),
   });
   const imported = withoutFaultyWords(read);
   const fault = firstFault(imported, catalog);
   if (fault !== null) throw new ImportError({ subject, state: fault });
   return imported;
+}
+
+/** The words that the terms of an agency ask for, and what they ask to say of figures that are not final. */
+function attributionOf({ row }: Source): Pick<Evidence, 'attribution'> {
+  const { attribution, preliminary } = row?.terms ?? {};
+  const words = [attribution, preliminary].filter((text) => text !== undefined);
+  return words.length === 0 ? {} : { attribution: words.join('; ') };
 }
 
 /**
@@ -201,9 +210,9 @@ function findNote(
 }
 
 /** Stands for the address of a payload that came without a note. */
-function homeOf({ id, home, fetch }: Source): string {
+function homeOf({ id, home, row }: Source): string {
   if (home !== undefined) return home;
-  const [host] = fetch?.hosts ?? [];
+  const [host] = row === null ? [] : hostsOf(row);
   if (host !== undefined) return `https://${host}/`;
   const state = 'it can only be imported with --note, which says where it comes from';
   throw new ImportError({ subject: id, state });

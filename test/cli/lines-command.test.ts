@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN, LINES } from '../../compiler/catalog/builtin.ts';
 import { catalogOf } from '../../compiler/catalog/catalog.ts';
+import { REGISTER } from '../../compiler/catalog/register.ts';
 import {
   EXAMPLE_ROWS,
   exampleReading,
@@ -53,6 +54,34 @@ describe('linesText(BUILTIN)', () => {
       }
     },
   );
+
+  it('names the sources of each signal and collection, or says that none is known', () => {
+    expect(linesText(BUILTIN, 'hydrology.river-level')).toContain(
+      '  source      nwps, nws-river-flood, usgs-nwis',
+    );
+    expect(linesText(BUILTIN, 'grid-reliability.stress')).toContain(
+      '  source      eia (needs SIGNALPRESS_EIA_KEY)',
+    );
+    expect(linesText(BUILTIN, 'promise.slippage')).toContain(
+      '  source      no public source known',
+    );
+    expect(linesText(BUILTIN, 'trust.service')).toContain('  source      no public source known');
+    expect(linesText(BUILTIN)).toMatch(/ promise\.slippage .* \(no public source known\)\n/);
+    expect(linesText(BUILTIN)).not.toMatch(/ hydrology\.river-level .* \(no public source/);
+  });
+
+  it('knows a real source of 75 signals, and of 60 one that needs no key and may be sold', () => {
+    const fed = (rows: typeof REGISTER) => {
+      const ids = new Set(rows.flatMap(({ feeds }) => feeds));
+      return BUILTIN.signals.filter(({ id }) => ids.has(id)).length;
+    };
+    const keyless = REGISTER.filter(({ key, terms }) => {
+      return (key === undefined || key.is_optional === true) && terms.may_be_sold;
+    });
+    expect(fed(REGISTER)).toBeGreaterThanOrEqual(75);
+    const licensed = keyless.filter(({ terms }) => terms.licence !== 'unstated');
+    expect(fed(licensed)).toBeGreaterThanOrEqual(60);
+  });
 
   it('shows no example that intake would take without its main metric', () => {
     for (const signal of BUILTIN.signals) {

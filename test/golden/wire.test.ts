@@ -243,10 +243,10 @@ function shape(value: unknown, depth: number): string {
 function compilerSettings(): string[] {
   const folder = join(import.meta.dirname, '../../compiler');
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.(ts|json)$/.test(path))
     .flatMap((path) => {
       const text = readFileSync(join(folder, path), 'utf8');
-      return [...text.matchAll(/'(SIGNALPRESS_[A-Z_]+)'/g)].map(([, name]) => `  ${name}`);
+      return [...text.matchAll(/['"](SIGNALPRESS_[A-Z_]+)['"]/g)].map(([, name]) => `  ${name}`);
     });
   return [...new Set(names)].sort();
 }

@@ -173,7 +173,9 @@ describe('runImport()', () => {
     const sha256 = createHash('sha256').update(gauges).digest('hex');
 
     it('the payload, its address without keys, its fetch, and who read it', () => {
-      const importer = { importer: 'usgs-nwis', importer_version: 1 };
+      const attribution =
+        'Credit: U.S. Geological Survey; provisional data are subject to revision';
+      const importer = { importer: 'usgs-nwis', importer_version: 2, attribution };
       expect(evidenceIn(gauges, 'evident')).toEqual({ sha256, url, fetched_at, ...importer });
     });
 

@@ -79,6 +79,11 @@ export const evidenceSchema = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
     .describe('program that read the payload'),
   importer_version: z.int().min(1).describe('version of its rules'),
+  attribution: z
+    .string()
+    .max(1000)
+    .exactOptional()
+    .describe('words that the terms of the agency ask for'),
 });
 export type Evidence = z.infer<typeof evidenceSchema>;
 

@@ -11,13 +11,14 @@ import {
   statedReading,
   wantedPlaces,
 } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 
 const SERVICE = 'https://www.airnowapi.org/aq/observation/current/ziplatlong/';
 const LINES = ['environment'];
 /** An hour that ended longer ago is not the current one (ours): a date may be of the day before its midnight. */
 const AGE_HOURS_MAX = 12;
-const NOT_AVAILABLE = -1;
+/** How it says that there is no index: a number, or nothing. */
+const SENTINELS: readonly (number | null)[] = [-1, null];
 const ORIGIN: Origin = {
   name: 'US EPA AirNow',
   role: 'measurement',
@@ -37,11 +38,20 @@ const rowSchema = z.object({
   // Null for a place outside of all areas.
   area: name.nullable(),
   pollutant: name.toUpperCase(),
-  aqi: z.int().min(NOT_AVAILABLE),
+  aqi: z.int().min(-1).nullable(),
+  site: name.nullish(),
+  boundary: name.nullish(),
   latitude: z.number().optional(),
   longitude: z.number().optional(),
 });
 type PollutantRow = z.infer<typeof rowSchema>;
+
+/** Also with status 200, and also where nothing is wrong but nothing was measured. */
+const errorSchema = z.looseObject({
+  WebServiceError: z.tuple([z.looseObject({ Message: z.string() })], z.unknown()),
+});
+const answerSchema = z.union([z.array(z.unknown()), errorSchema]);
+const NO_DATA = /\bno\b.*\b(data|observations?|results?)\b|\bnot available\b/i;
 
 /** One of the two addresses of the service, which call the same hour by its beginning or by its end. */
 interface Service {
@@ -60,49 +70,71 @@ function serviceOf({ note, subject }: Payload): Service {
   throw new ImportError({ subject, state });
 }
 
-/** The index of an area and hour is the highest of its pollutants; the service gives no concentrations. */
+/**
+ * The index of a place and hour is the highest of its pollutants; the service gives no concentrations. What cannot be read,
+ * or is no pollutant that is known, may be higher: then there is no index.
+ */
 function readObservations(payload: Payload): Imported {
   const service = serviceOf(payload);
-  const row = z.preprocess((given) => {
-    if (typeof given !== 'object' || given === null) return given;
-    const known = Object.entries(given).map(([member, value]) => [
-      service.members.get(member),
-      value,
-    ]);
-    return Object.fromEntries(known.filter(([member]) => member !== undefined));
-  }, rowSchema);
-  const rows = jsonOf(payload, z.array(row), 'a list of observations');
-  const areas = new Set(rows.map(({ area }) => area));
-  if (areas.size > 1) throw fetchAgain(payload, `it holds ${areas.size} areas, of one place`);
   const list = new ReadingList();
-  for (const hourly of grouped(rows, (row) => `${row.date} ${row.hour} ${row.zone}`).values()) {
-    addHour(list, { payload, service }, hourly);
+  const [asked] = askedPlaces(payload, null, LINES);
+  const answer = jsonOf(payload, answerSchema, 'a list of observations');
+  if (!Array.isArray(answer)) {
+    const [{ Message }] = answer.WebServiceError;
+    if (!NO_DATA.test(Message)) throw fetchAgain(payload, `it answers "${Message.slice(0, 200)}"`);
   }
-  return list.someOf(payload);
+  const rows = Array.isArray(answer) ? answer : [];
+  // Nothing there is an answer too.
+  if (rows.length === 0) {
+    list.skips.add(asked.entity, 'no observations at the time');
+    return list.imported();
+  }
+  const read = rows.map((given) => rowSchema.safeParse(memberNames(given, service)));
+  const known = read.flatMap(({ data }) => data ?? []);
+  const [issue] = read.flatMap(({ error }) => error?.issues ?? []);
+  if (known.length === 0) {
+    throw fetchAgain(payload, `no row can be read (${issue?.path.join('.')}: ${issue?.message})`);
+  }
+  const unread = issue === undefined ? null : `a row that cannot be read (${issue.path.join('.')})`;
+  if (unread !== null) list.skips.unread(asked.entity, unread, rows.length - known.length);
+  const areas = new Set(known.map(({ area }) => area));
+  if (areas.size > 1) throw fetchAgain(payload, `it holds ${areas.size} areas, of one place`);
+  for (const hourly of grouped(known, (row) => `${row.date} ${row.hour} ${row.zone}`).values()) {
+    addHour(list, { payload, service, unread }, hourly);
+  }
+  return list.imported();
+}
+
+/** A row under the names that are read here; anything else stays as it is. */
+function memberNames(given: unknown, { members }: Service): unknown {
+  if (typeof given !== 'object' || given === null) return given;
+  const named = Object.entries(given).map(([name, value]) => [members.get(name), value] as const);
+  return Object.fromEntries(named.filter(([name]) => name !== undefined));
 }
 
 function addHour(
   list: ReadingList,
-  { payload, service }: { readonly payload: Payload; readonly service: Service },
+  {
+    payload,
+    service,
+    unread,
+  }: { readonly payload: Payload; readonly service: Service; readonly unread: string | null },
   rows: readonly [PollutantRow, ...PollutantRow[]],
 ): void {
   const [first] = rows;
-  const indices = indicesOf(rows, payload);
-  const unavailable = rows.length - indices.length;
-  if (unavailable > 0)
-    list.skips.add(first.area ?? 'no area', 'AQI -1, not available', unavailable);
-  const [worst] = [...indices].sort(([, a], [, b]) => b - a);
-  if (worst === undefined) return;
-  const [dominant, index] = worst;
-  const pm25 = new Map(indices).get('PM2.5');
   const { latitude, longitude, area } = first;
   const position =
     latitude === undefined || longitude === undefined ? null : { latitude, longitude };
   const [{ entity, place }] = askedPlaces(payload, position, LINES);
-  const where =
-    area === null
-      ? 'at the nearest monitors, which stand'
-      : `in reporting area ${area}, which stands`;
+  const { indices, doubt } = indicesOf(rows);
+  if (doubt !== null) list.skips.unread(entity, doubt);
+  const unavailable = rows.filter(({ aqi }) => SENTINELS.includes(aqi)).length;
+  if (unavailable > 0) list.skips.add(area ?? 'no area', 'AQI -1, not available', unavailable);
+  const why = unread ?? doubt;
+  const [worst] = [...indices].sort(([, a], [, b]) => b - a);
+  if (worst === undefined) return;
+  const [dominant, index] = why === null ? worst : [null, null];
+  const pm25 = indices.get('PM2.5');
   const reading = statedReading(ORIGIN, payload, {
     entity,
     entity_name: place.name,
@@ -110,26 +142,49 @@ function addHour(
     current: {
       aqi_index: index,
       dominant,
-      pollutants_count: indices.length,
+      pollutants_count: why === null ? indices.size : null,
       ...(pm25 === undefined ? {} : { pm25_aqi: pm25 }),
     },
-    scope: `hour that begins at this time ${where} for the city (ours)`,
+    ...(why === null ? {} : { qualifiers: [why] }),
+    scope: `hour that begins at this time ${whereOf(rows)} for the city (ours)`,
     grade: 'preliminary, subject to revision',
   });
   list.add('airquality.aqi', reading);
 }
 
-function indicesOf(rows: readonly PollutantRow[], payload: Payload): [string, number][] {
-  const seen = new Map<string, number>();
+/** Where it was measured: each pollutant at the nearest monitor that measures it, which may be in another area. */
+function whereOf(rows: readonly [PollutantRow, ...PollutantRow[]]): string {
+  const [{ area, boundary }] = rows;
+  const sites = grouped(rows, ({ site }) => site ?? '');
+  if (!sites.has('')) {
+    const named = [...sites].map(([site, own]) => {
+      return `${own.map(({ pollutant }) => POLLUTANTS.get(pollutant) ?? '?').join(', ')} at ${site}`;
+    });
+    const within = boundary == null ? '' : ` within ${boundary.toLowerCase()}`;
+    return `at the nearest monitors${within} (${named.join('; ')}), which stand`;
+  }
+  return area === null
+    ? 'at the nearest monitors, which stand'
+    : `in reporting area ${area}, which stands`;
+}
+
+/** The index of each pollutant, and why there may be a higher one; null where there is none. */
+function indicesOf(rows: readonly PollutantRow[]) {
+  const indices = new Map<string, number>();
+  let doubt: string | null = null;
+  const seen = new Set<string>();
   for (const { pollutant, aqi } of rows) {
     const known = POLLUTANTS.get(pollutant);
     if (known === undefined || seen.has(known)) {
       const why = known === undefined ? 'is not known' : 'is there twice';
-      throw fetchAgain(payload, `pollutant "${pollutant}" ${why}`);
+      doubt ??= `pollutant "${pollutant.slice(0, 20)}" ${why}`;
+      indices.delete(known ?? '');
+      continue;
     }
-    seen.set(known, aqi);
+    seen.add(known);
+    if (aqi !== null && !SENTINELS.includes(aqi)) indices.set(known, aqi);
   }
-  return [...seen].filter(([, index]) => index !== NOT_AVAILABLE);
+  return { indices, doubt };
 }
 
 /** When an hour began. Three members make the time: a local day, an hour, and the abbreviation of a zone. */
@@ -152,23 +207,14 @@ function hourOf(row: PollutantRow, { isHourEnd }: Service, payload: Payload): nu
 
 /** Current observations of the monitors nearest to a place, within 50 miles: https://docs.airnowapi.org/ */
 export const airnow: Source = {
-  id: 'airnow',
-  agency: 'US EPA AirNow',
-  version: 1,
-  format: 'json',
-  feeds: ['airquality.aqi'],
+  ...registered('airnow'),
+  version: 2,
+  sentinels: SENTINELS,
   read: readObservations,
-  fetch: {
-    hosts: ['www.airnowapi.org'],
-    addresses: ({ entities }) =>
-      wantedPlaces(LINES, entities).map(({ place: { latitude, longitude } }) => {
-        return `${SERVICE}?format=application/json&latitude=${latitude}&longitude=${longitude}`;
-      }),
-    everyMinutes: 60,
-    // 500 requests an hour.
-    perMinute: 8,
-    key: { variable: 'SIGNALPRESS_AIRNOW_KEY', parameter: 'API_KEY' },
-  },
+  asks: ({ entities }) =>
+    wantedPlaces(LINES, entities).map(({ place: { latitude, longitude } }) => ({
+      with: { latitude: String(latitude), longitude: String(longitude) },
+    })),
 };
 
 const SPELLED: ReadonlyMap<string, string> = new Map([
@@ -178,6 +224,8 @@ const SPELLED: ReadonlyMap<string, string> = new Map([
   ['reportingAreaName', 'area'],
   ['parameterName', 'pollutant'],
   ['nowcastAQI', 'aqi'],
+  ['siteName', 'site'],
+  ['lookupBoundary', 'boundary'],
 ]);
 const CURRENT: Service = {
   path: /^\/aq\/observation\/current\/ziplatlong\/?$/i,

@@ -18,7 +18,7 @@ import {
   ReadingList,
   refuseUnasked,
 } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 
 // Reads a METAR or SPECI report: WMO 49-2 as the US writes it (FMH-1), body only. Remarks measure nothing that is used.
 
@@ -352,19 +352,11 @@ function readingOf(airport: string, { time, metar }: TimedMetar, payload: Payloa
 
 /** METAR reports: https://aviationweather.gov/data/api/ */
 export const aviationweather: Source = {
-  id: 'aviationweather',
-  agency: 'NOAA National Weather Service, Aviation Weather Center',
+  ...registered('aviationweather'),
   version: 1,
-  format: 'json',
-  feeds: [SIGNAL],
   read,
-  fetch: {
-    hosts: ['aviationweather.gov'],
-    addresses: ({ entities }) => {
-      const airports = entities.length === 0 ? AIRPORTS : entities;
-      return [`${API}?ids=${airports.map(stationOf).join(',')}&format=json`];
-    },
-    everyMinutes: 15,
-    perMinute: 100,
+  asks: ({ entities }) => {
+    const airports = entities.length === 0 ? AIRPORTS : entities;
+    return [{ with: { stations: airports.map(stationOf).join(',') } }];
   },
 };

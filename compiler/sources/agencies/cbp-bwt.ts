@@ -13,7 +13,7 @@ import {
   shaped,
 } from '../kit/payload.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../kit/readings.ts';
-import { isWanted, type Source, type Wanted } from '../kit/source.ts';
+import { type Ask, isWanted, registered, type Source, type Wanted } from '../kit/source.ts';
 
 /** The lanes that a crossing is followed by; the choice is of this line. */
 type Traffic = 'commercial' | 'passenger';
@@ -63,7 +63,8 @@ function zoneOf({ entity }: Crossing): string {
 
 const CBP = 'US Customs and Border Protection';
 const CBP_PAGE = 'https://bwt.cbp.gov/';
-const CBP_API = 'https://bwt.cbp.gov/api/';
+/** Of a lane that is not told, and of one that there is not. */
+const SENTINELS = ['Update Pending', 'N/A'] as const;
 
 const MINUTES = /^\d{1,3}$/;
 const CLOCK = /^At (?:(Noon|Midnight)|(\d{1,2}):(\d{2}) (am|pm)) ([A-Z]{2,4})$/;
@@ -75,7 +76,7 @@ const CLOCK_SKEW_MS = HOUR_MS / 6;
 
 const laneSchema = z.looseObject({
   update_time: z.string(),
-  operational_status: z.enum(['no delay', 'delay', 'Lanes Closed', 'Update Pending', 'N/A']),
+  operational_status: z.enum(['no delay', 'delay', 'Lanes Closed', ...SENTINELS]),
   delay_minutes: z.string(),
   lanes_open: z.string(),
 });
@@ -305,30 +306,22 @@ function refuseForeign(ports: readonly { port_number: string }[], { note, subjec
 }
 
 /** The list of all ports, then today's graph of each crossing by its own calendar. */
-function addresses(asked: Wanted): string[] {
+function asks(asked: Wanted): Ask[] {
   const wanted = CROSSINGS.filter(({ entity }) => isWanted(asked, entity));
   const graphs = wanted.map((crossing) => {
     const day = isoTime(usWallClock(asked.now, zoneOf(crossing))).slice(0, 10);
-    return `${CBP_API}bwtwaittimegraph/${crossing.office}${crossing.port}/${day}`;
+    return { to: 'graph', with: { port: `${crossing.office}${crossing.port}`, day } };
   });
-  return [`${CBP_API}bwtpublicmod`, ...graphs];
+  return [{ to: 'ports' }, ...graphs];
 }
 
 /** Border wait times: https://bwt.cbp.gov/ */
 export const cbpBwt: Source = {
-  id: 'cbp-bwt',
-  agency: CBP,
+  ...registered('cbp-bwt'),
   version: 1,
-  format: 'json',
-  feeds: [LANE_WAIT, COMMERCIAL_DELAY, UPSTREAM_PRESSURE],
+  sentinels: ['', ...SENTINELS],
   read,
-  fetch: {
-    hosts: ['bwt.cbp.gov'],
-    addresses,
-    everyMinutes: 60,
-    // The agency publishes no limit; this one is ours.
-    perMinute: 30,
-  },
+  asks,
 };
 
 function addCrossing(

@@ -163,6 +163,16 @@ const featureSchema = z.looseObject({
 });
 type Feature = z.infer<typeof featureSchema>;
 
+/** What is no quake, by the types of QuakeML 1.2 and the words of the networks. */
+const NO_QUAKES: ReadonlySet<string> = new Set(
+  [
+    'acoustic noise|accidental explosion|anthropogenic event|atmospheric event|avalanche|blasting levee|boat crash',
+    'building collapse|cavity collapse|chemical explosion|collapse|controlled explosion|crash|debris avalanche',
+    'experimental explosion|explosion|hydroacoustic event|ice quake|industrial explosion|landslide|meteor|meteorite',
+    'mine collapse|mining explosion|not existing|nuclear explosion|other event|plane crash|quarry|quarry blast|road cut',
+    'rock slide|rockslide|slide|snow avalanche|sonic blast|sonic boom|thunder|train crash|volcanic eruption',
+  ].flatMap((words) => words.split('|')),
+);
 /** What an entry says that it is; a network lists blasts, landslides, meteors and `other event` beside quakes. */
 const typedSchema = z.looseObject({
   properties: z.looseObject({ type: z.string().trim().min(1).toLowerCase() }),
@@ -189,8 +199,8 @@ export interface Doubt {
 }
 
 /**
- * The quakes of a feed, each once, and the entries that cannot be read. What calls itself anything but a quake is counted as
- * skipped, and so is what was deleted.
+ * The quakes of a feed, each once, and the entries that cannot be read, among them those of an unknown type. What is known to
+ * be no quake is counted as skipped, and so is what was deleted.
  */
 export function readQuakes(
   features: readonly unknown[],
@@ -202,11 +212,11 @@ export function readQuakes(
   const ids = new Set<string>();
   for (const [at, item] of features.entries()) {
     const type = typedSchema.safeParse(item).data?.properties.type.replaceAll('_', ' ') ?? null;
-    if (type !== null && type !== 'earthquake') {
-      skips.add('feature', `type ${JSON.stringify(type.slice(0, 40))}`);
+    if (type !== null && NO_QUAKES.has(type)) {
+      skips.add('feature', `type ${JSON.stringify(type)}`);
       continue;
     }
-    const found = type === null ? 'properties.type' : readEntry(item, span, ids);
+    const found = type === 'earthquake' ? readEntry(item, span, ids) : 'properties.type';
     if (typeof found === 'string') {
       doubts.push({ why: `features.${at} cannot be read (${found})`, ...whereabouts(item, span) });
       continue;

@@ -11,7 +11,7 @@ import {
   shaped,
 } from '../kit/payload.ts';
 import { nameOf, type Origin, ReadingList, statedReading } from '../kit/readings.ts';
-import { isWanted, type Source, type Wanted } from '../kit/source.ts';
+import { type Ask, isWanted, registered, type Source, type Wanted } from '../kit/source.ts';
 
 /** Values in MW by hour, in epoch milliseconds of its end; null where the publisher has none yet. */
 type Series = ReadonlyMap<number, number | null>;
@@ -159,7 +159,6 @@ function add(
   list.add(signal, statedReading(ORIGIN, payload, stated));
 }
 
-const REGION_DATA = 'https://api.eia.gov/v2/electricity/rto/region-data/data/';
 /** Hours that are asked for: two days back, and the day ahead. */
 const HOURS_BACK = 48;
 const HOURS_AHEAD = 30;
@@ -252,7 +251,7 @@ function byRespondent(
   return found;
 }
 
-function addresses(asked: Wanted): readonly string[] {
+function asks(asked: Wanted): Ask[] {
   const { now } = asked;
   const wanted = Object.entries(AUTHORITIES).filter(([entity]) => isWanted(asked, entity));
   if (wanted.length === 0) return [];
@@ -266,28 +265,15 @@ function addresses(asked: Wanted): readonly string[] {
     `end=${hour(now + HOURS_AHEAD * HOUR_MS)}`,
     'length=5000',
   ];
-  return [`${REGION_DATA}?${query.join('&')}`];
+  return [{ with: { query: query.join('&') } }];
 }
 
 /** Hourly electric grid monitor (Form EIA-930): https://www.eia.gov/opendata/documentation.php */
 export const eia: Source = {
-  id: 'eia',
-  agency: 'US Energy Information Administration',
-  version: 1,
-  format: 'json',
-  feeds: [
-    'grid-reliability.forecast-stress',
-    'grid-reliability.stress',
-    'grid-reliability.realized-strain',
-  ],
+  ...registered('eia'),
+  version: 2,
   read: readDemand,
-  fetch: {
-    hosts: ['api.eia.gov'],
-    addresses,
-    everyMinutes: 60,
-    perMinute: 30,
-    key: { variable: 'SIGNALPRESS_EIA_KEY', parameter: 'api_key' },
-  },
+  asks,
 };
 
 /**

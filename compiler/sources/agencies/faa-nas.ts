@@ -6,7 +6,7 @@ import { firstTwice } from '../../format/lists.ts';
 import { fetchAgain, ImportError, type Imported, type Payload, shaped } from '../kit/payload.ts';
 import { xmlDocument } from '../kit/payload-formats.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 
 /** An element with text; every element of a document is a list. */
 const text = z.tuple([z.string().trim().min(1)]).transform(([value]) => value);
@@ -14,44 +14,23 @@ const code = z
   .tuple([z.string().regex(/^[A-Z0-9]{3,4}$/)])
   .transform(([value]) => value.toLowerCase());
 const entry = z.looseObject({ ARPT: code, Reason: text });
-const list = <Item extends z.ZodType>(name: string, item: Item) =>
-  z
-    .tuple([z.strictObject({ [name]: z.array(item).min(1) })])
-    .transform(([members]) => Object.values(members).flat())
-    .optional();
-
-/** A list of another kind is refused: nobody knows what it says of an airport. */
-const delayTypeSchema = z
-  .strictObject({
-    Name: text.optional(),
-    Ground_Stop_List: list('Program', entry),
-    Ground_Delay_List: list('Ground_Delay', entry.extend({ Avg: text, Max: text.optional() })),
-    Arrival_Departure_Delay_List: list(
-      'Delay',
-      entry.extend({
-        Arrival_Departure: z
-          .array(
-            z.looseObject({
-              '@Type': z.enum(['Arrival', 'Departure']),
-              Min: text,
-              Max: text,
-              Trend: text,
-            }),
-          )
-          .min(1),
-      }),
-    ),
-    Airport_Closure_List: list('Airport', entry),
-    /** Programmes for a part of the sky, which name no airport. */
-    Airspace_Flow_List: z.array(z.unknown()).length(1).optional(),
-    CTOP_List: z.array(z.unknown()).length(1).optional(),
-  })
-  .refine((kind) => Object.keys(kind).some((name) => name.endsWith('_List')), 'no list in it');
+/** Lists of programmes for a part of the sky, which name no airport. */
+const SKY: readonly string[] = ['Airspace_Flow_List', 'CTOP_List'];
 const documentSchema = z.strictObject({
   Update_Time: text,
   Dtd_File: z.array(z.unknown()).optional(),
-  Delay_type: z.array(delayTypeSchema).default([]),
+  Delay_type: z
+    .array(
+      z
+        .record(z.string(), z.array(z.unknown()))
+        .refine((kind) => Object.keys(kind).some(isList), 'no list in it'),
+    )
+    .default([]),
 });
+
+function isList(name: string): boolean {
+  return name.endsWith('_List');
+}
 
 const PROGRAMMES = [
   'restriction',
@@ -74,42 +53,97 @@ interface Programme {
   readonly trend?: string | undefined;
 }
 
-/** The document of the FAA; throws an ImportError where an entry names no airport or a list is of an unknown kind. */
+/** Why nothing can be said of an airport, or of any where an entry names none that can be read. */
+interface Unread {
+  readonly airport: string | null;
+  readonly why: string;
+}
+
+/** The document of the FAA, with the entries and lists that cannot be read; throws an ImportError for another document. */
 function nasDocument(payload: Payload) {
   const { subject } = payload;
   const root = xmlDocument(payload, 'AIRPORT_STATUS_INFORMATION');
   const is = 'the airport status of the FAA';
   const { Update_Time, Delay_type } = shaped(documentSchema, root, { subject, is });
-  return {
-    updated: Update_Time,
-    programmes: Delay_type.flatMap(programmesOf),
-    hasAirspaceProgrammes: Delay_type.some(
-      (kind) => kind.Airspace_Flow_List !== undefined || kind.CTOP_List !== undefined,
-    ),
-  };
+  const programmes: Programme[] = [];
+  const unread: Unread[] = [];
+  const lists = Delay_type.flatMap((kind) => Object.entries(kind).filter(([name]) => isList(name)));
+  for (const [name, found] of lists) {
+    if (SKY.includes(name)) continue;
+    const read = programmesIn(name, found);
+    programmes.push(...read.programmes);
+    unread.push(...read.unread);
+  }
+  const remarks = lists.some(([name]) => SKY.includes(name)) ? [SKY_LEFT_OUT] : [];
+  return { updated: Update_Time, programmes, unread, remarks };
 }
 
-function programmesOf(kind: z.infer<typeof delayTypeSchema>): Programme[] {
-  const of = ({ ARPT, Reason }: z.infer<typeof entry>) => ({ airport: ARPT, reason: Reason });
-  return [
-    ...(kind.Airport_Closure_List ?? []).map((one) => ({ ...of(one), kind: 'closure' as const })),
-    ...(kind.Ground_Stop_List ?? []).map((one) => ({ ...of(one), kind: 'ground-stop' as const })),
-    ...(kind.Ground_Delay_List ?? []).map((one) => ({
-      ...of(one),
-      kind: 'ground-delay' as const,
-      avg: one.Avg,
-      max: one.Max,
-    })),
-    ...(kind.Arrival_Departure_Delay_List ?? []).flatMap((one) =>
-      one.Arrival_Departure.map(({ '@Type': type, Min, Max, Trend }) => ({
-        ...of(one),
-        kind: type === 'Arrival' ? ('arrival-delay' as const) : ('departure-delay' as const),
-        min: Min,
-        max: Max,
-        trend: Trend,
-      })),
+const SKY_LEFT_OUT = 'airspace flow programmes name no airport and are left out';
+
+/** What a list of another kind says of an airport that it names is not known; one for a part of the sky names none. */
+function unknownList(name: string, found: unknown): Unread[] {
+  const text = JSON.stringify(found);
+  const codes = [...text.matchAll(/"ARPT":\["([A-Za-z0-9]{3,4})"\]/g)];
+  const why = `a list of an unknown kind, ${name.slice(0, 40)}`;
+  if (codes.length === 0 && !text.includes('"CTL_Element"')) return [{ airport: null, why }];
+  return codes.map(([, airport = '']) => ({ airport: airport.toLowerCase(), why }));
+}
+
+/** What a kind of list calls its entries, and what it makes of one, or why it cannot be read. */
+function listOf<Entry extends z.ZodType>(
+  item: string,
+  schema: Entry,
+  programmes: (one: z.infer<Entry>) => Programme[],
+) {
+  const read = (given: unknown): Programme[] | string => {
+    const { data, error } = schema.safeParse(given);
+    if (data !== undefined) return programmes(data);
+    return `an entry of ${item} that cannot be read (${error?.issues[0]?.path.join('.')})`;
+  };
+  return { item, read };
+}
+
+const of = ({ ARPT, Reason }: z.infer<typeof entry>) => ({ airport: ARPT, reason: Reason });
+const delay = z.looseObject({
+  '@Type': z.enum(['Arrival', 'Departure']),
+  Min: text,
+  Max: text,
+  Trend: text,
+});
+const LISTS: ReadonlyMap<string, ReturnType<typeof listOf>> = new Map([
+  ['Ground_Stop_List', listOf('Program', entry, (one) => [{ ...of(one), kind: 'ground-stop' }])],
+  [
+    'Ground_Delay_List',
+    listOf('Ground_Delay', entry.extend({ Avg: text, Max: text.optional() }), (one) => [
+      { ...of(one), kind: 'ground-delay', avg: one.Avg, max: one.Max },
+    ]),
+  ],
+  [
+    'Arrival_Departure_Delay_List',
+    listOf('Delay', entry.extend({ Arrival_Departure: z.array(delay).min(1) }), (one) =>
+      one.Arrival_Departure.map(({ '@Type': type, Min: min, Max: max, Trend: trend }) => {
+        const kind = type === 'Arrival' ? 'arrival-delay' : 'departure-delay';
+        return { ...of(one), kind, min, max, trend };
+      }),
     ),
-  ];
+  ],
+  ['Airport_Closure_List', listOf('Airport', entry, (one) => [{ ...of(one), kind: 'closure' }])],
+]);
+const codedSchema = z.looseObject({ ARPT: code });
+
+/** The programmes of a list, and the entries that cannot be read. */
+function programmesIn(name: string, found: readonly unknown[]) {
+  const { item, read } = LISTS.get(name) ?? { item: '', read: () => '' };
+  const whole = z.tuple([z.strictObject({ [item]: z.array(z.unknown()).min(1) })]);
+  const entries = whole.safeParse(found).data?.[0][item];
+  const programmes: Programme[] = [];
+  const unread = entries === undefined ? unknownList(name, found) : [];
+  for (const one of entries ?? []) {
+    const own = read(one);
+    if (typeof own !== 'string') programmes.push(...own);
+    else unread.push({ airport: codedSchema.safeParse(one).data?.ARPT ?? null, why: own });
+  }
+  return { programmes, unread };
 }
 
 const AIRPORTS = builtinLine('nas').entities;
@@ -141,7 +175,7 @@ interface InForce {
 }
 
 function read(payload: Payload): Imported {
-  const { updated, programmes, hasAirspaceProgrammes } = nasDocument(payload);
+  const { updated, programmes, unread, remarks } = nasDocument(payload);
   const time = freshTime(updated, payload);
   const list = new ReadingList();
   const known: ReadonlySet<string> = new Set(AIRPORTS);
@@ -149,17 +183,17 @@ function read(payload: Payload): Imported {
     if (!known.has(airport)) list.skips.add(airport, 'not an airport of this line');
   }
   for (const airport of AIRPORTS) {
-    const understood = inForce(
-      programmes.filter((one) => one.airport === airport),
-      time,
-    );
-    if (typeof understood === 'string') list.skips.add(airport, understood);
-    else list.add(SIGNAL, readingOf(airport, understood, { payload, time }));
+    const doubt = unread.find((one) => (one.airport ?? airport) === airport)?.why;
+    const own = programmes.filter((one) => one.airport === airport);
+    const understood = doubt ?? inForce(own, time);
+    if (typeof understood === 'string') list.skips.unread(airport, understood);
+    list.add(SIGNAL, readingOf(airport, understood, { payload, time }));
   }
-  return list.someOf(
-    payload,
-    hasAirspaceProgrammes ? ['airspace flow programmes name no airport and are left out'] : [],
-  );
+  // Readings that say nothing of any airport would take the place of older ones that are true.
+  if (unread.some(({ airport }) => airport === null)) {
+    throw fetchAgain(payload, `${unread[0]?.why}, and nobody knows of which airport`);
+  }
+  return list.someOf(payload, remarks);
 }
 
 function freshTime(updated: string, payload: Payload): number {
@@ -214,25 +248,29 @@ function delayOf({ kind, reason, trend, ...words }: Programme): InForce | string
   };
 }
 
+/** The reading of an airport; of one where what is listed cannot be read, why in place of its programmes. */
 function readingOf(
   airport: string,
-  programmes: readonly InForce[],
+  programmes: readonly InForce[] | string,
   { payload, time }: { readonly payload: Payload; readonly time: number },
 ) {
-  const [worst] = [...programmes].sort(
+  const why = typeof programmes === 'string' ? programmes : null;
+  const known = typeof programmes === 'string' ? [] : programmes;
+  const [worst] = [...known].sort(
     (a, b) =>
       PROGRAMMES.indexOf(b.kind) - PROGRAMMES.indexOf(a.kind) || (b.max ?? 0) - (a.max ?? 0),
   );
   const observed_at = observedAt(time, payload);
   const avg_delay_min = worst?.avg ?? null;
+  const band = worst === undefined ? 'normal' : BANDS[worst.kind];
   const current = {
     avg_delay_min,
     max_delay_min: worst?.max ?? null,
     min_delay_min: worst?.min ?? null,
-    band: worst === undefined ? 'normal' : BANDS[worst.kind],
+    band: why === null ? band : null,
     trend: worst?.trend ?? null,
     reason: worst === undefined || neutralFault(worst.reason) !== null ? null : worst.reason,
-    programs: [...new Set(programmes.map(({ kind }) => kind))].sort(),
+    programs: why === null ? [...new Set(known.map(({ kind }) => kind))].sort() : null,
   };
   return {
     entity: airport,
@@ -244,6 +282,7 @@ function readingOf(
     source_ref: 'https://nasstatus.faa.gov/',
     source_tier: 'T1',
     scope: SCOPE,
+    ...(why === null ? {} : { qualifiers: [why.slice(0, 200)] }),
     validation_status: 'as published by the FAA',
     uncertainty:
       'not stated in the document; delays are published in steps and revised as traffic changes',
@@ -252,19 +291,9 @@ function readingOf(
 
 /** Active traffic management programmes: https://nasstatus.faa.gov/ */
 export const faaNas: Source = {
-  id: 'faa-nas',
-  agency: 'Federal Aviation Administration',
-  version: 1,
-  format: 'xml',
-  feeds: [SIGNAL],
+  ...registered('faa-nas'),
+  version: 2,
   read,
-  fetch: {
-    hosts: ['nasstatus.faa.gov'],
-    addresses: () => ['https://nasstatus.faa.gov/api/airport-status-information'],
-    everyMinutes: 15,
-    // The agency publishes no limit; this one is ours.
-    perMinute: 4,
-  },
 };
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

@@ -10,6 +10,7 @@ import {
   numberOf,
   type Payload,
   parsePayload,
+  type SkipCount,
   shaped,
 } from '../kit/payload.ts';
 import { type CsvRow, csvRows } from '../kit/payload-formats.ts';
@@ -21,7 +22,7 @@ import {
   refuseUnasked,
   statedReading,
 } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 
 /** A series that becomes readings; its unit follows from its id. */
 type Measure =
@@ -140,7 +141,6 @@ function yearOnYear(now: Figure | null | undefined, before: Figure | null | unde
   return roundDecimal((subtractDecimal(now.value, before.value) * 100) / before.value, 2);
 }
 
-const SERVICE = 'https://api.bls.gov/publicAPI/v1/timeseries/data/';
 const BLS_ORIGIN: Origin = {
   name: 'US Bureau of Labor Statistics',
   role: 'measurement',
@@ -254,23 +254,13 @@ function figureOfItem({
 
 /** Time series of the last three years: https://www.bls.gov/developers/api_signature.htm */
 export const bls: Source = {
-  id: 'bls',
-  agency: 'US Bureau of Labor Statistics',
-  version: 1,
-  format: 'json',
-  feeds: ['macro.unemployment', 'energy.inflation', 'energy.gas-price'],
+  ...registered('bls'),
+  version: 2,
   read: readSeries,
-  fetch: {
-    hosts: ['api.bls.gov'],
-    // The energy series come from FRED in one table, so that one month never has two publishers.
-    addresses: () => [`${SERVICE}${UNEMPLOYMENT}`],
-    // 25 requests a day without a key.
-    everyMinutes: 24 * 60,
-    perMinute: 1,
-  },
+  // The energy series come from FRED in one table, so that one month never has two publishers.
+  asks: () => [{ with: { series: UNEMPLOYMENT } }],
 };
 
-const TABLE = 'https://fred.stlouisfed.org/graph/fredgraph.csv';
 const FRED_ORIGIN: Origin = {
   name: 'FRED, Federal Reserve Bank of St. Louis',
   role: 'relay',
@@ -290,7 +280,7 @@ const FRED_SERIES: ReadonlyMap<string, Measure> = new Map([
 /** What is asked for; the unemployment rate comes from the agency itself. */
 const ASKED = ['CPIENGSL', 'APU000072620', 'APU000074714', 'APU000072610'];
 const DATE_COLUMNS: readonly string[] = ['observation_date', 'DATE', 'Date'];
-const MISSING: readonly string[] = ['', '.', 'NA'];
+const SENTINELS: readonly string[] = ['', '.', 'NA'];
 const FIRST_DAY = /^(\d{4})-(\d{2})-01$/;
 
 /** A table has a column of dates, and one for each series, which is found by its id. */
@@ -311,7 +301,7 @@ function readTable(payload: Payload): Imported {
         id.slice(0, 40),
         `feeds no signal; known are ${[...FRED_SERIES.keys()].join(', ')}`,
       );
-    else series.set(measure, monthsOf(payload, rows, { date, id }));
+    else series.set(measure, monthsOf(payload, rows, { date, id, skips: list.skips }));
   }
   addMonths(list, { payload, origin: FRED_ORIGIN, series });
   return list.someOf(payload);
@@ -322,7 +312,7 @@ function monthsOf(payload: Payload, rows: readonly CsvRow[], column: Column): Mo
   for (const row of rows) {
     const at = monthAt(payload, defined(row[column.date], 'the date'));
     if (months.has(at)) throw fetchAgain(payload, `date "${row[column.date]}" is there twice`);
-    months.set(at, figureOf(payload, row, column));
+    months.set(at, figureOf(row, column));
   }
   return months;
 }
@@ -330,6 +320,7 @@ function monthsOf(payload: Payload, rows: readonly CsvRow[], column: Column): Mo
 interface Column {
   readonly date: string;
   readonly id: string;
+  readonly skips: SkipCount;
 }
 
 function monthAt(payload: Payload, text: string): number {
@@ -338,26 +329,21 @@ function monthAt(payload: Payload, text: string): number {
   throw fetchAgain(payload, `date "${text.slice(0, 40)}" is not the first day of a month`);
 }
 
-function figureOf(payload: Payload, row: CsvRow, { date, id }: Column): Figure | null {
+/** The figure of a month; null where there is none, or none that can be read. */
+function figureOf(row: CsvRow, { date, id, skips }: Column): Figure | null {
   const text = defined(row[id], 'the figure');
   const value = numberOf(text);
   if (value !== null && value >= 0) return { value, isPreliminary: false };
-  if (MISSING.includes(text)) return null;
-  throw fetchAgain(payload, `${id} of ${row[date]} is "${text.slice(0, 40)}", not a figure of it`);
+  if (SENTINELS.includes(text)) return null;
+  skips.unread(id, `"${text.slice(0, 40)}" of ${row[date]} is not a figure of it`);
+  return null;
 }
 
 /** Tables of FRED: https://fred.stlouisfed.org/docs/api/fred/ names the series. */
 export const fred: Source = {
-  id: 'fred',
-  agency: 'Federal Reserve Bank of St. Louis, for the US Bureau of Labor Statistics',
-  version: 1,
-  format: 'csv',
-  feeds: ['energy.inflation', 'energy.gas-price', 'macro.unemployment'],
+  ...registered('fred'),
+  version: 2,
+  sentinels: SENTINELS,
   read: readTable,
-  fetch: {
-    hosts: ['fred.stlouisfed.org'],
-    addresses: () => [`${TABLE}?id=${ASKED.join(',')}`],
-    everyMinutes: 24 * 60,
-    perMinute: 6,
-  },
+  asks: () => [{ with: { series: ASKED.join(',') } }],
 };

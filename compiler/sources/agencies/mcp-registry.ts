@@ -11,15 +11,14 @@ import {
   shaped,
 } from '../kit/payload.ts';
 import { measuredBy } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 
 const COLLECTION = 'mcp.server';
 const REGISTRY = 'Model Context Protocol registry';
-const API = 'https://registry.modelcontextprotocol.io/v0/servers';
 /** A domain written backwards, and a name in it. */
 const NAME = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\/[A-Za-z0-9._-]+$/;
 const SCOPE =
-  'servers that the registry lists, in their latest version; a list without states says "listed"';
+  'servers that the registry lists and has not deleted, in their latest version; a list without states says "listed"';
 
 function read(payload: Payload): Imported {
   const { subject, note } = payload;
@@ -48,8 +47,10 @@ function read(payload: Payload): Imported {
   };
 }
 
-function isUsable({ name, isLatest }: ListedServer, skips: SkipCount): boolean {
+function isUsable({ name, status, isLatest }: ListedServer, skips: SkipCount): boolean {
   if (name === '') skips.add('rows', 'without a name');
+  // The registry itself says that it is gone, so the capture is one without it.
+  else if (status === 'deleted') skips.add('servers', 'deleted from the registry');
   else if (!(NAME.test(name) && rowId.safeParse(name).success))
     skips.add(name.slice(0, 60), 'a name that is no id');
   else if (!isLatest) skips.add('versions', 'not the latest of their server');
@@ -82,25 +83,10 @@ function byId(a: McpServerRow, b: McpServerRow): number {
 
 /** Servers by name, page by page: https://registry.modelcontextprotocol.io/docs */
 export const mcpRegistry: Source = {
-  id: 'mcp-registry',
-  agency: REGISTRY,
-  version: 1,
-  format: 'json',
-  feeds: [COLLECTION],
+  ...registered('mcp-registry'),
+  version: 2,
   read,
-  fetch: {
-    hosts: ['registry.modelcontextprotocol.io'],
-    addresses: () => [`${API}?limit=100`],
-    everyMinutes: 1440,
-    perMinute: 60,
-    isWhole: true,
-    nextPage: (payload) => {
-      const { nextCursor } = registryList(payload);
-      return nextCursor === null
-        ? null
-        : `${API}?limit=100&cursor=${encodeURIComponent(nextCursor)}`;
-    },
-  },
+  nextCursor: (payload) => registryList(payload).nextCursor,
 };
 
 const CURSOR_CHARS_MAX = 1000;
@@ -119,14 +105,18 @@ interface RegistryList {
   readonly nextCursor: string | null;
 }
 
-/** An answer of `v0/servers`. */
+/** An answer of `v0.1/servers`, and of `v0/servers` before it. */
 const pageSchema = z.looseObject({
   servers: z.array(
     z.looseObject({
       server: z.looseObject({ name: z.string(), title: z.string().nullish() }),
       _meta: z.looseObject({
         [OFFICIAL]: z.looseObject({
-          status: z.string().regex(/^[a-z][a-z_-]{0,39}$/),
+          // A server of which only this cannot be read is listed all the same.
+          status: z
+            .string()
+            .regex(/^[a-z][a-z_-]{0,39}$/)
+            .catch('unknown'),
           isLatest: z.boolean(),
         }),
       }),

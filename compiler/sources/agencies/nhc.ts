@@ -5,7 +5,7 @@ import { firstTwice } from '../../format/lists.ts';
 import type { Reading } from '../../readings/reading.ts';
 import { fetchAgain, type Imported, jsonOf, type Payload } from '../kit/payload.ts';
 import { mainValue, measuredBy, nameOf, observedAt, ReadingList } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 import { productIn, refuseProduct } from '../kit/text-product.ts';
 
 const SAFFIR_SIMPSON = builtinRuler('saffir-simpson');
@@ -27,7 +27,17 @@ function readStorms(payload: Payload): Imported {
   if (product !== null) refuseProduct(payload.subject, product, `${CURRENT_STORMS} in its place`);
   // Active storms of all basins; throws an ImportError for another payload, and for a list that was stale when it was fetched.
   const { note } = payload;
-  const { activeStorms: storms } = jsonOf(payload, listSchema, 'the list of active storms');
+  const { activeStorms } = jsonOf(payload, listSchema, 'the list of active storms');
+  const storms: Storm[] = [];
+  const unread: { readonly bin: string | null; readonly why: string }[] = [];
+  for (const [at, given] of activeStorms.entries()) {
+    const { data, error } = storm.safeParse(given);
+    if (data !== undefined) storms.push(data);
+    else {
+      const why = `a storm that cannot be read (${at}.${error.issues[0]?.path.join('.')})`;
+      unread.push({ bin: binnedSchema.safeParse(given).data?.binNumber ?? null, why });
+    }
+  }
   const twice = firstTwice(storms.map(({ id }) => id));
   if (twice !== undefined) throw fetchAgain(payload, `storm ${twice} is listed twice`);
   const updated = newest(storms, note.fetched_at);
@@ -37,10 +47,16 @@ function readStorms(payload: Payload): Imported {
   const list = new ReadingList();
   for (const [bin, entity] of BASINS) {
     const own = storms.filter(({ binNumber }) => binNumber.startsWith(bin));
-    const basin = { entity, own, payload };
+    const doubts = unread.filter((one) => one.bin?.startsWith(bin) ?? true);
+    for (const { why } of doubts) list.skips.unread(entity, why);
+    const basin = { entity, own, payload, why: doubts[0]?.why ?? null };
     list.add('hurricane.active-storms', reading(basin, activity(own)));
     list.add('hurricane.impact-cascade', reading(basin, impact(own)));
   }
+  // Readings that say nothing of any basin would take the place of older ones that are true.
+  const [nowhere] = unread.filter(({ bin }) => bin === null);
+  if (nowhere !== undefined)
+    throw fetchAgain(payload, `${nowhere.why}, of a basin that nobody knows`);
   return list.imported();
 }
 
@@ -86,9 +102,17 @@ function impact(own: readonly Storm[]): StormFacts {
 }
 
 function reading(
-  { entity, own, payload }: { entity: string; own: readonly Storm[]; payload: Payload },
-  { current, scope }: StormFacts,
+  {
+    entity,
+    own,
+    payload,
+    why,
+  }: { entity: string; own: readonly Storm[]; payload: Payload; why: string | null },
+  { current: known, scope }: StormFacts,
 ): Reading {
+  // A storm that cannot be read may be the strongest, and under warnings.
+  const current =
+    why === null ? known : Object.fromEntries(Object.keys(known).map((name) => [name, null]));
   const observed_at = observedAt(newest(own, payload.note.fetched_at), payload);
   return {
     entity,
@@ -100,6 +124,7 @@ function reading(
     source_ref: 'https://www.nhc.noaa.gov/',
     source_tier: 'T1',
     scope,
+    ...(why === null ? {} : { qualifiers: [why] }),
     grade: 'operational, revised after the season',
     validation_status: 'as published by NHC',
     uncertainty: 'not stated in the payload',
@@ -107,18 +132,9 @@ function reading(
 }
 
 export const nhc: Source = {
-  id: 'nhc',
-  agency: 'NOAA National Hurricane Center',
-  version: 1,
-  format: 'json',
-  feeds: ['hurricane.active-storms', 'hurricane.impact-cascade'],
+  ...registered('nhc'),
+  version: 2,
   read: readStorms,
-  fetch: {
-    hosts: ['www.nhc.noaa.gov'],
-    addresses: () => [CURRENT_STORMS],
-    everyMinutes: 60,
-    perMinute: 6,
-  },
 };
 
 /** A storm is described every six hours: an older list does not say what there is now. */
@@ -145,7 +161,8 @@ const storm = z.looseObject({
   stormSurgeWatchWarningGIS: storedProduct,
 });
 type Storm = z.infer<typeof storm>;
-const listSchema = z.looseObject({ activeStorms: z.array(storm) });
+const listSchema = z.looseObject({ activeStorms: z.array(z.unknown()) });
+const binnedSchema = storm.pick({ binNumber: true });
 
 /** Latest update of storms, no later than the fetch; what a list without any says holds when it is fetched. */
 function newest(storms: readonly Storm[], fetchedAt: string): number {

@@ -2,7 +2,7 @@ import { defined } from '../../format/defined.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../format/iso-time.ts';
 import { grouped } from '../../format/lists.ts';
 import { dayTime } from '../kit/local-time.ts';
-import { fetchAgain, ImportError, type Imported, numberOf, type Payload } from '../kit/payload.ts';
+import { ImportError, type Imported, numberOf, type Payload } from '../kit/payload.ts';
 import { type CsvRow, csvRows } from '../kit/payload-formats.ts';
 import {
   namedIn,
@@ -14,7 +14,7 @@ import {
   refuseUnasked,
   statedReading,
 } from '../kit/readings.ts';
-import { isWanted, type Source } from '../kit/source.ts';
+import { isWanted, registered, type Source } from '../kit/source.ts';
 
 /** The station (GHCN-Daily id) that stands for each city: its airport or city station; the choice is ours. */
 const CITY_STATION: Readonly<Record<string, string>> = {
@@ -41,8 +41,7 @@ const DAYS_ASKED = 45;
 /** Every day of a US station has ended by noon UTC of the next. */
 const DAY_ENDS_MS = DAY_MS + 12 * HOUR_MS;
 
-const SERVICE = 'https://www.ncei.noaa.gov/access/services/data/v1';
-const MISSING = -9999;
+const SENTINELS = ['', '-9999'];
 /** The check that a value failed; most fail none. */
 const FLAG = /^[A-Z]?$/;
 
@@ -90,13 +89,17 @@ function addCity(list: ReadingList, city: StationCity, rows: readonly CsvRow[]):
   const days = new Map<number, number | null>();
   for (const row of rows) {
     const day = dayTime(defined(row[table.date], 'the date'));
-    if (day === null || days.has(day)) {
-      const fault = day === null ? 'which does not exist' : 'which it names twice';
-      throw fetchAgain(payload, `${station} has date "${row[table.date]?.slice(0, 40)}", ${fault}`);
+    const rain = rainOf(row, city);
+    if (day === null || days.has(day) || typeof rain === 'string') {
+      // What cannot be read is not the same as nothing: no sum may leave it out.
+      const fault = day === null ? 'a day that does not exist' : 'a day twice';
+      const why = `${typeof rain === 'string' ? rain : fault}: "${row[table.date]?.slice(0, 40)}"`;
+      list.skips.unread(station, `${why}; nothing of it is used`);
+      return;
     }
     if (day + DAY_ENDS_MS > Date.parse(payload.note.fetched_at))
       list.skips.add(station, 'a day that had not ended');
-    else days.set(day, rainOf(row, city));
+    else days.set(day, rain);
   }
   for (const { signal, day, current } of rainValues(days)) {
     const reading = statedReading(table.origin, payload, {
@@ -110,42 +113,31 @@ function addCity(list: ReadingList, city: StationCity, rows: readonly CsvRow[]):
   }
 }
 
-/** Rain of a row in mm; null where the station has none, or where it failed a check of the agency. */
-function rainOf(row: CsvRow, city: StationCity): number | null {
-  const { payload, station, table } = city;
-  const { rain, flags = '', date } = table;
+/** Rain of a row in mm; null where the station has none, or where it failed a check of the agency; why it cannot be read. */
+function rainOf(row: CsvRow, { table }: StationCity): number | null | string {
+  const { rain, flags = '' } = table;
   const text = defined(row[rain], 'the rain').trim();
   const [, check = ''] = (row[flags] ?? '').split(',').map((flag) => flag.trim());
   const value = numberOf(text);
-  if (!FLAG.test(check))
-    throw fetchAgain(payload, `${station} has ${flags} "${check.slice(0, 40)}" of ${row[date]}`);
-  if (text === '' || value === MISSING) return null;
-  if (value === null || value < 0) {
-    throw fetchAgain(payload, `${station} has ${rain} "${text.slice(0, 40)}" of ${row[date]}`);
-  }
+  if (!FLAG.test(check)) return `${flags} "${check.slice(0, 40)}"`;
+  if (SENTINELS.includes(value === null ? text : String(value))) return null;
+  if (value === null || value < 0) return `${rain} "${text.slice(0, 40)}"`;
   return check === '' ? value : null;
 }
 
 /** Daily summaries: https://www.ncei.noaa.gov/support/access-data-service-api-user-documentation */
 export const noaaDaily: Source = {
-  id: 'noaa-daily',
-  agency: 'NOAA National Centers for Environmental Information',
-  version: 1,
-  format: 'csv',
-  feeds: ['precipitation.daily', 'precipitation.wetness30d'],
+  ...registered('noaa-daily'),
+  version: 2,
+  sentinels: SENTINELS,
   read: readDaily,
-  fetch: {
-    hosts: ['www.ncei.noaa.gov'],
-    addresses: (asked) => {
-      const { now } = asked;
-      const wanted = Object.entries(CITY_STATION).filter(([city]) => isWanted(asked, city));
-      const [from, to] = [now - DAYS_ASKED * DAY_MS, now].map((at) => isoTime(at).slice(0, 10));
-      const stations = wanted.map(([, station]) => station).join(',');
-      const query = `dataset=daily-summaries&stations=${stations}&startDate=${from}&endDate=${to}&dataTypes=PRCP&units=metric&format=csv&includeAttributes=true`;
-      return wanted.length === 0 ? [] : [`${SERVICE}?${query}`];
-    },
-    everyMinutes: 24 * 60,
-    perMinute: 30,
+  asks: (asked) => {
+    const { now } = asked;
+    const wanted = Object.entries(CITY_STATION).filter(([city]) => isWanted(asked, city));
+    const day = (at: number) => isoTime(at).slice(0, 10);
+    const stations = wanted.map(([, station]) => station).join(',');
+    const span = { from: day(now - DAYS_ASKED * DAY_MS), to: day(now) };
+    return wanted.length === 0 ? [] : [{ with: { stations, ...span } }];
   },
 };
 

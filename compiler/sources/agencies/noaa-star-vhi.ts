@@ -1,9 +1,8 @@
 import { DAY_MS } from '../../format/iso-time.ts';
 import { fetchAgain, type Imported, numberOf, type Payload, textOf } from '../kit/payload.ts';
 import { type Origin, ReadingList, statedReading } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 
-const SERVICE = 'https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/get_TS_admin.php';
 const ORIGIN: Origin = {
   name: 'NOAA STAR Global Vegetation Health',
   role: 'measurement',
@@ -72,42 +71,30 @@ function provinceOf(title: string, payload: Payload) {
   return { country, number, name: name.trim(), years: [Number(from), Number(to)] as const };
 }
 
+const SENTINELS = [-1];
+
 /** Weekly means of provinces: https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/vh_browse.php */
 export const noaaStarVhi: Source = {
-  id: 'noaa-star-vhi',
-  agency: 'NOAA Center for Satellite Applications and Research',
+  ...registered('noaa-star-vhi'),
   version: 1,
-  format: 'text',
-  feeds: ['agriculture.crop-vhi'],
+  sentinels: SENTINELS,
   read: readProvince,
-  fetch: {
-    hosts: ['www.star.nesdis.noaa.gov'],
-    addresses: ({ entities, now }) => {
-      const to = new Date(now).getUTCFullYear();
-      const years = `year1=${to - YEARS_ASKED}&year2=${to}&type=Mean`;
-      // What to ask the agency for; entities that are no province are left out, none at all stand for our own regions.
-      const wanted = entities.length === 0 ? [...NUMBERS.keys()] : entities;
-      return wanted
-        .flatMap((entity) => {
-          const [, country, number] = PROVINCE_ID.exec(NUMBERS.get(entity) ?? entity) ?? [];
-          return country === undefined || number === undefined
-            ? []
-            : [{ country: country.toUpperCase(), number }];
-        })
-        .map(
-          ({ country, number }) => `${SERVICE}?country=${country}&provinceID=${number}&${years}`,
-        );
-    },
-    accept: 'text/html, text/plain',
-    mediaTypes: ['text/html'],
-    everyMinutes: 24 * 60,
-    perMinute: 6,
+  asks: ({ entities, now }) => {
+    const to = new Date(now).getUTCFullYear();
+    const years = { from: String(to - YEARS_ASKED), to: String(to) };
+    // What to ask the agency for; entities that are no province are left out, none at all stand for our own regions.
+    const wanted = entities.length === 0 ? [...NUMBERS.keys()] : entities;
+    return wanted.flatMap((entity) => {
+      const [, country, province] = PROVINCE_ID.exec(NUMBERS.get(entity) ?? entity) ?? [];
+      return country === undefined || province === undefined
+        ? []
+        : [{ with: { country: country.toUpperCase(), province, ...years } }];
+    });
   },
 };
 
 /** A newer form names the columns, all of them in the order that is read. */
 const HEADER = 'year,week,smn,smt,vci,tci,vhi';
-const NO_DATA = -1;
 const WEEKS_A_YEAR = 52;
 const COLUMNS = 7;
 
@@ -121,7 +108,8 @@ function weekOf(line: string, [from, to]: readonly [number, number], payload: Pa
     throw fetchAgain(payload, state);
   }
   const end = weekEnd(year, week);
-  if ([smn, smt, vci, tci, vhi].every((value) => value === NO_DATA)) return { end, values: null };
+  if ([smn, smt, vci, tci, vhi].every((value) => SENTINELS.includes(value)))
+    return { end, values: null };
   const indices = { vhi_index: vhi, vci_index: vci, tci_index: tci };
   if (
     isOdd(smn, -0.2, 1) ||

@@ -3,7 +3,7 @@ import type { Reading } from '../../readings/reading.ts';
 import { zoneOffset } from '../kit/local-time.ts';
 import { ImportError, type Imported, type Payload } from '../kit/payload.ts';
 import { measuredBy, ReadingList } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 import {
   type Issue,
   issueOf,
@@ -115,11 +115,7 @@ function readingOf(
 
 /** Flood warnings and statements: NWS Directive 10-922. They are imported from files: no address answers with all of them. */
 export const nwsRiverFlood: Source = {
-  id: 'nws-river-flood',
-  agency: AGENCY,
+  ...registered('nws-river-flood'),
   version: 1,
-  format: 'text',
-  feeds: ['hydrology.river-level'],
   read: readStages,
-  fetch: null,
 };

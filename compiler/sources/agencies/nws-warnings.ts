@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { DAY_MS, isoTime } from '../../format/iso-time.ts';
 import { firstTwice } from '../../format/lists.ts';
 import type { Reading } from '../../readings/reading.ts';
-import { ImportError, type Imported, jsonOf, type Payload, shaped } from '../kit/payload.ts';
+import { ImportError, type Imported, jsonOf, type Payload } from '../kit/payload.ts';
 import { mainValue, measuredBy, nameOf, ReadingList } from '../kit/readings.ts';
-import { CONVECTION_AREAS, convectionScope, regionsIn } from '../kit/regions.ts';
-import type { Source } from '../kit/source.ts';
+import { CONVECTION_AREAS, convectionScope, mayLieIn, regionsIn, widened } from '../kit/regions.ts';
+import { registered, type Source } from '../kit/source.ts';
 import { productIn, refuseProduct, type TextProduct } from '../kit/text-product.ts';
-import { dayOfReports, relayedReports, textReports } from './storm-reports.ts';
+import { dayOfReports, MOVED_DEGREES_MAX, relayedReports, textReports } from './storm-reports.ts';
 
 const AGENCY = 'NOAA National Weather Service';
 const ALERT_HOST = 'api.weather.gov';
@@ -112,7 +112,7 @@ const convectiveSchema = z.looseObject({
 });
 const listSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
-  features: z.array(alertSchema),
+  features: z.array(z.unknown()),
   pagination: z.undefined('only one page of the alerts').optional(),
 });
 type Alert = z.infer<typeof alertSchema>['properties'];
@@ -126,20 +126,51 @@ interface ActiveEvent {
   readonly isGrave: boolean;
 }
 
+/** An alert that cannot be read, with its zones and the alerts that it replaces; null for what cannot be read either. */
+interface UnreadAlert extends z.infer<typeof zonedSchema> {
+  readonly why: string;
+}
+const zonedSchema = z
+  .looseObject({
+    properties: z.looseObject({
+      geocode: alertSchema.shape.properties.shape.geocode.nullable().catch(null),
+      references: convectiveSchema.shape.references.nullable().catch(null),
+    }),
+  })
+  .transform(({ properties: { geocode, references } }) => ({
+    zones: geocode?.UGC ?? null,
+    replaced: references?.map(({ identifier }) => identifier) ?? null,
+  }))
+  .catch({ zones: null, replaced: null });
+
 /**
- * Watches and warnings in force for every region that lies in the asked states as a whole. Throws an ImportError for
- * another payload, for an address that leaves something out, and for an alert that cannot be read.
+ * Watches and warnings in force for every region that lies in the asked states as a whole, and why nothing can be said of
+ * one. Throws an ImportError for another payload, and for an address that leaves something out.
  */
 function convectiveAlerts(payload: Payload) {
   const { subject } = payload;
   const { features } = jsonOf(payload, listSchema, 'a list of alerts');
   const states = askedStates(payload);
-  const alerts = features.map(({ properties }) => properties);
+  const unread: UnreadAlert[] = [];
+  const alerts = features.flatMap((given, at) => {
+    const { data, error } = alertSchema.safeParse(given);
+    if (data !== undefined) return [data.properties];
+    unread.push({ ...zonedSchema.parse(given), why: `${at}.${error.issues[0]?.path.join('.')}` });
+    return [];
+  });
   checkSubjects(alerts, { states, subject });
-  const active = activeEvents(alerts, payload);
+  const active = activeEvents(alerts, payload, unread);
   return regionsIn(states).map(([entity, region]) => {
-    const own = active.filter((one) => one.zones.some((zone) => region.zones.has(zone)));
-    return { entity, region, events: [...new Map(own.map((one) => [one.key, one])).values()] };
+    const isIn = (zones: readonly string[]) => zones.some((zone) => region.zones.has(zone));
+    const own = active.filter(({ zones }) => isIn(zones));
+    // What it replaces may hold no longer, also where it does not hold itself.
+    const doubt = unread.find(({ zones, replaced }) => {
+      if (zones === null || replaced === null) return true;
+      const before = alerts.filter(({ id }) => replaced.includes(id));
+      return isIn([...zones, ...before.flatMap(({ geocode }) => geocode.UGC)]);
+    });
+    const why = doubt === undefined ? null : `an alert that cannot be read (${doubt.why})`;
+    return { entity, region, why, events: [...new Map(own.map((one) => [one.key, one])).values()] };
   });
 }
 
@@ -160,14 +191,34 @@ function checkSubjects(
   throw new ImportError({ subject, state });
 }
 
-function activeEvents(alerts: readonly Alert[], { note, subject }: Payload): ActiveEvent[] {
+function activeEvents(
+  alerts: readonly Alert[],
+  { note, subject }: Payload,
+  unread: UnreadAlert[],
+): ActiveEvent[] {
   const fetched = Date.parse(note.fetched_at);
   const read = alerts.flatMap((alert) => {
-    const code = codeOf(alert, subject);
+    const code = codeOf(alert);
     if (code === null) return [];
-    const is = `an alert that can be read: ${alert.id}`;
-    const own = shaped(convectiveSchema, alert, { subject, is });
-    checkAlert(alert, own, { fetched, subject });
+    const { data: own, error } = convectiveSchema.safeParse(alert);
+    const fault =
+      own === undefined
+        ? String(error.issues[0]?.path.join('.'))
+        : ((code === 'unread' ? 'event' : null) ?? countyFault(alert, own));
+    if (own === undefined || fault !== null || code === 'unread') {
+      const { zones, replaced } = zonedSchema.parse({ properties: alert });
+      const counties = own === undefined || countyFault(alert, own) === null ? [] : countiesOf(own);
+      unread.push({
+        zones: [...(zones ?? []), ...counties],
+        replaced,
+        why: `${alert.id}: ${fault}`,
+      });
+      return [];
+    }
+    if (Date.parse(own.sent) > fetched) {
+      const state = `alert ${alert.id} was sent after the fetch; correct the fetch note`;
+      throw new ImportError({ subject, state });
+    }
     return [{ alert, code, own }];
   });
   const replaced = new Set(read.flatMap(({ own }) => own.references.map((one) => one.identifier)));
@@ -191,37 +242,32 @@ function activeEvents(alerts: readonly Alert[], { note, subject }: Payload): Act
 
 type OwnAlerts = z.infer<typeof convectiveSchema>;
 
-/** The kind of an alert of the four events; its name and its code must say the same. */
-function codeOf({ event, id, parameters }: Alert, subject: string): Code | null {
+/** The kind of an alert of the four events, whose name and code must say the same; null for another event. */
+function codeOf({ event, parameters }: Alert): Code | 'unread' | null {
   const named = CODES.find((code) => KINDS[code].event === event) ?? null;
   const coded = (parameters.VTEC ?? []).map((text) => VTEC.exec(text)?.[4]);
   const isAgreed =
     named === null
       ? !coded.some((code) => CODES.some((known) => known === code))
       : coded.length > 0 && coded.every((code) => code === named);
-  if (isAgreed) return named;
-  const state = `alert ${id} is called "${event.slice(0, 40)}", its codes are ${coded.join(', ') || 'missing'}; fetch it again`;
-  throw new ImportError({ subject, state });
+  return isAgreed ? named : 'unread';
 }
 
-/** An alert is sent before the fetch, and lists the same counties in both of its codes. */
-function checkAlert(
-  { id, geocode }: Alert,
-  own: OwnAlerts,
-  { fetched, subject }: { readonly fetched: number; readonly subject: string },
-): void {
+/** What is wrong with the counties of an alert, which it lists in two codes; null for nothing. */
+function countyFault({ geocode }: Alert, own: OwnAlerts): string | null {
   const [zones, counties] = [geocode.UGC, own.geocode.SAME].map((codes) =>
     codes
       .map((code) => code.slice(-3))
       .sort()
       .join(' '),
   );
-  const isLate = Date.parse(own.sent) > fetched;
-  if (zones === counties && !isLate) return;
-  const state = isLate
-    ? `alert ${id} was sent after the fetch; correct the fetch note`
-    : `alert ${id} lists other counties in UGC than in SAME; fetch it again`;
-  throw new ImportError({ subject, state });
+  return zones === counties ? null : 'geocode: other counties in UGC than in SAME';
+}
+
+/** Its counties by their numbers, in any state: its other code may be right. */
+function countiesOf({ geocode }: OwnAlerts): string[] {
+  const states = [...CONVECTION_AREAS.values()].flatMap((region) => region.states);
+  return geocode.SAME.flatMap((code) => states.map((state) => `${state}C${code.slice(-3)}`));
 }
 
 function isInForce({ status, messageType, ends, expires }: OwnAlerts, fetched: number): boolean {
@@ -234,11 +280,8 @@ const REPORTS = `https://${REPORT_HOST}/geojson/lsr.geojson`;
 
 /** Alerts: https://www.weather.gov/documentation/services-web-api. Reports: https://mesonet.agron.iastate.edu/geojson/lsr.geojson?help */
 export const nwsWarnings: Source = {
-  id: 'nws-warnings',
-  agency: AGENCY,
-  version: 2,
-  format: 'json',
-  feeds: [WARNINGS, REALIZED],
+  ...registered('nws-warnings'),
+  version: 3,
   read: (payload) => {
     const product = productIn(payload);
     if (product?.name.startsWith('LSR')) return readReportText(product, payload);
@@ -248,17 +291,23 @@ export const nwsWarnings: Source = {
     const { host } = new URL(payload.note.url);
     if (host === ALERT_HOST) return readAlerts(payload);
     if (host === REPORT_HOST) {
-      const { reports, states, end } = relayedReports(payload);
+      const { reports, unread, states, end } = relayedReports(payload);
       const list = new ReadingList();
       const regions = regionsIn(states);
       const read = regions.map(([entity]) => entity);
       skipOthers(list, read);
       for (const [entity, region] of regions) {
         const about = { entity, at: isoTime(end), collectedAt: payload.note.fetched_at };
-        const { count, facts } = dayOfReports(reports, region, end);
+        // It may be a correction, which may have moved what it corrects.
+        const box = widened(region.box, MOVED_DEGREES_MAX);
+        const own = unread.filter(({ places }) => places.some((one) => mayLieIn(box, one)));
+        for (const { why } of own) list.skips.unread(entity, why);
+        const isWhole = own.length === 0;
+        const { count, facts } = dayOfReports(reports, region, { end, isWhole });
         const base = regionReading(about, { reports_24h_count: count, ...facts });
         list.add(REALIZED, {
           ...base,
+          ...(isWhole ? {} : { qualifiers: [String(own[0]?.why).slice(0, 200)] }),
           sources: base.sources.map((source) => ({
             ...source,
             name: 'Iowa Environmental Mesonet',
@@ -275,19 +324,12 @@ export const nwsWarnings: Source = {
     const state = `the fetch note is of ${host}; give one of ${ALERTS} or ${REPORTS}`;
     throw new ImportError({ subject: payload.subject, state });
   },
-  fetch: {
-    hosts: [ALERT_HOST, REPORT_HOST],
-    addresses: ({ now }) => {
-      const minute = (epochMs: number): string => `${isoTime(epochMs).slice(0, 16)}Z`;
-      return [
-        `${ALERTS}?status=actual&event=${EVENTS.map(encodeURIComponent).join(',')}`,
-        `${REPORTS}?sts=${minute(now - DAY_MS - 60_000)}&ets=${minute(now)}`,
-      ];
-    },
-    accept: 'application/geo+json',
-    everyMinutes: 15,
-    perMinute: 6,
-    needsContact: true,
+  asks: ({ now }) => {
+    const minute = (epochMs: number): string => `${isoTime(epochMs).slice(0, 16)}Z`;
+    return [
+      { to: 'alerts', with: { events: EVENTS.map(encodeURIComponent).join(',') } },
+      { to: 'reports', with: { from: minute(now - DAY_MS - 60_000), to: minute(now) } },
+    ];
   },
 };
 
@@ -302,16 +344,20 @@ function readAlerts(payload: Payload): Imported {
     const about = { entity: alerts.entity, at: fetched_at, collectedAt: fetched_at };
     const of = (code: string): number =>
       alerts.events.filter((event) => event.code === code).length;
+    const { why } = alerts;
+    if (why !== null) list.skips.unread(alerts.entity, why);
+    const known = <Value>(value: Value): Value | null => (why === null ? value : null);
     const bands = alerts.events.map(({ band, isGrave }) => (isGrave ? 'pds-emergency' : band));
     const order = ['none', 'watch', 'svr-warning', 'tornado-warning', 'pds-emergency'];
     list.add(WARNINGS, {
       ...regionReading(about, {
-        active_alerts_count: alerts.events.length,
-        band: order.findLast((band) => bands.includes(band)) ?? 'none',
-        tornado_warnings_count: of('TO.W'),
-        severe_thunderstorm_warnings_count: of('SV.W'),
-        watches_count: of('TO.A') + of('SV.A'),
+        active_alerts_count: known(alerts.events.length),
+        band: known(order.findLast((band) => bands.includes(band)) ?? 'none'),
+        tornado_warnings_count: known(of('TO.W')),
+        severe_thunderstorm_warnings_count: known(of('SV.W')),
+        watches_count: known(of('TO.A') + of('SV.A')),
       }),
+      ...(why === null ? {} : { qualifiers: [why.slice(0, 200)] }),
       scope,
       source_ref: `https://${ALERT_HOST}/alerts/active`,
       source_tier: 'T1',
@@ -328,7 +374,7 @@ function readReportText(product: TextProduct, payload: Payload): Imported {
   const list = new ReadingList();
   const { issue, reports } = textReports(product, payload, list.skips);
   for (const [entity, region] of regionsIn(null)) {
-    const { count, facts } = dayOfReports(reports, region, issue.at);
+    const { count, facts } = dayOfReports(reports, region, { end: issue.at });
     if (count === null || count === 0) continue;
     const about = { entity, at: isoTime(issue.at), collectedAt: payload.note.fetched_at };
     const current = { reports_24h_count: null, ...facts, listed_reports_count: count };

@@ -15,7 +15,7 @@ import {
   statedReading,
   wantedPlaces,
 } from '../kit/readings.ts';
-import type { Source, Wanted } from '../kit/source.ts';
+import { registered, type Source, type Wanted } from '../kit/source.ts';
 
 const OFFSET_SECONDS_MAX = 14 * 3600;
 const LOCAL_MINUTE = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):([0-5]\d)$/;
@@ -204,43 +204,21 @@ function modelOrigin(model: string, page: string): Origin {
   };
 }
 
-/** Paid plans have a key and hosts of their own (`customer-…`); the terms of the free hosts forbid sale, so these are never asked. */
-const PAID = {
-  variable: 'SIGNALPRESS_OPEN_METEO_KEY',
-  parameter: 'apikey',
-  because:
-    'its free hosts are for non-commercial use only; buy a plan of Open-Meteo for its paid hosts',
-} as const;
-
-/**
- * A service of Open-Meteo at its paid host: it answers for one place at a time, and what is asked follows from what is
- * wanted.
- */
-function modelSource({
-  service,
-  asks,
-  everyMinutes,
-  perMinute = 60,
-  ...row
-}: Pick<Source, 'id' | 'agency' | 'feeds' | 'read'> & {
-  /** Its address, without a query. */
-  readonly service: string;
-  /** The places to ask for, each with the rest of its query. */
-  readonly asks: (wanted: Wanted) => readonly (readonly [AskedPlace, query: string])[];
-  readonly everyMinutes: number;
-  readonly perMinute?: number;
-}): Source {
-  const addresses = (wanted: Wanted) =>
-    asks(wanted).map(([{ place }, query]) => {
-      const { latitude, longitude } = place;
-      return `${service}?latitude=${latitude}&longitude=${longitude}&timezone=auto&${query}`;
-    });
-  const hosts: [string] = [new URL(service).host];
+/** A service of Open-Meteo: it answers for one place at a time, and what is asked follows from what is wanted. */
+function modelSource(
+  id: string,
+  read: Source['read'],
+  asks: (wanted: Wanted) => readonly (readonly [AskedPlace, query: string])[],
+): Source {
   return {
-    ...row,
-    version: 1,
-    format: 'json',
-    fetch: { hosts, addresses, everyMinutes, perMinute, key: PAID },
+    ...registered(id),
+    version: 2,
+    read,
+    asks: (wanted) =>
+      asks(wanted).map(([{ place }, query]) => {
+        const { latitude, longitude } = place;
+        return { with: { latitude: String(latitude), longitude: String(longitude), query } };
+      }),
   };
 }
 
@@ -288,19 +266,15 @@ function readAirQuality(payload: Payload): Imported {
 }
 
 /** Air quality of a model: https://open-meteo.com/en/docs/air-quality-api */
-export const openMeteoAirQuality = modelSource({
-  id: 'open-meteo-air-quality',
-  agency: 'Open-Meteo, for the Copernicus Atmosphere Monitoring Service',
-  feeds: ['airquality.aqi', 'airquality.pm25'],
-  read: readAirQuality,
-  service: 'https://customer-air-quality-api.open-meteo.com/v1/air-quality',
+export const openMeteoAirQuality = modelSource(
+  'open-meteo-air-quality',
+  readAirQuality,
   // The index of all cities comes from AirNow: only who names cities here is asked to have it from the model.
-  asks: ({ entities }) => {
+  ({ entities }) => {
     const variables = entities.length === 0 ? 'pm2_5' : 'pm2_5,us_aqi';
     return wantedPlaces(AIR_LINES, entities).map((place) => [place, `current=${variables}`]);
   },
-  everyMinutes: 60,
-});
+);
 
 const SEA_LINES = ['shipping'];
 const SEA_ORIGIN = modelOrigin('national wave models', 'marine-weather-api');
@@ -343,16 +317,9 @@ function readMarine(payload: Payload): Imported {
 }
 
 /** Waves of a model: https://open-meteo.com/en/docs/marine-weather-api */
-export const openMeteoMarine = modelSource({
-  id: 'open-meteo-marine',
-  agency: 'Open-Meteo, for national wave models',
-  feeds: ['shipping.sea-state', 'shipping.route-disruption'],
-  read: readMarine,
-  service: 'https://customer-marine-api.open-meteo.com/v1/marine',
-  asks: ({ entities }) =>
-    wantedPlaces(SEA_LINES, entities).map((place) => [place, 'current=wave_height']),
-  everyMinutes: 60,
-});
+export const openMeteoMarine = modelSource('open-meteo-marine', readMarine, ({ entities }) =>
+  wantedPlaces(SEA_LINES, entities).map((place) => [place, 'current=wave_height']),
+);
 
 const DAY_ORIGIN = modelOrigin('ECMWF (ERA5, IFS)', 'historical-weather-api');
 const DAY_SCOPE =
@@ -425,17 +392,9 @@ function degreeDays(answer: ModelAnswer): DayValue[] {
 }
 
 /** Days of a reanalysis: https://open-meteo.com/en/docs/historical-weather-api */
-export const openMeteoArchive = modelSource({
-  id: 'open-meteo-archive',
-  agency: 'Open-Meteo, for the reanalyses of ECMWF',
-  feeds: [
-    'precipitation.daily',
-    'precipitation.wetness30d',
-    'agriculture.heat',
-    'electricity.demand',
-    'wildfire.fire-weather',
-  ],
-  read: (payload) => {
+export const openMeteoArchive = modelSource(
+  'open-meteo-archive',
+  (payload) => {
     const answer = readAnswer(payload, DAY_LINES);
     const list = new ReadingList();
     for (const place of answer.places) {
@@ -447,9 +406,8 @@ export const openMeteoArchive = modelSource({
     }
     return list.someOf(payload);
   },
-  service: 'https://customer-archive-api.open-meteo.com/v1/archive',
   // The rain of all cities is measured by stations: only who names cities here is asked to have it from the model.
-  asks: ({ entities, now }) => {
+  ({ entities, now }) => {
     const lines =
       entities.length === 0 ? DAY_LINES.filter((id) => id !== 'environment') : DAY_LINES;
     const [from, to] = [now - DAYS_ASKED * DAY_MS, now].map((at) => isoTime(at).slice(0, 10));
@@ -458,8 +416,7 @@ export const openMeteoArchive = modelSource({
       return [place, `start_date=${from}&end_date=${to}&${query}`];
     });
   },
-  everyMinutes: 24 * 60,
-});
+);
 
 const HOURS_A_DAY = 24;
 
@@ -568,19 +525,13 @@ function weekMean(days: ModelValues, last: number): number | null {
 }
 
 /** Soil moisture of a reanalysis: https://open-meteo.com/en/docs/historical-weather-api */
-export const openMeteoSoilMoisture = modelSource({
-  id: 'open-meteo-soil-moisture',
-  agency: 'Open-Meteo, for the Copernicus ERA5 reanalysis',
-  feeds: ['agriculture.drought'],
-  read: readSoil,
-  service: 'https://customer-archive-api.open-meteo.com/v1/archive',
-  asks: ({ entities, now }) => {
+export const openMeteoSoilMoisture = modelSource(
+  'open-meteo-soil-moisture',
+  readSoil,
+  ({ entities, now }) => {
     const to = isoTime(now).slice(0, 10);
     const from = `${Number(to.slice(0, 4)) - EARLIER_YEARS_MIN - 1}-01-01`;
     const query = `start_date=${from}&end_date=${to}&daily=${SOIL_VARIABLE}&models=${SOIL_MODEL}`;
     return wantedPlaces(SOIL_LINES, entities).map((place) => [place, query]);
   },
-  everyMinutes: 7 * 24 * 60,
-  // An answer of eleven years counts as some 300 requests of 600 a minute.
-  perMinute: 1,
-});
+);

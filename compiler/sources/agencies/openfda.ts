@@ -12,7 +12,7 @@ import {
 } from '../kit/payload.ts';
 import { unzipped } from '../kit/payload-formats.ts';
 import { mainValue, measuredBy, observedAt, ReadingList } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 
 type State = 'available' | 'limited' | 'unavailable' | 'discontinued' | 'resolved' | 'unreadable';
 
@@ -28,17 +28,21 @@ interface ShortageRow {
   readonly updated: number | null;
   readonly posted: number | null;
 }
-/** A word that stands for nothing would be counted as one more name. */
-const NOTHING = /^(?:n\/?a|null|none|unknown|-*)$/i;
+/** Words that stand for nothing would be counted as one more name. */
+const SENTINELS = ['', 'N/A', 'NA', 'null', 'None', 'Unknown', '-', '--'];
+function isNothing(text: string): boolean {
+  return SENTINELS.some((word) => word.toLowerCase() === text.toLowerCase());
+}
 const stated = z
   .string()
   .trim()
-  .refine((text) => !NOTHING.test(text), 'a word for nothing');
+  .refine((text) => !isNothing(text), 'a word for nothing');
 const rowSchema = z.looseObject({
   generic_name: stated,
   package_ndc: z.string().trim(),
   company_name: z.string().trim(),
-  therapeutic_category: z.array(stated).min(1).optional(),
+  // Absent: the row may be of any class.
+  therapeutic_category: z.array(stated).min(1).optional().catch(undefined),
   status: z.string(),
   availability: z.string().optional(),
   update_date: z.string(),
@@ -57,7 +61,8 @@ const US_DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/;
 const AVAILABILITY: readonly (readonly [start: string, state: State])[] = [
   ['avail', 'available'],
   ['limit', 'limited'],
-  ['un', 'unavailable'],
+  ['unav', 'unavailable'],
+  ['unva', 'unavailable'],
 ];
 
 /**
@@ -92,7 +97,7 @@ function shortageList(payload: Payload): { rows: readonly ShortageRow[]; lastUpd
 
 function stateOf(row: z.infer<typeof rowSchema>): State {
   const { status, availability, package_ndc, company_name } = row;
-  if (NOTHING.test(package_ndc) || NOTHING.test(company_name)) return 'unreadable';
+  if (isNothing(package_ndc) || isNothing(company_name)) return 'unreadable';
   if (status === 'To Be Discontinued') return 'discontinued';
   if (status === 'Resolved') return 'resolved';
   const word = availability?.toLowerCase() ?? '';
@@ -140,7 +145,7 @@ function read(payload: Payload): Imported {
   )) {
     const time = newestOf(own, payload);
     if (typeof time === 'string') {
-      list.skips.add(drug, `${time}; nothing of the drug is used`);
+      list.skips.unread(drug, `${time}; nothing of the drug is used`);
       continue;
     }
     const counts = {
@@ -196,7 +201,7 @@ function drugsOf(row: ShortageRow, { skips }: ReadingList): CountedRow[] {
 function classesOf(rows: readonly ShortageRow[], { skips }: ReadingList): CountedRow[] {
   const unknown = rows.filter(({ classes }) => classes === null).length;
   if (unknown === 0) return rows.flatMap((row) => rowInClasses(row, skips));
-  skips.add('classes', 'a row names no class; no class is counted', unknown);
+  skips.unread('classes', 'a row names no class; no class is counted', unknown);
   return [];
 }
 
@@ -231,27 +236,10 @@ function readingOf(
 
 /** Drug shortages, bulk file: https://open.fda.gov/apis/drug/drugshortages/download/ */
 export const openfda: Source = {
-  id: 'openfda',
-  agency: AGENCY,
-  version: 1,
-  format: 'json',
-  feeds: [STATUS, NARROWING, ACTIVE, INCIDENCE],
+  ...registered('openfda'),
+  version: 2,
+  sentinels: SENTINELS,
   read,
-  fetch: {
-    hosts: ['download.open.fda.gov'],
-    addresses: () => [
-      'https://download.open.fda.gov/drug/shortages/drug-shortages-0001-of-0001.json.zip',
-    ],
-    accept: 'application/zip, application/json',
-    mediaTypes: [
-      'application/zip',
-      'application/x-zip-compressed',
-      'application/octet-stream',
-      'binary/octet-stream',
-    ],
-    everyMinutes: 1440,
-    perMinute: 4,
-  },
 };
 
 function packages(rows: readonly ShortageRow[], wanted: State): number {

@@ -27,7 +27,7 @@ import {
   readable,
   refuseOtherKinds,
 } from '../kit/payload.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 import { readOwnership, TICKER_CIKS } from './edgar-ownership.ts';
 
 const column = z.array(z.string());
@@ -593,28 +593,21 @@ function windowRemarks(list: { from: string | null; collected_at: string }): str
   ];
 }
 
-/** The list of a filer, by its ticker or CIK; throws a RangeError for a ticker that the line does not name. */
-function submissionsAddress(entity: string): string {
+/** The CIK of a filer, by its ticker or itself; throws a RangeError for a ticker that the line does not name. */
+function filerOf(entity: string): string {
   const cik = TICKER_CIKS.get(entity.toUpperCase()) ?? cikOf(entity);
-  if (cik !== null) return `https://data.sec.gov/submissions/CIK${cik}.json`;
+  if (cik !== null) return cik;
   const state = 'its CIK is not known; give the CIK of the filer, such as 0000320193';
   throw new RangeError(`Cannot fetch filings of "${entity}": ${state}`);
 }
 
 /** Submissions of one filer: https://www.sec.gov/search-filings/edgar-application-programming-interfaces */
 export const secEdgar: Source = {
-  id: 'sec-edgar',
-  agency: 'US Securities and Exchange Commission, EDGAR',
+  ...registered('sec-edgar'),
   version: 2,
-  format: 'json',
-  feeds: ['filing.delinquency', 'filing.material-events', 'filing.insider', FILING_COLLECTION],
   read: readSubmissions,
-  fetch: {
-    hosts: ['data.sec.gov', 'www.sec.gov'],
-    addresses: ({ entities }) =>
-      (entities.length === 0 ? [...TICKER_CIKS.keys()] : entities).map(submissionsAddress),
-    everyMinutes: 60,
-    perMinute: 300,
-    needsContact: true,
-  },
+  asks: ({ entities }) =>
+    (entities.length === 0 ? [...TICKER_CIKS.keys()] : entities).map((entity) => ({
+      with: { cik: filerOf(entity) },
+    })),
 };

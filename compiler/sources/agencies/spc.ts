@@ -12,7 +12,7 @@ import {
   type Position,
   ringInBox,
 } from '../kit/regions.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 import {
   instantAfter,
   issueOf,
@@ -160,7 +160,7 @@ function pointsOutlook(product: TextProduct, payload: Payload): Outlook {
     compareWithWords(drawn, words);
     const relay = lines.some((line) => SYNTHETIC.test(line)) ? 'Iowa Environmental Mesonet' : null;
     const areas = new Map([...drawn].map(([category, own]) => [category, rings(own)] as const));
-    return { issuedAt, expiresAt: expiryOf(lines, issuedAt), relay, areas };
+    return { issuedAt, expiresAt: expiryOf(lines, issuedAt), relay, areas, unread: [] };
   });
 }
 
@@ -264,9 +264,13 @@ interface Outlook {
   readonly relay: string | null;
   /** Rings of each category that is drawn: clockwise around an area, the other way around a hole. */
   readonly areas: ReadonlyMap<Category, readonly (readonly Position[])[]>;
+  /** Areas that cannot be read, of any category, with their rings; null where these cannot be read either. */
+  readonly unread: readonly {
+    readonly why: string;
+    readonly rings: readonly (readonly Position[])[] | null;
+  }[];
 }
 
-const MAP = 'https://www.spc.noaa.gov/products/outlook/day1otlk_cat.nolyr.geojson';
 /** A category counts in a region from this share of its box on (ours): borders are drawn to a tenth of a degree. */
 const SHARE_MIN = 0.01;
 /** The band of each category, and its number in the maps of the agency. */
@@ -288,7 +292,9 @@ function readOutlook(payload: Payload): Imported {
   const outlook = product === null ? mapOutlook(payload) : pointsOutlook(product, payload);
   const list = new ReadingList();
   for (const [entity, region] of CONVECTION_AREAS) {
-    const reading = readingOf({ entity, region }, outlook, payload);
+    const doubt = outlook.unread.find(({ rings }) => rings === null || covers(rings, region));
+    if (doubt !== undefined) list.skips.unread(entity, doubt.why);
+    const reading = readingOf({ entity, region, why: doubt?.why ?? null }, outlook, payload);
     list.add('severe-convection.forecast-risk-env', reading);
   }
   const highest = CATEGORIES.findLast((category) => outlook.areas.has(category));
@@ -297,20 +303,22 @@ function readOutlook(payload: Payload): Imported {
   ]);
 }
 
-function categoryIn({ box }: ConvectionRegion, { areas }: Outlook): Category | null {
-  const covers = (category: Category): boolean => {
-    const shares = (areas.get(category) ?? []).map((ring) => ringInBox(ring, box));
-    return shares.reduce((sum, share) => sum + share, 0) >= SHARE_MIN;
-  };
-  return CATEGORIES.findLast(covers) ?? null;
+/** Whether rings cover enough of a region to count. */
+function covers(rings: readonly (readonly Position[])[], { box }: ConvectionRegion): boolean {
+  const shares = rings.map((ring) => ringInBox(ring, box));
+  return shares.reduce((sum, share) => sum + share, 0) >= SHARE_MIN;
+}
+
+function categoryIn(region: ConvectionRegion, { areas }: Outlook): Category | null {
+  return CATEGORIES.findLast((category) => covers(areas.get(category) ?? [], region)) ?? null;
 }
 
 function readingOf(
-  { entity, region }: { entity: string; region: ConvectionRegion },
+  { entity, region, why }: { entity: string; region: ConvectionRegion; why: string | null },
   outlook: Outlook,
   payload: Payload,
 ): Reading {
-  const category = categoryIn(region, outlook);
+  const category = why === null ? categoryIn(region, outlook) : null;
   const index = category === null ? null : CATEGORIES.indexOf(category);
   const observed_at = observedAt(outlook.issuedAt, payload);
   const agency = 'NOAA Storm Prediction Center';
@@ -323,7 +331,7 @@ function readingOf(
     current: {
       outlook_category_index: index,
       band: category === null ? null : LEVELS[category].band,
-      category: category ?? 'none',
+      category: why === null ? (category ?? 'none') : null,
       expires_at: isoTime(outlook.expiresAt),
     },
     sources: [
@@ -337,6 +345,7 @@ function readingOf(
         ...(relay === null ? {} : { relay_of: agency }),
       },
     ],
+    ...(why === null ? {} : { qualifiers: [why] }),
     source_ref: 'https://www.spc.noaa.gov/products/outlook/day1otlk.html',
     source_tier: relay === null ? 'T1' : 'T2',
     scope: `Convective Outlook of the first day; highest category on 1 percent or more of the region; ${convectionScope(region)}`,
@@ -347,13 +356,9 @@ function readingOf(
 
 /** Convective outlooks of the first day: https://www.spc.noaa.gov/products/outlook/ and https://www.spc.noaa.gov/gis/ */
 export const spc: Source = {
-  id: 'spc',
-  agency: 'NOAA Storm Prediction Center',
-  version: 1,
-  format: 'json',
-  feeds: ['severe-convection.forecast-risk-env'],
+  ...registered('spc'),
+  version: 2,
   read: readOutlook,
-  fetch: { hosts: ['www.spc.noaa.gov'], addresses: () => [MAP], everyMinutes: 60, perMinute: 6 },
 };
 
 const stamp = z.string().regex(/^\d{12}$/);
@@ -377,24 +382,37 @@ const featureSchema = z.looseObject({
   }),
 });
 type OutlookFeature = z.infer<typeof featureSchema>;
+const drawnSchema = featureSchema.pick({ geometry: true });
 const outlookSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
   features: z
-    .array(featureSchema)
+    .array(z.unknown())
     .min(1, 'no area is drawn, so nothing says when this was issued')
     .max(CATEGORIES.length, 'a category is drawn twice'),
 });
 
 /** The map of the first day (`day1otlk_cat`); throws an ImportError for anything else. */
 function mapOutlook(payload: Payload): Outlook {
-  const { features } = jsonOf(payload, outlookSchema, 'a map of outlook categories');
+  const given = jsonOf(payload, outlookSchema, 'a map of outlook categories');
+  const features: OutlookFeature[] = [];
+  const unread: Outlook['unread'][number][] = [];
+  for (const [at, one] of given.features.entries()) {
+    const { data, error } = featureSchema.safeParse(one);
+    const fault = data === undefined ? error.issues[0]?.path.join('.') : faultOf(data, features);
+    if (data !== undefined && fault === null) features.push(data);
+    else {
+      const drawn = drawnSchema.safeParse(one).data;
+      const why = `an area that cannot be read (${at}.${fault})`;
+      unread.push({ why, rings: drawn === undefined ? null : ringsOf(drawn) });
+    }
+  }
   const [first] = features;
-  const fault = features.map((one, at) => faultOf(one, features.slice(0, at))).find(Boolean);
-  if (first === undefined || fault != null) throw fetchAgain(payload, `${fault}`);
+  if (first === undefined) throw fetchAgain(payload, `${unread[0]?.why}`);
   return {
     issuedAt: Date.parse(first.properties.ISSUE_ISO),
     expiresAt: Date.parse(first.properties.EXPIRE_ISO),
     relay: null,
+    unread,
     areas: new Map(features.map((one) => [one.properties.LABEL, ringsOf(one)] as const)),
   };
 }
@@ -425,7 +443,7 @@ function digits(iso: string): string {
 }
 
 /** The first ring of a polygon bounds it, the others are holes. */
-function ringsOf({ geometry }: OutlookFeature): (readonly Position[])[] {
+function ringsOf({ geometry }: Pick<OutlookFeature, 'geometry'>): (readonly Position[])[] {
   const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
   return polygons.flatMap((rings) =>
     rings.map((ring, at) => (clockwiseArea(ring) > 0 === (at === 0) ? ring : ring.toReversed())),

@@ -61,7 +61,7 @@ interface SettledReport extends Pick<StormReport, 'at' | 'longitude' | 'latitude
 const CORRECTION = /^\W*CORRECT(S|ED|ION)\b/;
 const CORRECTED_KIND = /\bPREVIOUS ([A-Z/ -]+?) REPORT\b/;
 /** Degrees within which a correction may move a report (ours). */
-const MOVED_DEGREES_MAX = 1;
+export const MOVED_DEGREES_MAX = 1;
 
 /**
  * Each severe report once: summaries and corrections repeat time, place and kind, and the newest product has the last word.
@@ -154,25 +154,24 @@ const BANDS = [
 export function dayOfReports(
   reports: readonly SettledReport[],
   { box }: ConvectionRegion,
-  end: number,
+  { end, isWhole = true }: { readonly end: number; readonly isWhole?: boolean },
 ) {
   const own = reports.filter(
     ({ at, longitude, latitude }) =>
       at > end - DAY_MS && at <= end && inBox(box, longitude, latitude),
   );
   const bands = own.map(bandOf);
-  const isKnown = !bands.includes(null);
+  const isKnown = isWhole && !bands.includes(null);
   const tornadoes = own.filter(({ kind }) => kind === 'tornado');
   return {
     // Of those that are severe; null where a report names no size, or may be one that was corrected.
     count: isKnown ? bands.filter((band) => band !== 'none').length : null,
     facts: {
       band: isKnown ? (BANDS.findLast((band) => bands.includes(band)) ?? 'none') : null,
-      tornado_reports_count: tornadoes.some(({ isDoubtful }) => isDoubtful)
-        ? null
-        : tornadoes.length,
-      max_hail_in: largest(own, 'hail'),
-      max_gust_mph: largest(own, 'gust'),
+      tornado_reports_count:
+        isWhole && !tornadoes.some(({ isDoubtful }) => isDoubtful) ? tornadoes.length : null,
+      max_hail_in: isWhole ? largest(own, 'hail') : null,
+      max_gust_mph: isWhole ? largest(own, 'gust') : null,
     },
   };
 }
@@ -229,16 +228,26 @@ const reportSchema = z.looseObject({
 });
 const listSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
-  features: z
-    .array(reportSchema)
-    .max(REPORTS_MAX - 1, 'as many reports as the relay gives at most'),
+  features: z.array(z.unknown()).max(REPORTS_MAX - 1, 'as many reports as the relay gives at most'),
 });
+/** Where a report is, as far as that can be read: both of its places, where they differ. */
+const degrees = z.number().nullable().catch(null);
+const placedSchema = z
+  .looseObject({
+    properties: z.looseObject({ lon: degrees, lat: degrees }),
+    geometry: z.looseObject({ coordinates: z.tuple([degrees, degrees]) }),
+  })
+  .transform(({ properties: { lon, lat }, geometry: { coordinates } }) => [
+    { longitude: lon, latitude: lat },
+    { longitude: coordinates[0], latitude: coordinates[1] },
+  ])
+  .catch([{ longitude: null, latitude: null }]);
 type ReportEntry = z.infer<typeof reportSchema>;
 
 /**
  * Reports as the Iowa Environmental Mesonet relays them, and the states (null for all) and the end of the day that they are
- * whole for. Throws an ImportError for another payload, for an address that asks for less than a day, and for a report that
- * cannot be read.
+ * whole for; and where reports are that cannot be read. Throws an ImportError for another payload, and for an address that
+ * asks for less than a day.
  */
 export function relayedReports(payload: Payload) {
   const { note, subject } = payload;
@@ -248,9 +257,27 @@ export function relayedReports(payload: Payload) {
     const state = `its address does not ask for the reports of a whole day (${asked}); fetch "states", "sts" and "ets" at most`;
     throw new ImportError({ subject, state });
   }
-  const fault = features.map((one) => faultOf(one, asked)).find(Boolean) ?? repeated(features);
-  if (fault != null) throw fetchAgain(payload, fault);
-  return { reports: settled(features.map(reportOfEntry)), states: asked.states, end: asked.end };
+  const known: ReportEntry[] = [];
+  const unread: { readonly why: string; readonly places: z.infer<typeof placedSchema> }[] = [];
+  for (const [at, given] of features.entries()) {
+    const { data, error } = reportSchema.safeParse(given);
+    const fault =
+      data === undefined ? `${at}.${error.issues[0]?.path.join('.')}` : faultOf(data, asked);
+    if (data !== undefined && fault === null) known.push(data);
+    else
+      unread.push({
+        why: `a report that cannot be read (${fault})`,
+        places: placedSchema.parse(given),
+      });
+  }
+  const fault = repeated(known);
+  if (fault !== null) throw fetchAgain(payload, fault);
+  return {
+    reports: settled(known.map(reportOfEntry)),
+    unread,
+    states: asked.states,
+    end: asked.end,
+  };
 }
 
 /** What an address asks for, or the parameter that leaves something out. */

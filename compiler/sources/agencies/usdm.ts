@@ -12,7 +12,7 @@ import {
   parsePayload,
 } from '../kit/payload.ts';
 import { nameOf, type Origin, ReadingList, statedReading } from '../kit/readings.ts';
-import { isWanted, type Source, type Wanted } from '../kit/source.ts';
+import { type Ask, isWanted, registered, type Source, type Wanted } from '../kit/source.ts';
 
 const HOST = 'usdmdataservices.unl.edu';
 const SERVICE = `https://${HOST}/api/StateStatistics/GetDroughtSeverityStatisticsByArea`;
@@ -119,7 +119,7 @@ function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function addresses(asked: Wanted): readonly string[] {
+function asks(asked: Wanted): Ask[] {
   const { now } = asked;
   const wanted = Object.entries(DROUGHT_STATES)
     .filter(([region]) => isWanted(asked, region))
@@ -128,19 +128,16 @@ function addresses(asked: Wanted): readonly string[] {
     const [year, month, date] = new Date(at).toISOString().slice(0, 10).split('-').map(Number);
     return `${month}/${date}/${year}`;
   };
-  const span = `startdate=${day(now - 28 * DAY_MS)}&enddate=${day(now)}`;
-  return wanted.length === 0 ? [] : [`${SERVICE}?aoi=${wanted.join(',')}&${span}&statisticsType=1`];
+  const span = { from: day(now - 28 * DAY_MS), to: day(now) };
+  return wanted.length === 0 ? [] : [{ with: { states: wanted.join(','), ...span } }];
 }
 
 /** Weekly statistics of states: https://droughtmonitor.unl.edu/DmData/DataDownload/WebServiceInfo.aspx */
 export const usdm: Source = {
-  id: 'usdm',
-  agency: 'U.S. Drought Monitor',
-  version: 1,
-  format: 'json',
-  feeds: ['drought.status'],
+  ...registered('usdm'),
+  version: 2,
   read: readDrought,
-  fetch: { hosts: [HOST], addresses, everyMinutes: 360, perMinute: 6 },
+  asks,
 };
 
 /** How far published shares may miss 100 by rounding. */
@@ -177,7 +174,7 @@ interface StateWeek {
 }
 
 /** Each state and week of an answer once, by `CA 2026-11-17`. Throws an ImportError for a row that cannot be read. */
-function stateWeeks(payload: Payload, isPercent: boolean): ReadonlyMap<string, StateWeek> {
+export function stateWeeks(payload: Payload, isPercent: boolean): ReadonlyMap<string, StateWeek> {
   const rows = jsonOf(payload, z.array(rowSchema), 'statistics of states');
   const weeks = new Map<string, StateWeek>();
   const sizes = new Map<string, number>();

@@ -14,8 +14,8 @@ import {
   withoutKeys,
 } from '../kit/payload.ts';
 import { mainValue, measuredBy, ReadingList } from '../kit/readings.ts';
-import { inBox, type RegionBox } from '../kit/regions.ts';
-import type { Source } from '../kit/source.ts';
+import { inBox, mayLieIn, type RegionBox } from '../kit/regions.ts';
+import { registered, type Source } from '../kit/source.ts';
 import {
   activityBand,
   COUNT_MAG_MIN,
@@ -263,7 +263,7 @@ function readEarthquakes(payload: Payload): Imported {
   // Counts the entries that cannot be read at each region that they may lie in, and names the first of them.
   for (const [entity, box] of regions()) {
     const own = feed.doubts.filter((doubt) => mayLieIn(box, doubt)).length;
-    if (own > 0) skips.add(entity, 'an entry that may lie in its box cannot be read', own);
+    if (own > 0) skips.unread(entity, 'an entry that may lie in its box cannot be read', own);
   }
   const remarks = feed.doubts.slice(0, 1).map(({ why }) => why);
   // Readings that say nothing of any region would take the place of older ones that are true.
@@ -338,11 +338,6 @@ function byRegion(feed: Feed, read: (listed: Listed, feed: Feed) => RegionFacts)
   });
 }
 
-/** Whether an entry may lie in a box: it may wherever nothing that can be read of its place says otherwise. */
-function mayLieIn(box: RegionBox, { longitude, latitude }: Doubt): boolean {
-  return inBox(box, longitude ?? box.west, latitude ?? box.south);
-}
-
 /** How many quakes count; null where an entry or the magnitude of one cannot be known, which then may count or not. */
 function countOf({ quakes, doubts }: Listed): number | null {
   if (doubts.length > 0 || quakes.some(({ magnitude }) => magnitude === null)) return null;
@@ -413,11 +408,8 @@ function noImpact({ quakes, doubts }: Listed, kind: FeedKind): RegionFacts['curr
 
 /** GeoJSON summary feeds: https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php */
 export const usgsEarthquakes: Source = {
-  id: 'usgs-earthquakes',
-  agency: 'USGS Earthquake Hazards Program',
-  version: 1,
-  format: 'json',
-  feeds: ['earthquake.swarm_rate', 'earthquake.current_activity', 'earthquake.impact_realized'],
+  ...registered('usgs-earthquakes'),
+  version: 2,
   read: readEarthquakes,
   ownNote: (bytes, subject) => {
     const value = parsePayload(bytes, subject);
@@ -428,11 +420,5 @@ export const usgsEarthquakes: Source = {
     const { metadata } = readFeed(value, subject);
     const fetched_at = isoTime(metadata.generated);
     return { url: withoutKeys(metadata.url), fetched_at, http_status: 200 };
-  },
-  fetch: {
-    hosts: ['earthquake.usgs.gov'],
-    addresses: () => ['https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/all_week.geojson'],
-    everyMinutes: 5,
-    perMinute: 12,
   },
 };

@@ -17,7 +17,7 @@ import {
   type SkipCount,
 } from '../kit/payload.ts';
 import { measuredBy, namedIn, ReadingList, refuseUnasked } from '../kit/readings.ts';
-import type { Source } from '../kit/source.ts';
+import { registered, type Source } from '../kit/source.ts';
 
 /** One value of a gauge as published: text, because the source writes numbers as text. */
 interface SeriesPoint {
@@ -75,7 +75,7 @@ const featureSchema = z.looseObject({
     time: z.string(),
     value: z.union([z.string(), z.null()]),
     approval_status: z.string().nullish(),
-    qualifier: z.array(z.string()).nullish(),
+    qualifier: z.union([z.array(z.string()), z.string().transform((word) => [word])]).nullish(),
     unit_of_measure: z.string().nullish(),
   }),
 });
@@ -87,17 +87,36 @@ const QUALIFIER_CODES: ReadonlyMap<string, string> = new Map([
   ['estimated', 'e'],
 ]);
 
+const ownedSchema = z.looseObject({
+  properties: z.looseObject({
+    monitoring_location_id: z.string().regex(/^USGS-\d+$/),
+    parameter_code: z
+      .string()
+      .regex(/^\d{5}$/)
+      .nullable()
+      .catch(null),
+  }),
+});
+
 /**
- * The OGC front end (`/collections/continuous`, `/daily`): features of one value each, by series. Throws a RangeError for
- * a feature that cannot be read, since nobody knows whose it is.
+ * The OGC front end (`/collections/continuous`, `/daily`): features of one value each, by series. A feature that cannot be
+ * read leaves out the series that it may be of. Throws a RangeError for one of which nobody knows whose it is.
  */
 function ogcSeries(features: readonly unknown[], skips: SkipCount): GaugeSeries[] {
   const groups = new Map<string, { series: GaugeSeries; points: SeriesPoint[] }>();
+  const broken: { readonly site: string; readonly parameter: string | null }[] = [];
   for (const [at, item] of features.entries()) {
     const parsed = featureSchema.safeParse(item);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
-      throw new RangeError(`features.${at}.${issue?.path.join('.')}: ${issue?.message}`);
+      const { properties: owner } = ownedSchema.safeParse(item).data ?? {};
+      if (owner === undefined) {
+        throw new RangeError(`features.${at}.${issue?.path.join('.')}: ${issue?.message}`);
+      }
+      const site = owner.monitoring_location_id.slice('USGS-'.length);
+      broken.push({ site, parameter: owner.parameter_code });
+      skips.unread(site, `a feature that cannot be read (${issue?.path.join('.')})`);
+      continue;
     }
     const { properties } = parsed.data;
     const series = featureSeries(properties);
@@ -114,7 +133,11 @@ function ogcSeries(features: readonly unknown[], skips: SkipCount): GaugeSeries[
       else group.points.push(point);
     }
   }
-  return [...groups.values()].map(({ series, points }) => ({ ...series, points }));
+  const isBroken = ({ site, parameter }: GaugeSeries): boolean =>
+    broken.some((one) => one.site === site && (one.parameter ?? parameter) === parameter);
+  return [...groups.values()].map(({ series, points }) => {
+    return { ...series, points, isUnreadable: isBroken(series) };
+  });
 }
 
 function featureSeries(
@@ -156,6 +179,9 @@ const seriesSchema = z.looseObject({
   }),
   values: z.array(valuesSchema),
 });
+const sitedSchema = seriesSchema
+  .pick({ sourceInfo: true })
+  .extend({ sourceInfo: z.looseObject({ siteCode: z.tuple([siteCode], z.unknown()) }) });
 const pointSchema = z.looseObject({
   value: z.string().nullable(),
   qualifiers: z.array(z.string()).nullish(),
@@ -163,15 +189,20 @@ const pointSchema = z.looseObject({
 });
 
 /**
- * The WaterML front end (`/nwis/iv`, `/nwis/dv`): one series for each method of each `timeSeries`. Throws a RangeError for
- * a `timeSeries` that cannot be read, since nobody knows whose it is.
+ * The WaterML front end (`/nwis/iv`, `/nwis/dv`): one series for each method of each `timeSeries`. One that cannot be read
+ * is left out; throws a RangeError for one of which nobody knows whose it is.
  */
 function waterMlSeries(timeSeries: readonly unknown[], skips: SkipCount): GaugeSeries[] {
   return timeSeries.flatMap((item, at) => {
     const parsed = seriesSchema.safeParse(item);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
-      throw new RangeError(`value.timeSeries.${at}.${issue?.path.join('.')}: ${issue?.message}`);
+      const site = sitedSchema.safeParse(item).data?.sourceInfo.siteCode[0].value;
+      if (site === undefined) {
+        throw new RangeError(`value.timeSeries.${at}.${issue?.path.join('.')}: ${issue?.message}`);
+      }
+      skips.unread(site, `a series that cannot be read (${issue?.path.join('.')})`);
+      return [];
     }
     const { sourceInfo, variable, values } = parsed.data;
     const { siteName } = sourceInfo;
@@ -239,20 +270,21 @@ const PARAMETERS: ReadonlyMap<string, Parameter> = new Map([
     { signal: 'hydrology.streamflow', metric: 'discharge_cfs', units: ['ft3/s', 'ft^3/s'] },
   ],
 ]);
-const NWIS = 'https://waterservices.usgs.gov/nwis/';
 const CITY_GAUGES = Object.values(
   builtinLine('environment').entityOf?.['hydrology.river-level'] ?? {},
 );
 const INSTANT_STATISTICS = ['00000', '00011'];
 const DAILY_MEAN = '00003';
 
+/** A day of so many sites, with a value of both parameters every five minutes, is what one answer of the newer service holds. */
+const SITES_AT_ONCE = 80;
 const SITE = /^\d{8,15}$/;
 const NUMBER = /^-?\d{1,12}(\.\d{1,6})?$/;
 const DAY = /^(\d{4}-\d{2}-\d{2})(T00:00:00(\.0+)?)?$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 const QUALIFIERS_MAX = 16;
-/** Words in place of a value: ice, equipment, maintenance, backwater, discontinued, seasonal. */
-const NO_VALUE: readonly string[] = ['***', 'ice', 'eqp', 'mnt', 'bkw', 'dis', 'ssn'];
+/** In place of a value: nothing, a number, and words for ice, equipment, maintenance, backwater, discontinued, seasonal. */
+const SENTINELS = ['', String(NO_DATA), '***', 'Ice', 'Eqp', 'Mnt', 'Bkw', 'Dis', 'Ssn'];
 
 const waterMlSchema = z.looseObject({ value: z.looseObject({ timeSeries: z.array(z.unknown()) }) });
 const namedSchema = z.looseObject({ properties: z.unknown() });
@@ -260,6 +292,7 @@ const ogcSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
   features: z.array(z.unknown()),
   numberReturned: z.int().optional(),
+  links: z.array(z.looseObject({ rel: z.string() })).optional(),
 });
 
 interface UsedSeries extends GaugeSeries {
@@ -300,7 +333,11 @@ function readSeries({ bytes, subject }: Payload, skips: SkipCount): GaugeSeries[
   throw new ImportError({ subject, state }, { cause: waterMl.error });
 }
 
-function allFeatures({ features, numberReturned }: z.infer<typeof ogcSchema>) {
+function allFeatures({ features, numberReturned, links = [] }: z.infer<typeof ogcSchema>) {
+  // Part of a series would look like all of it, and one of two sensors like the only one.
+  if (links.some(({ rel }) => rel === 'next')) {
+    throw new RangeError('it is one page of several; ask for fewer sites');
+  }
   const announced = numberReturned ?? features.length;
   if (announced === features.length) return features;
   throw new RangeError(`it announces ${announced} features and holds ${features.length}`);
@@ -348,7 +385,7 @@ function onePerMeaning(series: readonly UsedSeries[], skips: SkipCount): UsedSer
 function seriesReadings(series: UsedSeries, note: FetchNote, skips: SkipCount): Reading[] {
   if (series.isUnreadable) {
     const reason = `a point of ${series.parameter} that cannot be read; no point is used`;
-    skips.add(series.site, reason);
+    skips.unread(series.site, reason);
     return [];
   }
   const byTime = new Map<string, Reading>();
@@ -372,7 +409,7 @@ function seriesReadings(series: UsedSeries, note: FetchNote, skips: SkipCount): 
 
 /** A series that cannot be read as a whole is not read in part: what is left of it would look like all of it. */
 function leftOut(series: GaugeSeries, why: string, skips: SkipCount): Reading[] {
-  skips.add(series.site, `${why}; no point is used`, series.points.length);
+  skips.unread(series.site, `${why}; no point is used`, series.points.length);
   return [];
 }
 
@@ -383,7 +420,8 @@ function noValue({ value, qualifiers }: SeriesPoint, { noData }: GaugeSeries): s
   const isCode = NUMBER.test(text) && [noData, NO_DATA].includes(Number(text));
   if (isCode)
     return `no data${qualifiers.length === 0 ? '' : ` (${qualifiers.slice(0, QUALIFIERS_MAX).join(', ')})`}`;
-  return NO_VALUE.includes(text.toLowerCase()) ? `no data (${text})` : null;
+  const isWord = SENTINELS.some((word) => word.toLowerCase() === text.toLowerCase());
+  return isWord ? `no data (${text})` : null;
 }
 
 function parsePoint(point: SeriesPoint, series: GaugeSeries, note: FetchNote) {
@@ -409,7 +447,8 @@ function readingOf(
   point: Exclude<ReturnType<typeof parsePoint>, string>,
   note: FetchNote,
 ): Reading {
-  const qualifiers = [...new Set(point.qualifiers)].slice(0, QUALIFIERS_MAX);
+  const stated = point.qualifiers.filter((word) => word.trim() !== '');
+  const qualifiers = [...new Set(stated)].slice(0, QUALIFIERS_MAX);
   return {
     entity: series.site,
     ...(series.siteName === null ? {} : { entity_name: series.siteName }),
@@ -436,21 +475,19 @@ function gradeOf(qualifiers: readonly string[]): string | null {
   return qualifiers.includes('A') ? `approved${estimated}` : null;
 }
 
-/** Instantaneous and daily values: https://waterservices.usgs.gov/docs/ */
+/** Instantaneous and daily values: https://api.waterdata.usgs.gov/docs/ogcapi/, and until February 2027 https://waterservices.usgs.gov/docs/ */
 export const usgsNwis: Source = {
-  id: 'usgs-nwis',
-  agency: 'USGS National Water Information System',
-  version: 1,
-  format: 'json',
-  feeds: ['hydrology.river-level', 'hydrology.streamflow'],
+  ...registered('usgs-nwis'),
+  version: 2,
+  sentinels: SENTINELS,
   read: readGauges,
-  fetch: {
-    hosts: ['waterservices.usgs.gov'],
-    addresses: ({ entities }) => {
-      const sites = entities.length > 0 ? entities : CITY_GAUGES;
-      return [`${NWIS}iv/?format=json&parameterCd=00060,00065&period=P1D&sites=${sites.join(',')}`];
-    },
-    everyMinutes: 15,
-    perMinute: 12,
+  asks: ({ entities }) => {
+    const sites = entities.length > 0 ? entities : CITY_GAUGES;
+    const parts = Math.ceil(sites.length / SITES_AT_ONCE);
+    return Array.from({ length: parts }, (_, at) => {
+      const part = sites.slice(at * SITES_AT_ONCE, (at + 1) * SITES_AT_ONCE);
+      const locations = part.map((site) => `USGS-${site}`).join(',');
+      return { with: { sites: part.join(','), locations } };
+    });
   },
 };

@@ -15,12 +15,13 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
+import { hostsOf, type SourceRow } from '../../catalog/register.ts';
 import { codeOf, messageOf } from '../../format/errors.ts';
 import { DAY_MS, isoTime } from '../../format/iso-time.ts';
 import { networkFault } from '../../format/network-fault.ts';
 import type { Clock, Pace } from '../../system/clock.ts';
 import { type FetchNote, ImportError, withoutKeys, withoutMark } from '../kit/payload.ts';
-import type { FetchPlan, Source } from '../kit/source.ts';
+import { type Address, pageAddress, type Source } from '../kit/source.ts';
 import type { Archive, Incoming, Look } from './archive.ts';
 
 interface FetchFault {
@@ -61,7 +62,7 @@ const REFUSALS = [401, 403, 429, 451];
 const ABSENT = [404, 410];
 /** Types that say nothing about what they hold; the importer judges the bytes. */
 const PLAIN_TYPES = ['text/plain', 'application/octet-stream', 'binary/octet-stream'];
-const MEDIA_TYPES: Readonly<Record<Source['format'], RegExp>> = {
+const MEDIA_TYPES: Readonly<Record<SourceRow['format'], RegExp>> = {
   json: /^(application|text)\/([\w.-]+\+)?json$/,
   csv: /^(text|application)\/(csv|comma-separated-values|x-csv|vnd\.ms-excel)$/,
   xml: /^(application|text)\/([\w.-]+\+)?xml$/,
@@ -85,8 +86,7 @@ interface ClientSettings {
 interface AgencyRequest {
   /** Official address, without a key. */
   readonly url: string;
-  readonly plan: Pick<FetchPlan, 'hosts' | 'accept' | 'key' | 'mediaTypes'>;
-  readonly format: Source['format'];
+  readonly row: SourceRow;
   readonly key: string | null;
   /** What is known of the address: it is asked whether that has changed. */
   readonly known: Pick<Look, 'etag' | 'last_modified'> | null;
@@ -153,7 +153,7 @@ async function follow(question: AgencyRequest, line: OpenClient): Promise<Respon
   throw fault(question, `more than ${REDIRECTS_MAX} redirects; look at the address`);
 }
 
-const ACCEPTED: Readonly<Record<Source['format'], string>> = {
+const ACCEPTED: Readonly<Record<SourceRow['format'], string>> = {
   json: 'application/json',
   csv: 'text/csv',
   xml: 'application/xml',
@@ -165,11 +165,12 @@ async function call(
   question: AgencyRequest,
   line: OpenClient & { readonly signal: AbortSignal },
 ): Promise<Response> {
-  const { plan, known, format } = question;
+  const { row, key, known } = question;
   const { dispatcher, signal, userAgent } = line;
   const headers = {
     'user-agent': userAgent,
-    accept: plan.accept ?? ACCEPTED[format],
+    accept: row.accept ?? ACCEPTED[row.format],
+    ...(row.key?.in === 'header' && key !== null ? { [row.key.name ?? '']: key } : {}),
     'accept-encoding': 'gzip',
     ...(known?.etag === undefined ? {} : { 'if-none-match': known.etag }),
     ...(known?.last_modified === undefined ? {} : { 'if-modified-since': known.last_modified }),
@@ -184,22 +185,20 @@ async function call(
 /** The address as it is asked: at a mirror if there is one, with the key if there is one. */
 function wireAddress(
   address: string,
-  { plan, key }: AgencyRequest,
+  { row, key }: AgencyRequest,
   { origins }: Pick<ClientSettings, 'origins'>,
 ): URL {
   const url = new URL(
     key === null ? address : address.replace(KEY_PLACE, () => encodeURIComponent(key)),
   );
-  if (plan.key !== undefined && key !== null && address.search(KEY_PLACE) < 0) {
-    url.searchParams.set(plan.key.parameter, key);
-  }
+  if (row.key?.in === 'query' && key !== null) url.searchParams.set(row.key.name ?? '', key);
   const mirror = origins[url.host];
   if (mirror === undefined) return url;
   return new URL(`${mirror.replace(/\/$/, '')}${url.pathname}${url.search}`);
 }
 
 function refuseElsewhere(address: string, question: AgencyRequest): void {
-  const { hosts } = question.plan;
+  const hosts = hostsOf(question.row);
   const { protocol, host, username, password } = new URL(address);
   if (protocol === 'https:' && hosts.includes(host) && `${username}${password}` === '') return;
   const where = `${protocol}//${host}`;
@@ -265,11 +264,11 @@ function waitOf(response: Response): number | null {
 }
 
 function wrongType(question: AgencyRequest, response: Response): FetchError | null {
-  const { format, plan } = question;
+  const { format, media_types } = question.row;
   const text = headerOf(response, 'content-type') ?? '';
   const type = text.split(';')[0]?.trim().toLowerCase() ?? '';
   const isKnown = MEDIA_TYPES[format].test(type) || PLAIN_TYPES.includes(type) || type === '';
-  if (isKnown || plan.mediaTypes?.includes(type) === true) return null;
+  if (isKnown || media_types?.includes(type) === true) return null;
   const state = `answered 200 with ${type.slice(0, 80)}, not ${format}; that is a page for people or another format`;
   return fault(question, state);
 }
@@ -280,7 +279,7 @@ function unended(question: AgencyRequest, response: Response): FetchError | null
     headerOf(response, 'content-length') !== undefined ||
     /\bchunked\b/i.test(headerOf(response, 'transfer-encoding') ?? '') ||
     /gzip/i.test(headerOf(response, 'content-encoding') ?? '');
-  if (question.format !== 'csv' || isEnded) return null;
+  if (question.row.format !== 'csv' || isEnded) return null;
   const state =
     'says neither how long it is nor where it ends, so nothing shows whether it is whole';
   return fault(question, `${state}; name a mirror that says it in "origins"`);
@@ -321,7 +320,8 @@ function decoded(question: AgencyRequest, response: Response): AsyncIterable<Uin
 }
 
 /** A page for people in place of data, whatever its type says. */
-function refusePage({ format, ...question }: AgencyRequest, chunk: Uint8Array): void {
+function refusePage(question: AgencyRequest, chunk: Uint8Array): void {
+  const { format } = question.row;
   const start = Buffer.from(withoutMark(chunk).subarray(0, 512)).toString('latin1').trimStart();
   const isPage = /^<(!doctype html|html|head|body)/i.test(start);
   const isMarkup = start.startsWith('<') && (format === 'json' || format === 'csv');
@@ -400,13 +400,14 @@ export interface FetchBy {
 
 export interface SourceRun {
   readonly source: Source;
-  readonly plan: FetchPlan;
+  readonly row: SourceRow;
   readonly looks: Map<string, Look>;
   readonly by: FetchBy;
 }
 
 export interface AgencyAnswer {
   readonly url: string;
+  readonly address: Address;
   readonly answer: AgencyReply;
   readonly at: string;
 }
@@ -414,6 +415,8 @@ export interface AgencyAnswer {
 export interface Asked {
   readonly answered: readonly AgencyAnswer[];
   readonly failures: readonly FetchError[];
+  /** What was wrong with addresses in whose place the next one answered. */
+  readonly passedOver: readonly FetchError[];
   /** Addresses that were not asked, because of those failures or because this process is to end. */
   readonly unasked: number;
   /** It was cut short because this process is to end. */
@@ -421,36 +424,53 @@ export interface Asked {
 }
 
 /**
- * Asks one address after the other, and the pages behind each. One that fails is left behind; a host that cannot be reached
- * is asked nothing more, nor is an agency that turns us away or fails at several addresses in a row.
+ * Asks one question after the other, and the pages behind each. An address that fails is left behind for the next one of its
+ * question. A host that cannot be reached is asked nothing more, nor is an agency that turns us away or fails at several
+ * questions in a row.
  */
-export async function askAll(addresses: readonly string[], run: SourceRun): Promise<Asked> {
+export async function askAll(
+  questions: readonly (readonly [Address, ...Address[]])[],
+  run: SourceRun,
+): Promise<Asked> {
   const answered: AgencyAnswer[] = [];
   const failures: FetchError[] = [];
-  let queue = [...addresses];
+  const passedOver: FetchError[] = [];
+  const queue = [...questions];
+  const seen = new Set(queue.flat().map(({ url }) => url));
+  const closed = new Set<string>();
   let unreached = 0;
-  const seen = new Set(queue);
   let inARow = 0;
-  for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
-    const found = await tried(() => askPolitely(url, run));
-    const next =
-      found instanceof FetchError ? found : await tried(() => newPages(found, seen, run));
-    if (!(found instanceof FetchError)) answered.push(found);
-    if (next instanceof FetchError) {
-      failures.push(next);
-      const reachable = queue.filter((other) => !isOnDeadHost(other, url, next));
-      unreached += queue.length - reachable.length;
-      queue = reachable;
-    } else queue.unshift(...next);
+  for (let urls = queue.shift(); urls !== undefined; urls = queue.shift()) {
+    const { found, faults } = await firstAnswer(urls, closed, run);
+    const next = found === null ? faults[0] : await tried(() => newPages(found, seen, run));
+    if (found !== null) {
+      answered.push(found);
+      passedOver.push(...faults);
+    }
+    if (next instanceof FetchError) failures.push(next);
+    else if (next === undefined) unreached += 1;
+    else queue.unshift(...next.map((one) => [one] as const));
     inARow = next instanceof FetchError ? inARow + weightOf(next) : 0;
     if (inARow >= FAILURES_IN_A_ROW_MAX || hasEnded(run.by)) break;
   }
   const isCut = hasEnded(run.by) && queue.length + failures.length > 0;
-  return { answered, failures, unasked: queue.length + unreached, isCut };
+  return { answered, failures, passedOver, unasked: queue.length + unreached, isCut };
 }
 
-function isOnDeadHost(address: string, dead: string, { fault }: FetchError): boolean {
-  return fault.isUnreachable === true && new URL(address).host === new URL(dead).host;
+/** The first of some addresses that answers, and the faults of those before it; a host that turns us away is asked no more. */
+async function firstAnswer(addresses: readonly Address[], closed: Set<string>, run: SourceRun) {
+  const faults: FetchError[] = [];
+  for (const address of addresses) {
+    const { host } = new URL(address.url);
+    if (closed.has(host)) continue;
+    const found = await tried(() => askPolitely(address, run));
+    if (!(found instanceof FetchError)) return { found, faults };
+    faults.push(found);
+    const { isUnreachable, isRefusal } = found.fault;
+    if (isUnreachable === true || isRefusal === true) closed.add(host);
+    if (hasEnded(run.by)) break;
+  }
+  return { found: null, faults };
 }
 
 function hasEnded({ signal }: FetchBy): boolean {
@@ -472,7 +492,7 @@ async function tried<T>(ask: () => T | Promise<T>): Promise<T | FetchError> {
   }
 }
 
-function newPages(found: AgencyAnswer, seen: Set<string>, run: SourceRun): string[] {
+function newPages(found: AgencyAnswer, seen: Set<string>, run: SourceRun): Address[] {
   const next = nextPage(found, run);
   if (next === null || seen.has(next)) return [];
   if (seen.size >= ADDRESSES_MAX) {
@@ -480,14 +500,14 @@ function newPages(found: AgencyAnswer, seen: Set<string>, run: SourceRun): strin
     throw new FetchError({ subject: next, state });
   }
   seen.add(next);
-  return [next];
+  return [{ ...found.address, url: next }];
 }
 
-async function askPolitely(url: string, run: SourceRun): Promise<AgencyAnswer> {
+async function askPolitely(address: Address, run: SourceRun): Promise<AgencyAnswer> {
   const { by } = run;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await askInTurn(url, run);
+      return await askInTurn(address, run);
     } catch (error) {
       const waitMs = error instanceof FetchError ? waitBefore(attempt, error, by.clock) : null;
       if (waitMs === null || hasEnded(by)) throw error;
@@ -496,23 +516,25 @@ async function askPolitely(url: string, run: SourceRun): Promise<AgencyAnswer> {
   }
 }
 
-async function askInTurn(url: string, run: SourceRun): Promise<AgencyAnswer> {
-  const { plan, by, source } = run;
+async function askInTurn(address: Address, run: SourceRun): Promise<AgencyAnswer> {
+  const { row, by, source } = run;
+  const { url } = address;
+  const { per_minute } = row.pace;
   const { host } = new URL(url);
-  await by.pace.turn(host, plan.perMinute, by.signal);
+  await by.pace.turn(host, per_minute, by.signal);
   if (hasEnded(by)) throw new FetchError({ subject: url, state: ENDED });
   try {
     const receive = by.archive.receive.bind(by.archive, source.id);
     const look = run.looks.get(withoutKeys(url));
     // A whole is compared as a whole, and what could not be read is asked for again.
-    const isConditional = look !== undefined && look.refused !== true && plan.isWhole !== true;
+    const isConditional = look !== undefined && look.refused !== true && row.is_whole !== true;
     const known = isConditional ? look : null;
-    const key = plan.key === undefined ? null : (by.keyOf(plan.key.variable) ?? null);
-    const answer = await by.client.ask({ url, plan, format: source.format, key, known }, receive);
-    return { url, answer, at: isoTime(Math.floor(by.clock.now() / 1000) * 1000) };
+    const key = row.key === undefined ? null : by.keyOf(row.key.variable) || null;
+    const answer = await by.client.ask({ url, row, key, known }, receive);
+    return { url, address, answer, at: isoTime(Math.floor(by.clock.now() / 1000) * 1000) };
   } catch (error) {
     if (error instanceof FetchError && error.fault.isUnreachable === true) {
-      by.pace.giveBack(host, plan.perMinute);
+      by.pace.giveBack(host, per_minute);
     }
     throw error;
   }
@@ -537,12 +559,13 @@ function answeredBytes(
   return by.archive.payload({ ...look, source: source.id });
 }
 
-function nextPage({ url, answer, at }: AgencyAnswer, { source, plan, looks, by }: SourceRun) {
-  if (plan.nextPage === undefined) return null;
+function nextPage({ url, address, answer, at }: AgencyAnswer, { source, looks, by }: SourceRun) {
+  if (source.nextCursor === undefined || address.cursor === undefined) return null;
   const note: FetchNote = { url, fetched_at: at, http_status: 200 };
   try {
     const bytes = answeredBytes({ url, answer }, { source, looks, by });
-    return plan.nextPage({ bytes, note, subject: url });
+    const cursor = source.nextCursor({ bytes, note, subject: url });
+    return cursor === null ? null : pageAddress(address, cursor);
   } catch (cause) {
     if (!(cause instanceof ImportError)) throw cause;
     throw new FetchError({ subject: url, state: cause.message }, { cause });

@@ -2,10 +2,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { hostsOf, noticesOf, type RowChanges, rowChangesSchema } from '../../catalog/register.ts';
 import type { RunStatus, SourceStatus } from '../../catalog/run-status.ts';
 import { defined } from '../../format/defined.ts';
 import { messageOf } from '../../format/errors.ts';
-import { HOUR_MS } from '../../format/iso-time.ts';
+import { DAY_MS, HOUR_MS } from '../../format/iso-time.ts';
 import { decodeUtf8, parseJson } from '../../format/strict-json.ts';
 import { nearest } from '../../products/shapes/nearest.ts';
 import { type Clock, DURATION_WORDS, durationMs, Pace } from '../../system/clock.ts';
@@ -23,6 +24,7 @@ import {
   type SourceReport,
   SourcesRunner,
   type StepReport,
+  unreadIn,
   type WantedSource,
 } from './sources-runner.ts';
 
@@ -55,6 +57,8 @@ const configSchema = z.strictObject({
     z.strictObject({
       entities: z.array(z.string().trim().min(1).max(200)).max(ENTITIES_MAX).optional(),
       every: duration.optional(),
+      // What stands in place of the register: an address that moved, a key, the host of a paid plan.
+      ...rowChangesSchema.shape,
     }),
   ),
 });
@@ -92,7 +96,8 @@ export function parseConfig(
   }
   const { every, origins = {}, sources: named } = parsed.data;
   const known = sources.map(({ id }) => id);
-  const hosts: readonly string[] = sources.flatMap(({ fetch }) => fetch?.hosts ?? []);
+  const changed = sources.map((source) => changedSource(source, named[source.id] ?? {}));
+  const hosts = changed.flatMap(({ row }) => (row === null ? [] : hostsOf(row)));
   const faults = [
     ...Object.keys(named).flatMap((id) => {
       if (known.includes(id)) return [];
@@ -105,9 +110,15 @@ export function parseConfig(
       hosts.includes(host) ? [] : [`origins.${host}: no source is fetched from this host`],
     ),
   ];
+  for (const { id, row } of sources) {
+    const known = Object.keys(row?.addresses ?? {});
+    const strange = Object.keys(named[id]?.addresses ?? {}).find((name) => !known.includes(name));
+    if (strange === undefined) continue;
+    faults.push(`sources.${id}.addresses.${strange}: not one of ${known.join(', ')}`);
+  }
   if (Object.keys(named).length === 0) faults.push('sources: none; "sources list" shows all');
   if (faults.length > 0) throw new ConfigError(refusal(file, faults));
-  const wanted = sources.flatMap((source) => {
+  const wanted = changed.flatMap((source) => {
     const own = named[source.id];
     if (own === undefined) return [];
     const { entities = [] } = own;
@@ -117,18 +128,27 @@ export function parseConfig(
 }
 
 /** How often a source is fetched where nothing else is said of it. */
-export function everyMsOf({ fetch }: Source, least = EVERY_MS_LEAST): number {
-  return Math.max(least, (fetch?.everyMinutes ?? 0) * 60_000);
+export function everyMsOf({ row }: Source, least = EVERY_MS_LEAST): number {
+  return Math.max(least, (row?.pace.every_minutes ?? 0) * 60_000);
+}
+
+/** A source as the register and the configuration together describe it. */
+function changedSource(source: Source, { addresses, hosts, key }: RowChanges): Source {
+  const { row } = source;
+  if (row === null) return source;
+  const own = { ...(hosts === undefined ? {} : { hosts }), ...(key === undefined ? {} : { key }) };
+  return { ...source, row: { ...row, addresses: { ...row.addresses, ...addresses }, ...own } };
 }
 
 const RUN_EXIT = { well: 0, failed: 1, partly: 3 } as const;
 const ERROR_CHARS_MAX = 160;
 
 /** What a step did, a line for each thing worth telling; nothing where nothing was done. */
-export function stepText({ sources, settled, release, status }: StepReport): string[] {
+export function stepText({ sources, settled, release, warnings, status }: StepReport): string[] {
   const { last_error, is_due } = status.compile;
   return [
     ...sources.flatMap(sourceText),
+    ...warnings.map((text) => `warning: ${text}`),
     ...(settled > 0 ? [`${settled} revised readings that waited for this hour are stored`] : []),
     ...(release === null ? [] : [`Release ${release} is published`]),
     ...(is_due && last_error !== null ? [`Nothing was published: ${last_error}`] : []),
@@ -140,8 +160,10 @@ function sourceText({ outcome, taken, failure }: SourceReport): string[] {
   const rows = taken.reduce((sum, one) => sum + one.rows, 0);
   const waiting = taken.reduce((sum, one) => sum + one.waiting, 0);
   const waits = waiting === 0 ? '' : `, ${waiting} revised wait for the next hour`;
-  const skipped = taken.flatMap((one) => one.skipped).reduce((sum, one) => sum + one.count, 0);
-  const skips = skipped === 0 ? '' : `, ${skipped} skipped`;
+  const unread = unreadIn(taken);
+  const all = taken.flatMap((one) => one.skipped).reduce((sum, one) => sum + one.count, 0);
+  const unreads = unread === 0 ? '' : `, ${unread} unreadable`;
+  const skips = all === unread ? unreads : `${unreads}, ${all - unread} skipped`;
   return [
     `${source}: ${answered} answers, ${changed} changed, ${rows} rows${waits}${skips}`,
     ...[...remarks, ...taken.flatMap((one) => one.remarks)].map((text) => `  note: ${text}`),
@@ -170,10 +192,11 @@ function statusTable(status: RunStatus, ids: readonly string[]): string {
   return tableText([head, ...rows]);
 }
 
-function stateOf({ last_attempt, consecutive_failures, waiting }: SourceStatus): string {
+function stateOf({ last_attempt, consecutive_failures, waiting, unread }: SourceStatus): string {
   if (last_attempt === null) return 'new';
   if (consecutive_failures > 0) return 'FAILING';
-  return waiting > 0 ? `ok, ${waiting} wait` : 'ok';
+  const waits = waiting > 0 ? `, ${waiting} wait` : '';
+  return `ok${waits}${unread > 0 ? `, ${unread} unreadable` : ''}`;
 }
 
 function tableText(rows: readonly (readonly string[])[]): string {
@@ -250,25 +273,50 @@ function refusalsOf(
   );
 }
 
+/** The sources that would be asked more often than their agency takes. */
+function overAsked(
+  wanted: readonly WantedSource[],
+  by: Parameters<typeof refusalsOf>[1],
+): readonly string[] {
+  return wanted.flatMap(({ source, entities, everyMs }) => {
+    const { per_hour = Infinity, per_day = Infinity } = source.row?.pace ?? {};
+    const asked = addressesOf(source, entities, { ...by, keyOf: by.env });
+    const aDay = typeof asked === 'string' ? 0 : (asked.length * DAY_MS) / everyMs;
+    const most = Math.min(per_day, per_hour * 24);
+    if (aDay <= most) return [];
+    return [`${source.id}: ${Math.ceil(aDay)} requests a day, and its agency takes ${most}`];
+  });
+}
+
 function listText(sources: readonly Source[], env: (name: string) => string | undefined): string {
-  const head = ['source', 'every', 'needs', 'agency'];
+  const head = ['source', 'every', 'needs', 'terms', 'agency'];
   const rows = sources.map((source) => [
     source.id,
-    source.fetch === null ? 'files only' : durationText(everyMsOf(source)),
+    isAsked(source) ? durationText(everyMsOf(source)) : 'files only',
     needsOf(source, env),
+    termsOf(source),
     source.agency,
   ]);
   return tableText([head, ...rows]);
 }
 
-function needsOf({ fetch }: Source, env: (name: string) => string | undefined): string {
-  if (fetch === null) return '-';
-  const { key, needsContact } = fetch;
+function termsOf({ row }: Source): string {
+  if (row === null) return '-';
+  const { licence, may_be_sold } = row.terms;
+  return may_be_sold ? licence : `${licence}, sold with a paid plan`;
+}
+
+function isAsked({ row }: Source): boolean {
+  return Object.keys(row?.addresses ?? {}).length > 0;
+}
+
+function needsOf({ row }: Source, env: (name: string) => string | undefined): string {
+  const { key, needs_contact } = row ?? {};
   const isSet = (name: string): string => ((env(name) ?? '') === '' ? '' : ' (set)');
   const contact = 'SIGNALPRESS_CONTACT';
   const needs = [
     ...(key === undefined ? [] : [`${key.variable}${isSet(key.variable)}`]),
-    ...(needsContact === true ? [`${contact}${isSet(contact)}`] : []),
+    ...(needs_contact === true ? [`${contact}${isSet(contact)}`] : []),
   ];
   return needs.length === 0 ? '-' : needs.join(', ');
 }
@@ -350,7 +398,7 @@ export function defineSources(sources: Command, by: FetchSettings): void {
     .action((flags: FetchFlags) => runInit(flags, by));
   sources
     .command('check')
-    .description('check the configuration; sends no request')
+    .description('check the configuration, and what has ended or may not be sold; sends no request')
     .option(...CONFIG)
     .addOption(contactOption(by))
     .action((flags: FetchFlags) => runCheck(flags, by));
@@ -528,5 +576,16 @@ function runCheck(flags: FetchFlags, by: FetchSettings): void {
     refusals.get(id) ?? 'ok',
   ]);
   by.print(tableText([head, ...rows]));
+  for (const text of overAsked(wanted, { contact: contactOf(flags), env, now: clock.now() })) {
+    by.print(text);
+  }
+  // What nobody fetches matters only where it ended or may not be sold: it may be why.
+  const own = new Map(wanted.map(({ source }) => [source.id, source.row] as const));
+  for (const { id, row } of by.sources ?? SOURCES) {
+    const known = own.get(id) ?? row;
+    const told = known === null ? [] : noticesOf(known, clock.now());
+    const shown = told.filter(({ about }) => own.has(id) || about === 'end' || about === 'sale');
+    for (const { text } of shown) by.print(`${id}: ${text}`);
+  }
   if (refusals.size > 0) by.exit(RUN_EXIT.failed);
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { hostsOf, noticesOf } from '../../catalog/register.ts';
 import { type RunStatus, runStatusSchema, type SourceStatus } from '../../catalog/run-status.ts';
 import { messageOf } from '../../format/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../format/iso-time.ts';
@@ -6,7 +7,7 @@ import { decodeUtf8, parseJson } from '../../format/strict-json.ts';
 import { readPlain } from '../../system/plain-file.ts';
 import { replaceFile } from '../../system/replace-file.ts';
 import { withoutKeys } from '../kit/payload.ts';
-import type { Source } from '../kit/source.ts';
+import { addressesAt, type Source } from '../kit/source.ts';
 import { type BatchDisk, batchName } from '../merge-batch.ts';
 import {
   type AgencyAnswer,
@@ -30,6 +31,7 @@ const NO_STATUS: RunStatus = {
   imported_through: null,
   compile: { is_due: true, last_success: null, last_error: null, release: null },
   sources: {},
+  warned_on: null,
 };
 
 export const NO_SOURCE_STATUS: SourceStatus = {
@@ -40,6 +42,7 @@ export const NO_SOURCE_STATUS: SourceStatus = {
   consecutive_failures: 0,
   last_error: null,
   waiting: 0,
+  unread: 0,
 };
 
 /** Reads a status file; throws a RangeError for one that something else wrote. */
@@ -64,11 +67,13 @@ interface Attempt {
   /** How long the agency asks to wait, in milliseconds. */
   readonly waitMs: number | null;
   readonly waiting: number;
+  /** Entries that could not be read; null where nothing was imported. */
+  readonly unread: number | null;
 }
 
 function afterAttempt(
   before: SourceStatus,
-  { startedAt, failure, isChanged, waitMs, waiting }: Attempt,
+  { startedAt, failure, isChanged, waitMs, waiting, unread }: Attempt,
   everyMs: number,
 ): SourceStatus {
   const at = isoTime(startedAt);
@@ -84,6 +89,7 @@ function afterAttempt(
     consecutive_failures: failures,
     last_error: failure,
     waiting,
+    unread: unread ?? before.unread,
   };
 }
 
@@ -98,11 +104,11 @@ function noteAnswers(asked: Asked, run: SourceRun): Pick<FetchOutcome, 'fetched'
   const { failures, unasked } = asked;
   // A whole is one capture, so all of it has the time of its first part, also where midnight came between.
   const answered =
-    run.plan.isWhole === true
+    run.row.is_whole === true
       ? asked.answered.map((one) => ({ ...one, at: asked.answered[0]?.at ?? one.at }))
       : asked.answered;
   const changed = answered.filter((one) => !isKnown(one, lookAt(one, run))).length;
-  const isWhole = run.plan.isWhole === true;
+  const isWhole = run.row.is_whole === true;
   const missing = failures.length + unasked;
   if (isWhole && missing > 0) {
     for (const one of answered) {
@@ -144,7 +150,7 @@ function isNoteDue(one: AgencyAnswer, run: SourceRun): boolean {
   if (!isKnown(one, look)) return true;
   const isLaterHour = batchName(one.at) > batchName(look.noted_at);
   const age = Date.parse(one.at) - Date.parse(look.noted_at);
-  return isLaterHour && age >= run.plan.everyMinutes * 60_000 - HOUR_MS / 4;
+  return isLaterHour && age >= run.row.pace.every_minutes * 60_000 - HOUR_MS / 4;
 }
 
 function noted(one: AgencyAnswer, run: SourceRun): Archived {
@@ -251,13 +257,13 @@ export async function fetchSource(
   entities: readonly string[],
   by: FetchBy,
 ): Promise<FetchOutcome> {
-  const plan = source.fetch;
+  const { row } = source;
   const addresses = addressesOf(source, entities, { ...by, now: by.clock.now() });
-  if (plan === null || typeof addresses === 'string') {
+  if (row === null || typeof addresses === 'string') {
     return { ...NOTHING, source: source.id, failure: String(addresses) };
   }
   const looks = new Map(by.archive.looks(source.id));
-  const run = { source, plan, looks, by };
+  const run = { source, row, looks, by };
   const asked = await askAll(addresses, run);
   const { fetched, changed } = noteAnswers(asked, run);
   // Forgets looks at addresses that are no longer asked; those that name a time would become more and more.
@@ -266,6 +272,9 @@ export async function fetchSource(
     if (Date.parse(looked_at) < now - LOOK_MS_MAX) looks.delete(url);
   }
   by.archive.saveLooks(source.id, looks);
+  const passedOver = asked.passedOver.map(
+    ({ message }) => `${message}; the next address answered in its place`,
+  );
   const waits = asked.failures.flatMap(({ fault }) => fault.waitMs ?? []);
   return {
     source: source.id,
@@ -275,25 +284,33 @@ export async function fetchSource(
     failure: failureOf(asked),
     isCut: asked.isCut,
     waitMs: waits.length === 0 ? null : Math.max(...waits),
-    remarks: skewRemarks(asked),
+    remarks: [...passedOver, ...skewRemarks(asked)],
   };
 }
 
+/** What a source is asked with, or why it is not asked at all. */
 export function addressesOf(
-  { id, fetch: plan }: Source,
+  source: Source,
   entities: readonly string[],
   { now, contact, keyOf }: Pick<FetchBy, 'contact' | 'keyOf'> & { readonly now: number },
-): readonly string[] | string {
-  if (plan === null) return 'it cannot be fetched; import its files with "signalpress import"';
-  if (plan.needsContact === true && contact === null) {
+): ReturnType<typeof addressesAt> | string {
+  const { id, row } = source;
+  if (row === null || Object.keys(row.addresses).length === 0) {
+    return 'it cannot be fetched; import its files with "signalpress import"';
+  }
+  if (row.needs_contact === true && contact === null) {
     return 'it refuses requests that name no contact; set SIGNALPRESS_CONTACT to mailto:you@example.org';
   }
-  if (plan.key !== undefined && (keyOf(plan.key.variable) ?? '') === '') {
-    const { variable, because = 'it needs a data key; get one from the agency' } = plan.key;
+  const { key, terms } = row;
+  if (key === undefined && !terms.may_be_sold) {
+    return `its terms forbid sale (${terms.page}); give the addresses and the key of a paid plan`;
+  }
+  if (key !== undefined && key.is_optional !== true && (keyOf(key.variable) ?? '') === '') {
+    const { variable, because = 'it needs a data key; get one from the agency' } = key;
     return `${because} and set ${variable}`;
   }
   try {
-    const addresses = plan.addresses({ entities, now });
+    const addresses = addressesAt(source, { entities, now });
     if (addresses.length > 0) return addresses;
   } catch (error) {
     return messageOf(error);
@@ -376,6 +393,8 @@ export interface StepReport {
   readonly settled: number;
   /** Number of the release that was published; null where there was nothing new or it failed. */
   readonly release: number | null;
+  /** What the register says of the sources, once a day: ends that come, and terms that forbid sale. */
+  readonly warnings: readonly string[];
   readonly status: RunStatus;
 }
 
@@ -410,19 +429,28 @@ export class SourcesRunner {
     const settled = this.#settledBy(importedAt);
     const isPublishDue = publish !== null && (before.compile.is_due || this.#hasWritten);
     if (sources.length === 0 && !this.#hasWritten && !isPublishDue) {
-      return { sources, settled, release: null, status: before };
+      return { sources, settled, release: null, warnings: [], status: before };
     }
+    const today = isoTime(startedAt).slice(0, 10);
+    const warnings = before.warned_on === today ? [] : this.#warnings(startedAt);
     const status: RunStatus = {
       version: 1,
       updated_at: isoTime(importedAt),
       imported_through: isoTime(importedAt),
       compile: { ...before.compile, is_due: before.compile.is_due || this.#hasWritten },
       sources: this.#statusOf(before, sources, startedAt),
+      warned_on: today,
     };
     writeStatus(this.#by.statusFile, status);
     this.#hasWritten = false;
-    if (!isPublishDue) return { sources, settled, release: null, status };
-    return { sources, settled, ...(await this.#publish(status)) };
+    if (!isPublishDue) return { sources, settled, release: null, warnings, status };
+    return { sources, settled, warnings, ...(await this.#publish(status)) };
+  }
+
+  #warnings(now: number): string[] {
+    const rows = this.#wanted.flatMap(({ source: { row } }) => row ?? []);
+    const told = rows.flatMap((row) => noticesOf(row, now)).filter(({ isPressing }) => isPressing);
+    return told.map(({ id, text }) => `${id}: ${text}`);
   }
 
   /** When there is something to do again, in epoch milliseconds. */
@@ -457,8 +485,10 @@ export class SourcesRunner {
     // Sources that share a host are asked one after the other.
     const queue: WantedSource[][] = [];
     for (const one of due) {
-      const hosts = hostsOf(one);
-      const group = queue.find((own) => own.flatMap(hostsOf).some((host) => hosts.includes(host)));
+      const hosts = hostsOfWanted(one);
+      const group = queue.find((own) =>
+        own.flatMap(hostsOfWanted).some((host) => hosts.includes(host)),
+      );
       if (group === undefined) queue.push([one]);
       else group.push(one);
     }
@@ -536,7 +566,9 @@ export class SourcesRunner {
       if (report === undefined) return [id, { ...last, waiting }] as const;
       const { failure, outcome } = report;
       const { changed, waitMs } = outcome;
-      const attempt: Attempt = { startedAt, failure, isChanged: changed > 0, waitMs, waiting };
+      const unread = report.taken.length === 0 ? null : unreadIn(report.taken);
+      const isChanged = changed > 0;
+      const attempt: Attempt = { startedAt, failure, isChanged, waitMs, waiting, unread };
       return [id, afterAttempt(last, attempt, everyMs)] as const;
     });
     const others = this.#by.publish === null ? before.sources : {};
@@ -560,6 +592,12 @@ export class SourcesRunner {
   }
 }
 
-function hostsOf({ source }: WantedSource): readonly string[] {
-  return source.fetch?.hosts ?? [];
+/** How many entries of some fetches could not be read. */
+export function unreadIn(taken: readonly Pick<TakenFetch, 'skipped'>[]): number {
+  const unread = taken.flatMap(({ skipped }) => skipped.filter(({ isUnread }) => isUnread));
+  return unread.reduce((sum, { count }) => sum + count, 0);
+}
+
+function hostsOfWanted({ source: { row } }: WantedSource): readonly string[] {
+  return row === null ? [] : hostsOf(row);
 }

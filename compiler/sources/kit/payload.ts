@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../format/defined.ts';
 import { messageOf } from '../../format/errors.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../../format/strict-json.ts';
 import type { CollectionId } from '../../products/collections.ts';
@@ -29,6 +30,8 @@ export interface Skipped {
   readonly subject: string;
   readonly reason: string;
   readonly count: number;
+  /** It could not be read, rather than being none of ours. */
+  readonly isUnread?: true;
 }
 
 export interface Imported {
@@ -89,8 +92,16 @@ export class SkipCount {
 
   add(subject: string, reason: string, count = 1): void {
     const key = JSON.stringify([subject, reason]);
-    const before = this.#counts.get(key)?.count ?? 0;
-    this.#counts.set(key, { subject, reason, count: before + count });
+    const before = this.#counts.get(key);
+    this.#counts.set(key, { ...before, subject, reason, count: (before?.count ?? 0) + count });
+  }
+
+  /** Counts what cannot be read, by what it may touch: a region, an airport, a filer. */
+  unread(subject: string, reason: string, count = 1): void {
+    this.add(subject, reason, count);
+    const key = JSON.stringify([subject, reason]);
+    const { count: all } = defined(this.#counts.get(key), 'what was counted');
+    this.#counts.set(key, { subject, reason, count: all, isUnread: true });
   }
 
   list(): Skipped[] {

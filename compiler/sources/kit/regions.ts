@@ -24,6 +24,19 @@ export function inBox(area: RegionBox, longitude: number, latitude: number): boo
   return longitude >= area.west || longitude <= area.east;
 }
 
+/** Whether something may lie in a box: it may wherever nothing that can be read of its place says otherwise. */
+export function mayLieIn(
+  box: RegionBox,
+  { longitude, latitude }: { readonly longitude: number | null; readonly latitude: number | null },
+): boolean {
+  return inBox(box, longitude ?? box.west, latitude ?? box.south);
+}
+
+/** A box with some degrees more on each side. */
+export function widened({ south, north, west, east }: RegionBox, degrees: number): RegionBox {
+  return regionBox([south - degrees, north + degrees], [west - degrees, east + degrees]);
+}
+
 export function boxText({ south, north, west, east }: RegionBox): string {
   return (
     `region box latitude ${south} to ${north}, longitude ${west} to ${east}` +

@@ -429,7 +429,7 @@ export function tableSource(format: TableFormat, given: MapFile): Source {
     feeds: ['signal' in map ? map.signal : map.collection],
     home: map.source_ref,
     read: (payload) => readTable(payload, map, format),
-    fetch: null,
+    row: null,
   };
 }
 

@@ -22,8 +22,8 @@ import * as remote from './remote-checks.ts';
 
 const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
 
-Checks everything that a start depends on, before anything is started: settings, secrets, release, journal, disk,
-clock, facilitator, chain node, payee, and the public address with the proxies in front of it. It takes the settings
+Checks everything that a start depends on, before anything is started: settings, secrets, release, sources, journal,
+disk, clock, facilitator, chain node, payee, and the public address with the proxies in front of it. It takes the settings
 of signalpress-gate, writes nothing and moves no money. For a moment it listens on the port of the gatekeeper, to see
 what arrives there.
 
@@ -40,6 +40,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   settings: local.settingsCheck,
   secrets: local.secretsCheck,
   release: local.releaseCheck,
+  sources: local.sourcesCheck,
   memory: local.memoryCheck,
   journal: local.journalCheck,
   disk: local.diskCheck,

@@ -2,6 +2,8 @@
 
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { noticesOf, REGISTER } from '../../../compiler/catalog/register.ts';
 import { messageOf } from '../../../compiler/format/errors.ts';
 import { isoTime } from '../../../compiler/format/iso-time.ts';
 import { keysInWords } from '../../../compiler/format/key-history.ts';
@@ -130,6 +132,38 @@ export async function releaseCheck(examined: Examined): Promise<Finding[]> {
   const fault = settlementOf(config) === 'test' ? testPaymentsFault(place) : null;
   if (fault !== null) findings.push(failed(fault, 'correct the setting that it names'));
   return findings;
+}
+
+const SIGNALS_MAX = 1000;
+const sourcedSchema = z.looseObject({
+  provenance: z.looseObject({
+    data_lineage: z.array(z.looseObject({ evidence: z.looseObject({ importer: z.string() }) })),
+  }),
+});
+
+/** Which sources of the register feed what is sold, by one record of each signal, and what the register says of them. */
+export async function sourcesCheck({ release, clock }: Examined): Promise<Finding[]> {
+  const index = await release().catch(() => null);
+  if (index === null) return [skipped('there is no release to look into')];
+  const ids = new Set<string>();
+  for (const folder of index.files.namesUnder('record/', SIGNALS_MAX)) {
+    const [path] = index.files.pathsUnder(`record/${folder}`, 1);
+    if (path === undefined) continue;
+    const { bytes } = await index.body(path, () => {});
+    const { data } = sourcedSchema.safeParse(JSON.parse(bytes.toString()));
+    for (const { evidence } of data?.provenance.data_lineage ?? []) ids.add(evidence.importer);
+  }
+  const rows = REGISTER.filter(({ id }) => ids.has(id));
+  if (rows.length === 0) return [skipped('no record names a source of the register')];
+  const notices = rows.flatMap((row) => noticesOf(row, clock()));
+  return [
+    ok(`${rows.length} sources feed the records: ${rows.map(({ id }) => id).join(', ')}`),
+    ...notices
+      .filter(({ isPressing, about }) => isPressing || about === 'sale')
+      .map(({ id, text }) =>
+        warning(`${id}: ${text}`, 'see "signalpress sources check" where `run` fetches'),
+      ),
+  ];
 }
 
 /** Whether anybody but the issuer signed the log: else it could show each reader another one. Nothing of a log that cannot be read. */

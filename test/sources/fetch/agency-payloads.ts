@@ -30,6 +30,29 @@ export function gaugeAnswer(stages: Stages): string {
   return JSON.stringify({ value: { timeSeries } });
 }
 
+/** The same of one site from the newer service, by ISO time. */
+export function gaugeFeatures(site: string, points: Readonly<Record<string, number>>): string {
+  const features = Object.entries(points).map(([time, value]) => ({
+    type: 'Feature',
+    id: `${site} ${time}`,
+    geometry: null,
+    properties: {
+      time_series_id: 'a1',
+      monitoring_location_id: `USGS-${site}`,
+      parameter_code: '00065',
+      statistic_id: '00011',
+      time: time.replace('Z', '+00:00'),
+      value: String(value),
+      unit_of_measure: 'ft',
+      approval_status: 'Provisional',
+      qualifier: null,
+    },
+  }));
+  const links = [{ rel: 'self', href: 'https://api.waterdata.usgs.gov/ogcapi/v1/x' }];
+  const numberReturned = features.length;
+  return JSON.stringify({ type: 'FeatureCollection', features, numberReturned, links });
+}
+
 /** A USGS quake feed, made at a time. */
 function quakeFeed(now: number): string {
   const generated = Math.floor(now / HOUR_MS) * HOUR_MS;
@@ -72,19 +95,24 @@ const CIK = '0000320193';
 
 /** Every source that is played, by name. */
 export const PLAYS: Readonly<Record<string, Play>> = {
-  'sec-edgar': { host: 'data.sec.gov', entities: [CIK], reply: () => json(filerList(CIK)) },
+  'sec-edgar': {
+    host: 'data.sec.gov',
+    entities: [CIK],
+    part: '/submissions/',
+    reply: () => json(filerList(CIK)),
+  },
   'usgs-earthquakes': {
     host: 'earthquake.usgs.gov',
     entities: [],
     reply: (now) => json(quakeFeed(now)),
   },
   'usgs-nwis': {
-    host: 'waterservices.usgs.gov',
+    host: 'api.waterdata.usgs.gov',
     entities: [SITE],
     reply: (now) => {
       const hour = Math.floor(now / HOUR_MS);
       const points = [hour - 1, hour].map((at) => [isoTime(at * HOUR_MS), 10 + (at % 7)] as const);
-      return json(gaugeAnswer({ [SITE]: Object.fromEntries(points) }));
+      return json(gaugeFeatures(SITE, Object.fromEntries(points)));
     },
   },
 };

@@ -20,6 +20,81 @@ function plays(source: string, host: string, entities: readonly string[], name =
 const ARCHIVE = 'customer-archive-api.open-meteo.com';
 const SEATTLE = ['us-seattle'];
 
+/** A source that answers with a payload of its cases, by what its address says; the last one otherwise. */
+function answers(
+  source: string,
+  host: string,
+  entities: readonly string[],
+  ...named: readonly (readonly [name: string, path?: string])[]
+): Play {
+  return play(host, entities, (_, path) => {
+    const [name = ''] = named.find(([, part = '']) => path.includes(part)) ?? [];
+    const body = payloadText(source, name);
+    return body.startsWith('{') || body.startsWith('[') ? json(body) : text('text/plain', body);
+  });
+}
+
+/** Registers of subjects, and sources of weather and sea that need no key. */
+const SUBJECT_PLAYS: Readonly<Record<string, Play>> = {
+  'ai-models': answers('ai-models', 'raw.githubusercontent.com', [], ['models']),
+  'ai-tools': {
+    ...play('registry.modelcontextprotocol.io', [], (_, path) => {
+      const page = JSON.parse(payloadText('ai-tools', 'a page of tools'));
+      return json(JSON.stringify(path.includes('cursor=') ? { servers: [] } : page));
+    }),
+    part: 'servers?version=latest',
+  },
+  'airnow-files': answers('airnow-files', 'files.airnowtech.org', [], ['monitors of an hour']),
+  defillama: answers(
+    'defillama',
+    'pro-api.llama.fi',
+    [],
+    ['stablecoins', '/stablecoins'],
+    ['prices', '/prices/'],
+    ['protocols'],
+  ),
+  eddi: answers('eddi', 'downloads.psl.noaa.gov', [], ['a grid of a month']),
+  'esma-mica': answers('esma-mica', 'www.esma.europa.eu', [], ['e-money tokens']),
+  'eur-lex': answers('eur-lex', 'publications.europa.eu', ['eu-ets'], ['acts of the EU']),
+  gleif: answers('gleif', 'api.gleif.org', ['coreweave'], ['entities of a name']),
+  'hugging-face': answers(
+    'hugging-face',
+    'huggingface.co',
+    ['c4'],
+    ['models of a dataset', 'filter='],
+    ['a dataset'],
+  ),
+  ndbc: answers('ndbc', 'www.ndbc.noaa.gov', ['gulfmexico'], ['waves of a buoy']),
+  'nhc-formation': answers(
+    'nhc-formation',
+    'tgftp.nws.noaa.gov',
+    ['atlantic'],
+    ['two disturbances'],
+  ),
+  'noaa-temperature': {
+    ...answers('noaa-temperature', 'www.ncei.noaa.gov', ['us-ercot'], ['temperatures']),
+    part: 'dataTypes=TMAX',
+  },
+  nwps: answers('nwps', 'api.water.noaa.gov', ['07010000'], ['a gauge with its flood stages']),
+  'openfda-device': answers(
+    'openfda-device',
+    'api.fda.gov',
+    ['fda-lzg'],
+    ['recalls of a kind', 'recall.json'],
+    ['reports of a kind', 'event.json'],
+    ['devices of a kind'],
+  ),
+  portwatch: answers('portwatch', 'services9.arcgis.com', ['hormuz'], ['days of a chokepoint']),
+  'sec-facts': {
+    ...answers('sec-facts', 'data.sec.gov', ['coreweave'], ['facts of a filer']),
+    part: '/api/xbrl/',
+  },
+  'usdm-seasons': {
+    ...answers('usdm-seasons', 'usdmdataservices.unl.edu', ['us-california'], ['ten years']),
+    part: 'startdate=11/',
+  },
+};
+
 /** Every source that can be fetched, by name. */
 export const ALL_PLAYS: Readonly<Record<string, Play>> = {
   ...PLAYS,
@@ -36,26 +111,32 @@ export const ALL_PLAYS: Readonly<Record<string, Play>> = {
     text('application/xml', payloadText('faa-nas', 'of a run')),
   ),
   fred: play('fred.stlouisfed.org', [], text('text/csv', payloadText('fred', 'prices of a table'))),
-  'mcp-registry': play('registry.modelcontextprotocol.io', [], (_, path) =>
-    json(
-      JSON.stringify(
-        path.includes('cursor=')
-          ? registryPage([server('com.example/two')])
-          : registryPage([server('com.example/one')], 'com.example/one:1.0.0'),
+  'mcp-registry': {
+    ...play('registry.modelcontextprotocol.io', [], (_, path) =>
+      json(
+        JSON.stringify(
+          path.includes('cursor=')
+            ? registryPage([server('com.example/two')])
+            : registryPage([server('com.example/one')], 'com.example/one:1.0.0'),
+        ),
       ),
     ),
-  ),
+    part: 'servers?limit=100',
+  },
   'nasa-firms': play(
     'firms.modaps.eosdis.nasa.gov',
     [],
     text('text/csv', payloadText('nasa-firms', 'of a run')),
   ),
   ...plays('nhc', 'www.nhc.noaa.gov', []),
-  'noaa-daily': play(
-    'www.ncei.noaa.gov',
-    SEATTLE,
-    text('text/csv', payloadText('noaa-daily', 'rain of stations')),
-  ),
+  'noaa-daily': {
+    ...play(
+      'www.ncei.noaa.gov',
+      SEATTLE,
+      text('text/csv', payloadText('noaa-daily', 'rain of stations')),
+    ),
+    part: 'dataTypes=PRCP',
+  },
   'noaa-star-vhi': play(
     'www.star.nesdis.noaa.gov',
     ['ukr-6'],
@@ -90,7 +171,11 @@ export const ALL_PLAYS: Readonly<Record<string, Play>> = {
     type: 'application/zip',
   }),
   ...plays('spc', 'www.spc.noaa.gov', []),
-  ...plays('usdm', 'usdmdataservices.unl.edu', ['us-california']),
+  usdm: {
+    ...play('usdmdataservices.unl.edu', ['us-california'], json(payloadText('usdm', 'of a run'))),
+    part: 'startdate=10/',
+  },
+  ...SUBJECT_PLAYS,
 };
 
 /** Hosts beside the one of a play that answer for its source. */

@@ -2,12 +2,14 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hostsOf, rowOf } from '../../../compiler/catalog/register.ts';
 import {
   defineFetch,
   defineRun,
   defineSources,
   type FetchSettings,
 } from '../../../compiler/sources/fetch/fetch-cli.ts';
+import { addressesAt } from '../../../compiler/sources/kit/source.ts';
 import { SOURCES, sourceOf } from '../../../compiler/sources/sources.ts';
 import { lockData } from '../../../compiler/system/data-lock.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
@@ -51,7 +53,7 @@ beforeEach(() => {
 
 function write(more: object = {}) {
   const sources = Object.entries(PLAYS).map(([id, { entities }]) => [id, { entities }] as const);
-  const origins = agency.origins(Object.values(PLAYS).map(({ host }) => host));
+  const origins = agency.origins(Object.keys(PLAYS).flatMap((id) => hostsOf(rowOf(id))));
   writeFileSync(config, JSON.stringify({ origins, sources: Object.fromEntries(sources), ...more }));
 }
 
@@ -126,11 +128,11 @@ describe('signalpress run', () => {
 
   it('names a source that failed in its log, and ends with 3', async () => {
     write();
-    agency.moods.set('waterservices.usgs.gov', 'page');
+    agency.moods.set('api.waterdata.usgs.gov', 'page');
     await cli('run', '--once');
     expect(exits).toEqual([3]);
     expect(printed.join('\n')).toMatch(
-      /FAILED: Cannot fetch "https:\/\/waterservices.* a page of markup/,
+      /FAILED: Cannot fetch "https:\/\/api\.waterdata.* a page of markup/,
     );
     expect(printed.join('\n')).toMatch(/usgs-nwis +FAILING/);
   });
@@ -167,7 +169,7 @@ describe('signalpress fetch', () => {
       true,
     );
     expect(agency.asked.map(({ path }) => path)).toEqual([
-      expect.stringContaining('sites=07010000'),
+      expect.stringMatching(/continuous\/items.*=USGS-07010000$/),
     ]);
     // What is not due is asked all the same, because a person asks.
     await cli('fetch', 'usgs-nwis');
@@ -179,7 +181,7 @@ describe('signalpress fetch', () => {
     await cli('fetch', 'usgs-nwis');
     await cli('run', '--once');
     expect(compiled).toBe(1);
-    expect(agency.asked.filter(({ host }) => host.includes('waterservices'))).toHaveLength(1);
+    expect(agency.asked.filter(({ host }) => host.includes('waterdata'))).toHaveLength(1);
   });
 
   it('--every fetches again and again', async () => {
@@ -228,7 +230,7 @@ describe('signalpress sources', () => {
 
   describe('a source whose terms forbid sale', () => {
     const ids = SOURCES.filter(({ id }) => id.startsWith('open-meteo-')).map(({ id }) => id);
-    const free = ids.flatMap((id) => sourceOf(id).fetch?.hosts ?? []);
+    const free = ids.flatMap((id) => hostsOf(rowOf(id)));
     const plain =
       'its free hosts are for non-commercial use only; buy a plan of Open-Meteo for its paid hosts and set SIGNALPRESS_OPEN_METEO_KEY';
 
@@ -259,8 +261,8 @@ describe('signalpress sources', () => {
       const { sources } = JSON.parse(readFileSync(config, 'utf8'));
       expect(Object.keys(sources)).toEqual(expect.arrayContaining(ids));
       for (const id of ids) {
-        const urls = sourceOf(id).fetch?.addresses({ entities: [], now: clock.ms }) ?? [];
-        expect(urls.every((url) => url.startsWith('https://customer-'))).toBe(true);
+        const asked = addressesAt(sourceOf(id), { entities: [], now: clock.ms }).flat();
+        expect(asked.every(({ url }) => url.startsWith('https://customer-'))).toBe(true);
       }
     });
   });
@@ -272,6 +274,74 @@ describe('signalpress sources', () => {
     expect(exits).toEqual([1]);
     expect(printed.join('\n')).toMatch(/sec-edgar .*set SIGNALPRESS_CONTACT/);
     expect(agency.asked).toEqual([]);
+  });
+
+  it('check names what ended, what may not be sold and the words that terms want', async () => {
+    clock.ms = Date.parse('2026-11-29T18:00:00Z');
+    env = { ...env, SIGNALPRESS_AIRNOW_KEY: 'key' };
+    write({ sources: { airnow: {} } });
+    await cli('sources', 'check');
+    const text = printed.join('\n');
+    expect(text).toMatch(/airnow: .*latLong\/current\/ ended on 2026-09-30/);
+    expect(text).toMatch(/airnow: its terms want: "Data: U\.S\. EPA AirNow/);
+    expect(text).toMatch(/open-meteo-marine: its terms \(non-commercial\) forbid sale/);
+    expect(text).not.toMatch(/usdm: its terms want/);
+    clock.ms = Date.parse('2027-05-02T00:00:00Z');
+    printed = [];
+    await cli('sources', 'check');
+    expect(printed.join('\n')).toMatch(/usgs-nwis: .*waterservices.* ended on 2027-02-22/);
+    expect(agency.asked).toEqual([]);
+  });
+
+  it('check names a source that is asked more often than its agency takes', async () => {
+    write({ sources: { bls: { every: '30m' }, fred: {} } });
+    await cli('sources', 'check');
+    expect(printed.join('\n')).toMatch(/bls: 48 requests a day, and its agency takes 25/);
+    expect(printed.join('\n')).not.toMatch(/fred: \d+ requests/);
+  });
+
+  it('run warns once a day of an end that is near', async () => {
+    clock.ms = Date.parse('2026-12-20T11:07:00Z');
+    write({ sources: { 'usgs-nwis': { entities: ['07010000'] } } });
+    const warned = async () => {
+      printed = [];
+      await cli('run', '--once');
+      return printed.filter((line) => line.startsWith('warning: '));
+    };
+    expect(await warned()).toEqual([
+      expect.stringMatching(/usgs-nwis: .*waterservices.* ends on 2027-02-22 .*is asked in its/),
+    ]);
+    clock.ms += 2 * 3_600_000;
+    expect(await warned()).toEqual([]);
+    clock.ms += 24 * 3_600_000;
+    expect(await warned()).toHaveLength(1);
+  });
+
+  it('takes an address, a key and a host from the configuration', async () => {
+    const url = 'https://mine.example.org/week.geojson';
+    const key = { variable: 'SIGNALPRESS_MINE_KEY', in: 'header', name: 'x-mine' };
+    const sources = { 'usgs-earthquakes': { addresses: { week: [{ url }] }, key } };
+    agency.serve('mine.example.org', (path) => {
+      return PLAYS['usgs-earthquakes']?.reply(clock.ms, path) ?? null;
+    });
+    write({ sources, origins: agency.origins(['mine.example.org']) });
+    await cli('sources', 'check');
+    expect(printed.join('\n')).toMatch(/usgs-earthquakes .* and set SIGNALPRESS_MINE_KEY/);
+    env = { ...env, SIGNALPRESS_MINE_KEY: 'mine' };
+    await cli('run', '--once');
+    expect(agency.asked).toMatchObject([
+      { host: 'mine.example.org', headers: { 'x-mine': 'mine' } },
+    ]);
+    expect(exits.at(-1)).toBe(0);
+  });
+
+  it.each([
+    ['another name', { addresses: { weeks: [{ url: 'https://a.gov/x' }] } }, 'weeks'],
+    ['a plain address', { addresses: { week: [{ url: 'http://a.gov/x' }] } }, 'week'],
+    ['a secret of another kind', { key: { variable: 'HOME', in: 'query', name: 'k' } }, 'key'],
+  ])('refuses %s in its place', async (_, change, reported) => {
+    write({ sources: { 'usgs-earthquakes': change } });
+    await expect(cli('sources', 'check')).rejects.toThrow(reported);
   });
 
   it('list shows each source with what it needs', async () => {

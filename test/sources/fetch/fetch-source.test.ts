@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { SourceRow } from '../../../compiler/catalog/register.ts';
 import {
   type AgencyClient,
   agencyClient,
@@ -8,10 +9,11 @@ import {
 } from '../../../compiler/sources/fetch/agency-client.ts';
 import { Archive, notePath } from '../../../compiler/sources/fetch/archive.ts';
 import { fetchSource, refuseLook } from '../../../compiler/sources/fetch/sources-runner.ts';
-import type { FetchPlan, Source } from '../../../compiler/sources/kit/source.ts';
+import type { Source } from '../../../compiler/sources/kit/source.ts';
 import { Pace } from '../../../compiler/system/clock.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS, type BrokenMood } from './agency.ts';
+import { testRow } from './test-row.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const HOST = 'data.example.gov';
@@ -48,24 +50,19 @@ beforeEach(() => {
 });
 afterEach(() => client.close());
 
-function source(plan: Partial<FetchPlan> = {}, paths: readonly string[] = ['/a']): Source {
-  return {
-    id: 'test-source',
-    agency: 'an agency of tests',
-    version: 1,
-    format: 'json',
-    feeds: ['crypto.spot'],
-    read: () => ({ readings: new Map(), skipped: [], remarks: [] }),
-    fetch: {
-      hosts: [HOST, OTHER],
-      addresses: () => paths.map((path) => `https://${HOST}${path}`),
-      accept: 'application/json',
-      everyMinutes: 60,
-      perMinute: 600,
-      ...plan,
-    },
-  };
+function source(
+  more: Partial<SourceRow> = {},
+  paths: readonly string[] = ['/a'],
+  by: Partial<Source> = {},
+): Source {
+  const urls = paths.map((path) => (path.startsWith('/') ? `https://${HOST}${path}` : path));
+  const row = testRow(urls, { hosts: [OTHER], ...more });
+  const { id, agency, format, feeds } = row;
+  const read = () => ({ readings: new Map(), skipped: [], remarks: [] });
+  return { id, agency, format, feeds, row, version: 1, read, ...by };
 }
+
+const perMinute = (per_minute: number) => ({ pace: { every_minutes: 60, per_minute } });
 
 const payloadsOf = () =>
   archive.fetches().map((archived) => Buffer.from(archive.payload(archived)).toString());
@@ -73,6 +70,13 @@ const leftovers = () => {
   const entries = readdirSync(archive.folder, { recursive: true, encoding: 'utf8' });
   return entries.filter((name) => name.includes('.incoming') || name.endsWith('.new'));
 };
+
+const KEY_ROW = { variable: 'SIGNALPRESS_TEST_KEY', in: 'query', name: 'k' } as const;
+const FORBIDDEN = { ...testRow([]).terms, licence: 'non-commercial', may_be_sold: false } as const;
+
+function ended(ends: string): Source {
+  return source(testRow([{ url: `https://${HOST}/a`, ends, page: 'https://example.gov/news' }]));
+}
 
 describe('fetchSource()', () => {
   it('archives what came, says who asks, and imports it', async () => {
@@ -208,7 +212,7 @@ describe('fetchSource()', () => {
     const text = `day,rain\n${'2026-11-19,4.5\n'.repeat(40)}`;
     agency.serve(HOST, { body: text, type: 'text/csv' });
     agency.moods.set(HOST, 'cut-line');
-    const table = { ...source(), format: 'csv' } as const;
+    const table = source({ format: 'csv' });
     const cut = await fetchSource(table, [], by);
     expect(cut).toMatchObject({ fetched: [], answered: 0 });
     expect(cut.failure).toContain('says neither how long it is nor where it ends');
@@ -242,7 +246,7 @@ describe('fetchSource()', () => {
   });
 
   it('asks a host no faster than it takes', async () => {
-    await fetchSource(source({ perMinute: 4 }, ['/a', '/b', '/c']), [], by);
+    await fetchSource(source(perMinute(4), ['/a', '/b', '/c']), [], by);
     expect(clock.waits).toEqual([15_000, 15_000]);
   });
 
@@ -285,7 +289,7 @@ describe('fetchSource()', () => {
 
   it('imports a whole only when every address answered, and keeps what came', async () => {
     agency.serve(HOST, (path) => (path === '/b' ? null : JSON_REPLY));
-    const plan = { isWhole: true } as const;
+    const plan = { is_whole: true } as const;
     const part = await fetchSource(source(plan, ['/a', '/b']), [], by);
     expect(part.fetched).toEqual([]);
     expect(archive.fetches()).toMatchObject([
@@ -303,15 +307,15 @@ describe('fetchSource()', () => {
   });
 
   it('gives all parts of a whole one time, and other answers each their own', async () => {
-    const times = async (plan: Partial<FetchPlan>) => {
+    const times = async (plan: Partial<SourceRow>) => {
       const { fetched } = await fetchSource(
-        source({ perMinute: 4, ...plan }, ['/a', '/b']),
+        source({ ...perMinute(4), ...plan }, ['/a', '/b']),
         [],
         by,
       );
       return fetched.map(({ fetched_at }) => fetched_at.slice(11));
     };
-    expect(await times({ isWhole: true })).toEqual(['11:00:00Z', '11:00:00Z']);
+    expect(await times({ is_whole: true })).toEqual(['11:00:00Z', '11:00:00Z']);
     clock.ms = Date.parse('2026-11-20T13:00:00Z');
     expect(await times({})).toEqual(['13:00:00Z', '13:00:15Z']);
   });
@@ -320,8 +324,7 @@ describe('fetchSource()', () => {
     const GONE = 'gone.example.gov';
     /** A loopback port on which nobody listens. */
     const closed = { [GONE]: 'http://127.0.0.1:1' };
-    const hosts = [HOST, GONE] as const;
-    const ask = async (addresses: readonly string[], perMinute = 600) => {
+    const ask = async (addresses: readonly string[], rate = 600) => {
       await client.close();
       client = agencyClient({
         userAgent: 'signalpress/test (ops@example.org)',
@@ -329,8 +332,7 @@ describe('fetchSource()', () => {
         timeouts: { connect: 1000, silence: 150, total: 3000 },
         bytesMax: 8 << 20,
       });
-      const plan = { hosts, perMinute, addresses: () => addresses };
-      return fetchSource(source(plan), [], { ...by, client });
+      return fetchSource(source(perMinute(rate), addresses), [], { ...by, client });
     };
 
     it('asks it nothing more, and the other hosts of the source still', async () => {
@@ -357,17 +359,60 @@ describe('fetchSource()', () => {
   });
 
   it('goes from page to page, and never round in a circle', async () => {
-    const nextPage: FetchPlan['nextPage'] = ({ note }) =>
-      note.url.endsWith('/c')
-        ? `https://${HOST}/a`
-        : note.url.endsWith('/b')
-          ? `https://${HOST}/c`
-          : `https://${HOST}/b`;
-    const { answered } = await fetchSource(source({ nextPage }), [], by);
+    const pages: Record<string, string> = { '': 'b', b: 'c/&', 'c%2F%26': 'b' };
+    const nextCursor: Source['nextCursor'] = ({ note }) =>
+      pages[note.url.split('page=')[1] ?? ''] ?? null;
+    const paged = testRow([{ url: `https://${HOST}/a?x=1`, cursor: 'page' }]);
+    const { answered } = await fetchSource(source(paged, [], { nextCursor }), [], by);
     expect(answered).toBe(3);
-    expect(agency.asked.map(({ path }) => path)).toEqual(['/a', '/b', '/c']);
-    const away = await fetchSource(source({ nextPage: () => 'https://evil.example/' }), [], by);
-    expect(away.failure).toContain("https://evil.example, which is not the agency's");
+    const paths = ['/a?x=1', '/a?x=1&page=b', '/a?x=1&page=c%2F%26'];
+    expect(agency.asked.map(({ path }) => path)).toEqual(paths);
+    const plain = await fetchSource(source({}, ['/b'], { nextCursor }), [], by);
+    expect(plain.answered).toBe(1);
+  });
+
+  describe('with another address in the place of one', () => {
+    const [first, second] = [`https://${HOST}/a`, `https://${OTHER}/b`];
+    const both = (paths = [first], ends?: string) =>
+      source(
+        testRow(
+          paths.map((url) => [{ url }, { url: second, ...(ends === undefined ? {} : { ends }) }]),
+        ),
+      );
+    beforeEach(() => agency.serve(OTHER, JSON_REPLY));
+
+    it('asks it only where the first fails, and says so', async () => {
+      expect(await fetchSource(both(), [], by)).toMatchObject({ failure: null, remarks: [] });
+      expect(agency.asked.map(({ host }) => host)).toEqual([HOST]);
+      for (const mood of ['busy', 'gone', 'page', 'down'] as const) {
+        agency.moods.set(HOST, mood);
+        clock.ms += 3_600_000;
+        const { answered, failure, fetched, remarks } = await fetchSource(both(), [], by);
+        expect({ answered, failure }).toEqual({ answered: 1, failure: null });
+        expect(fetched.every(({ url }) => url === second)).toBe(true);
+        expect(remarks).toEqual([expect.stringContaining('/a": answered')]);
+        expect(remarks[0]).toContain('; the next address answered in its place');
+      }
+    });
+
+    it('asks a host that turned it away for nothing more', async () => {
+      agency.moods.set(HOST, 'busy');
+      const paths = [first, `https://${HOST}/c`, `https://${HOST}/d`];
+      const found = await fetchSource(both(paths), [], by);
+      expect(found).toMatchObject({ answered: 3, failure: null });
+      expect(agency.asked.filter(({ host }) => host === HOST)).toHaveLength(1);
+    });
+
+    it('tells the fault of the first where both fail, or the other has ended', async () => {
+      agency.moods.set(HOST, 'gone');
+      agency.moods.set(OTHER, 'page');
+      expect((await fetchSource(both(), [], by)).failure).toContain('/a": answered HTTP 410');
+      agency.moods.delete(OTHER);
+      agency.asked.length = 0;
+      const ended = await fetchSource(both([first], '2026-11-01'), [], by);
+      expect(ended).toMatchObject({ answered: 0, fetched: [] });
+      expect(agency.asked.map(({ host }) => host)).toEqual([HOST]);
+    });
   });
 
   it('follows a redirect within the hosts of the agency', async () => {
@@ -377,11 +422,17 @@ describe('fetchSource()', () => {
   });
 
   it('puts a key on the wire and nowhere else', async () => {
-    const key = { variable: 'TEST_KEY', parameter: 'api_key' };
+    const variable = 'SIGNALPRESS_TEST_KEY';
+    const key = { variable, in: 'query', name: 'api_key' } as const;
     await fetchSource(source({ key }, ['/a?x=1']), [], by);
     expect(agency.asked[0]?.path).toBe(`/a?x=1&api_key=${encodeURIComponent(KEY)}`);
-    await fetchSource(source({ key }, ['/area/{key}/1']), [], by);
+    const inPath = { variable, in: 'path' } as const;
+    await fetchSource(source({ key: inPath }, ['/area/{key}/1']), [], by);
     expect(agency.asked[1]?.path).toBe(`/area/${encodeURIComponent(KEY)}/1`);
+    const inHeader = { variable, in: 'header', name: 'X-Api-Key' } as const;
+    await fetchSource(source({ key: inHeader }, ['/h']), [], by);
+    expect(agency.asked[2]).toMatchObject({ path: '/h', headers: { 'x-api-key': KEY } });
+    expect(agency.asked[1]?.headers['x-api-key']).toBeUndefined();
     agency.moods.set(HOST, 'redirect');
     const { failure } = await fetchSource(source({ key }, ['/b']), [], by);
     expect(failure).not.toContain('s3cret');
@@ -394,20 +445,24 @@ describe('fetchSource()', () => {
   });
 
   it.each([
-    ['no contact', { needsContact: true } as const, /set SIGNALPRESS_CONTACT to mailto:/],
-    ['no key', { key: { variable: 'TEST_KEY', parameter: 'k' } }, /needs a data key.*set TEST_KEY/],
-    ['no entity', { addresses: () => [] }, /does not know what to ask for; name entities/],
-    ['another host', { addresses: () => ['https://evil.example/'] }, /not the agency's/],
-    ['no https', { addresses: () => [`http://${HOST}/a`] }, /not the agency's/],
-  ])('asks nothing with %s', async (_, plan, reported) => {
+    ['no contact', source({ needs_contact: true }), /set SIGNALPRESS_CONTACT to mailto:/],
+    ['no key', source({ key: KEY_ROW }), /needs a data key.*set SIGNALPRESS_TEST_KEY/],
+    ['no key where sale is forbidden', source({ terms: FORBIDDEN }), /forbid sale.*a paid plan/],
+    ['no entity', source({}, ['/a'], { asks: () => [] }), /does not know what to ask for; name/],
+    ['an address that has ended', ended('2026-11-19'), /"0" has ended; see https.*its successor/],
+    ['a month that has ended', ended('2026-10'), /has ended/],
+    ['a value that it lacks', source({}, ['/{place}']), /an unknown place, \{place\}/],
+  ])('asks nothing with %s', async (_, poorSource, reported) => {
     const poor = { ...by, contact: null, keyOf: () => undefined };
-    expect((await fetchSource(source(plan), [], poor)).failure).toMatch(reported);
+    expect((await fetchSource(poorSource, [], poor)).failure).toMatch(reported);
     expect(agency.asked).toEqual([]);
   });
 
   it('says that a source cannot be fetched', async () => {
-    const outcome = await fetchSource({ ...source(), fetch: null }, [], by);
-    expect(outcome.failure).toContain('import its files');
+    for (const row of [null, testRow([])]) {
+      const outcome = await fetchSource({ ...source(), row }, [], by);
+      expect(outcome.failure).toContain('import its files');
+    }
   });
 
   it('trusts its own clock, and says that the agency has another', async () => {
@@ -418,23 +473,20 @@ describe('fetchSource()', () => {
   });
 
   it('knows what it asked before though the address names the time of asking, and forgets it one day', async () => {
-    const plan: Partial<FetchPlan> = {
-      addresses: ({ now }) => {
-        const time = new Date(now).toISOString();
-        return ['1', '2'].map(
-          (place) =>
-            `https://${HOST}/a?place=${place}&from=${time.slice(0, 10)}&to=${time.slice(0, 16)}Z`,
-        );
-      },
+    const asks: Source['asks'] = ({ now }) => {
+      const time = new Date(now).toISOString();
+      const span = { from: time.slice(0, 10), to: `${time.slice(0, 16)}Z` };
+      return ['1', '2'].map((place) => ({ with: { place, ...span } }));
     };
-    const [first] = (await fetchSource(source(plan), [], by)).fetched;
+    const timed = source({}, ['/a?place={place}&from={from}&to={to}'], { asks });
+    const [first] = (await fetchSource(timed, [], by)).fetched;
     clock.ms += 3_600_000;
-    const second = await fetchSource(source(plan), [], by);
+    const second = await fetchSource(timed, [], by);
     expect(second.fetched[0]?.after).toBe(first === undefined ? '' : notePath(first));
     expect(second.fetched[1]?.after).not.toBe(second.fetched[0]?.after);
     expect(archive.looks('test-source').size).toBe(4);
     clock.ms += 41 * 86_400_000;
-    await fetchSource(source(plan), [], by);
+    await fetchSource(timed, [], by);
     expect(archive.looks('test-source').size).toBe(2);
   });
 

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { hostsOf, rowOf } from '../../../compiler/catalog/register.ts';
 import { compile } from '../../../compiler/cli/compile.ts';
 import { isoTime } from '../../../compiler/format/iso-time.ts';
 import { agencyClient } from '../../../compiler/sources/fetch/agency-client.ts';
@@ -14,6 +15,7 @@ import { Pace } from '../../../compiler/system/clock.ts';
 import { makeFolder, SEED } from '../../snapshot-folder.ts';
 import type { Agency } from './agency.ts';
 import { PLAYS } from './agency-payloads.ts';
+import { testRow } from './test-row.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 type StepOptions = NonNullable<Parameters<SourcesRunner['step']>[0]>;
@@ -60,7 +62,7 @@ export class PlayedShop {
     }
     const archive = new Archive(archiveFolder(this.snapshots));
     this.statusFile = join(archive.folder, 'status.json');
-    this.hosts = ids.flatMap((id) => sourceOf(id).fetch?.hosts ?? []);
+    this.hosts = ids.flatMap((id) => hostsOf(rowOf(id)));
     const hosts = [...this.hosts, ...Object.values(plays).map(({ host }) => host)];
     this.#by = {
       client: agencyClient({
@@ -135,6 +137,8 @@ export class PlayedShop {
 
 /** The same source, asked at these addresses. */
 function asking(source: Source, addresses: readonly string[] | null): Source {
-  if (addresses === null || source.fetch === null) return source;
-  return { ...source, fetch: { ...source.fetch, addresses: () => addresses } };
+  if (addresses === null || source.row === null) return source;
+  const { addresses: played } = testRow(addresses);
+  const { asks: _asks, ...rest } = source;
+  return { ...rest, row: { ...source.row, addresses: played } };
 }

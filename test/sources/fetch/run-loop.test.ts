@@ -9,8 +9,9 @@ const NO_STATUS = {
   imported_through: null,
   compile: { is_due: true, last_success: null, last_error: null, release: null },
   sources: {},
+  warned_on: null,
 };
-const REPORT = { sources: [], settled: 0, release: null, status: NO_STATUS };
+const REPORT = { sources: [], settled: 0, release: null, warnings: [], status: NO_STATUS };
 
 /** A runner whose next work comes after so many milliseconds; a step may fail. */
 function played(clock: VirtualClock, waits: readonly (number | Error)[]) {

@@ -21,12 +21,7 @@ describe('parseConfig()', () => {
 
   it('asks no source more than once an hour unless it is told to, and none before it publishes', () => {
     expect(everyMsOf(sourceOf('usgs-earthquakes'))).toBe(3_600_000);
-    const weekly = { ...sourceOf('usgs-nwis') };
-    if (weekly.fetch === null) throw new TypeError('Cannot test: no plan');
-    const everyMinutes = 7 * 24 * 60;
-    expect(everyMsOf({ ...weekly, fetch: { ...weekly.fetch, everyMinutes } })).toBe(
-      everyMinutes * 60_000,
-    );
+    expect(everyMsOf(sourceOf('open-meteo-soil-moisture'))).toBe(7 * 24 * 3_600_000);
   });
 
   it.each([

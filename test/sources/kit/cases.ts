@@ -8,6 +8,7 @@ import {
   ImportError,
   type Imported,
 } from '../../../compiler/sources/kit/payload.ts';
+import { addressesAt } from '../../../compiler/sources/kit/source.ts';
 import { sourceOf } from '../../../compiler/sources/sources.ts';
 
 /**
@@ -35,7 +36,7 @@ export interface PlayedCase {
 type Heads = Readonly<Record<string, string>>;
 
 const FOLDER = new URL('./cases/', import.meta.url).pathname;
-const HEAD = /^(url|fetched|bytes|recorded|spoil|honest|whole|asks|now|asked): (.*)$/;
+const HEAD = /^(url|fetched|bytes|recorded|spoil|honest|anywhere|whole|asks|now|asked): (.*)$/;
 const WORDS: ReadonlySet<string> = new Set(['scope', 'validation_status', 'uncertainty', 'kind']);
 /** Of a longer outcome the first lines are shown, and the rest by its mark. */
 const LINES_SHOWN = 4;
@@ -208,12 +209,13 @@ function caseLines(
   members: Map<string, string>,
 ): readonly string[] {
   const all = { ...heads, ...one.heads };
-  const { fetch, ownNote } = sourceOf(source);
+  const { ownNote, nextCursor } = sourceOf(source);
   if (all.asks !== undefined) {
     const entities = all.asks.split(',').filter(Boolean);
     const now = Date.parse(all.now ?? '1970-01-01');
     try {
-      return shortened(fetch?.addresses({ entities, now }) ?? []);
+      const lists = addressesAt(sourceOf(source), { entities, now });
+      return shortened(lists.map((list) => list.map(({ url }) => url).join(' else ')));
     } catch (error) {
       return [`refused: ${(error as Error).message}`];
     }
@@ -224,7 +226,7 @@ function caseLines(
   }
   if (all.asked === 'next page') {
     const note = noteOf(all, bytes.length);
-    return orRefused(() => String(fetch?.nextPage?.({ bytes, note, subject: 'payload' })));
+    return orRefused(() => String(nextCursor?.({ bytes, note, subject: 'payload' })));
   }
   const seen = new Map(members);
   const own = outcomeLines(played(source, bytes, all), seen);

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { signalOf } from '../../../compiler/catalog/builtin.ts';
 import { DAY_MS } from '../../../compiler/format/iso-time.ts';
+import { hashCore } from '../../../compiler/format/record-hash.ts';
+import { coreFields } from '../../../compiler/publish/assemble/entity-record.ts';
+import { readPayload } from '../../../compiler/sources/import-command.ts';
 import {
   askedPlaces,
   knownPlaces,
@@ -8,6 +12,8 @@ import {
   refuseUnasked,
   wantedPlaces,
 } from '../../../compiler/sources/kit/readings.ts';
+import { sourceOf } from '../../../compiler/sources/sources.ts';
+import { gaugeAnswer, gaugeFeatures } from '../fetch/agency-payloads.ts';
 
 const APART_DEGREES_MAX = 1;
 
@@ -112,5 +118,35 @@ describe('rainValues()', () => {
     });
     expect(windows([...Array(30).fill(1), null])).toHaveLength(1);
     expect(rainValues(days([null]))).toEqual([]);
+  });
+});
+
+describe('a reading of a gauge', () => {
+  const payload = (value: unknown, url: string) => ({
+    bytes: Buffer.from(JSON.stringify(value)),
+    note: { url, fetched_at: '2026-11-20T11:05:00Z', http_status: 200 },
+    subject: 'payload',
+  });
+  const [old, young] = [
+    payload(
+      JSON.parse(gaugeAnswer({ '07010000': { '10:45': 13.6 } })),
+      'https://waterservices.usgs.gov/nwis/iv/?sites=07010000',
+    ),
+    payload(
+      JSON.parse(gaugeFeatures('07010000', { '2026-11-20T10:45:00Z': 13.6 })),
+      'https://api.waterdata.usgs.gov/ogcapi/v1/collections/continuous/items?monitoring_location_id=USGS-07010000',
+    ),
+  ];
+
+  it('I63: has one core, whichever of the two services brought it', () => {
+    const cores = [old, young].map((one) => {
+      const { readings } = readPayload(sourceOf('usgs-nwis'), one);
+      const [reading] = readings.get('hydrology.river-level') ?? [];
+      const signal = signalOf('hydrology.river-level');
+      if (reading === undefined || signal === undefined) throw new TypeError('no reading');
+      return hashCore(coreFields(signal, reading));
+    });
+    expect(cores[0]).toMatchObject({ current: { stage_ft: 13.6 } });
+    expect(JSON.stringify(cores[1])).toBe(JSON.stringify(cores[0]));
   });
 });

@@ -50,7 +50,10 @@ export function rosterStatements({ rows, isPart }: Imported): Statements {
   const stored = [...(rows?.values() ?? [])].flat() as Record<string, unknown>[];
   return new Map<string, unknown>([
     ['is a part', isPart ?? false],
-    ...stored.map((row) => [`${String(row.server_id)}`, row.status] as const),
+    // What cannot be read of a listed server says nothing.
+    ...stored.map(
+      (row) => [String(row.server_id), row.status === 'unknown' ? null : row.status] as const,
+    ),
   ]);
 }
 

@@ -16,6 +16,7 @@ import {
   releaseCheck,
   secretsCheck,
   settingsCheck,
+  sourcesCheck,
 } from '../../../../gatekeeper/operate/doctor/local-checks.ts';
 import { StartError } from '../../../../gatekeeper/wire/start-error.ts';
 import { built } from '../../../built.ts';
@@ -276,11 +277,49 @@ describe('clockCheck()', () => {
   });
 });
 
+describe('sourcesCheck()', () => {
+  const fed = (...importers: readonly string[]) => {
+    const bodyOf = (importer: string) => ({
+      provenance: { data_lineage: [{ evidence: { importer } }] },
+    });
+    const release = async () => ({
+      files: {
+        namesUnder: () => importers.map((_, at) => `s${at}/`),
+        pathsUnder: (prefix: string) => [`${prefix}a.json`],
+      },
+      body: async (path: string) => {
+        const importer = importers[Number(/s(\d+)/.exec(path)?.[1])] ?? '';
+        return { bytes: Buffer.from(JSON.stringify(bodyOf(importer))) };
+      },
+    });
+    const clock = () => Date.parse('2026-11-29T18:00:00Z');
+    return sourcesCheck(examined({ clock, release: release as never }));
+  };
+
+  it('names what ends soon and what may not be sold of the sources that feed the records', async () => {
+    const found = reported(await fed('usgs-nwis', 'open-meteo-marine', 'usdm', 'csv-map-1'));
+    expect(found[0]).toBe('ok: 3 sources feed the records: open-meteo-marine, usdm, usgs-nwis');
+    expect(found).toHaveLength(3);
+    expect(found[1]).toMatch(/^warning: open-meteo-marine: its terms .* forbid sale/);
+    expect(found[2]).toMatch(/^warning: usgs-nwis: .*waterservices.* ends on 2027-02-22/);
+  });
+
+  it('has nothing to say of sources that no register knows', async () => {
+    expect(reported(await fed('csv-map-1'))).toEqual([
+      'skipped: no record names a source of the register',
+    ]);
+    expect(reported(await sourcesCheck(examined()))).toEqual([
+      'skipped: no record names a source of the register',
+    ]);
+  });
+});
+
 /** Every check, in the order of the report. */
 const NAMES = [
   'settings',
   'secrets',
   'release',
+  'sources',
   'memory',
   'journal',
   'disk',

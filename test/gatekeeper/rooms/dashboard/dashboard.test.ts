@@ -238,6 +238,7 @@ function source(more: Partial<SourceStatus> = {}): SourceStatus {
     consecutive_failures: 0,
     last_error: null,
     waiting: 0,
+    unread: 0,
     ...more,
   };
 }
@@ -250,6 +251,7 @@ function statusFile(sources: Record<string, SourceStatus>): string {
     imported_through: null,
     compile,
     sources,
+    warned_on: null,
   };
   return file('status.json', JSON.stringify(status));
 }

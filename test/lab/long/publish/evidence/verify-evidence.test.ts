@@ -91,7 +91,7 @@ describe('verify --archive', () => {
     expect(evidence.startsWith('evidence shown')).toBe(true);
     expect(evidence).toContain(
       `hydrology.river-level of ${RIVER} at 2026-11-20T10:45:00Z  ` +
-        'payload sha256 matches; reading re-derived by usgs-nwis v1',
+        'payload sha256 matches; reading re-derived by usgs-nwis v2',
     );
   });
 
@@ -132,14 +132,14 @@ describe('verify --archive', () => {
   });
 
   it('fails when the importer gives another reading, and says which', async () => {
-    const { exitCode, evidence } = await verified(record(), { known: changed(1, plusOne) });
+    const { exitCode, evidence } = await verified(record(), { known: changed(2, plusOne) });
     expect(exitCode).toBe(1);
     expect(evidence).toContain('payload sha256 matches, but it gives {"stage_ft":14.6}');
-    expect((await verified(record(), { known: changed(1, same) })).exitCode).toBe(0);
+    expect((await verified(record(), { known: changed(2, same) })).exitCode).toBe(0);
   });
 
   it('fails when the importer gives no such reading, or refuses the payload', async () => {
-    const none = changed(1, (imported) => ({ ...imported, readings: new Map() }));
+    const none = changed(2, (imported) => ({ ...imported, readings: new Map() }));
     expect((await verified(record(), { known: none })).evidence).toContain(
       'nothing in it is about',
     );
@@ -156,10 +156,10 @@ describe('verify --archive', () => {
     ['the same', same, 'which gives the same reading'],
     ['another', plusOne, 'by which it gives {"stage_ft":14.6}'],
   ])('leaves open what another version of the importer reads: %s', async (_name, rule, says) => {
-    const { exitCode, evidence } = await verified(record(), { known: changed(2, rule) });
+    const { exitCode, evidence } = await verified(record(), { known: changed(3, rule) });
     expect(exitCode).toBe(2);
     expect(evidence).toContain('evidence cannot be judged');
-    expect(evidence).toContain(`made by usgs-nwis v1; this program has v2, ${says}`);
+    expect(evidence).toContain(`made by usgs-nwis v2; this program has v3, ${says}`);
   });
 
   it('leaves open a payload that is not there', async () => {
@@ -174,7 +174,7 @@ describe('verify --archive', () => {
 
   it('fails for evidence that was altered, by its content hash', async () => {
     const body = record();
-    body.provenance.data_lineage[0].evidence.importer_version = 2;
+    body.provenance.data_lineage[0].evidence.importer_version = 3;
     const { exitCode, text } = await verified(body);
     expect(exitCode).toBe(1);
     expect(text).toContain('failed: it was altered after it was signed');
@@ -212,7 +212,7 @@ describe('verify --archive', () => {
   it('tells each leg of a bundle, and leaves it open where one names none', async () => {
     const { exitCode, evidence } = await verified(delivered(BUNDLE));
     expect(exitCode).toBe(2);
-    expect(evidence).toContain('reading re-derived by usgs-nwis v1');
+    expect(evidence).toContain('reading re-derived by usgs-nwis v2');
     expect(evidence).toMatch(/airquality\.aqi of us-stlouis at .* {2}no evidence named/);
   });
 

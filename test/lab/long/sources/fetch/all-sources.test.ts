@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { REGISTER } from '../../../../../compiler/catalog/register.ts';
 import type { SourceReport } from '../../../../../compiler/sources/fetch/sources-runner.ts';
-import { SOURCES } from '../../../../../compiler/sources/sources.ts';
 import type { Gatekeeper } from '../../../../../gatekeeper/start.ts';
 import { startGate } from '../../../../gate.ts';
 import { makeFolder, removeFolders } from '../../../../snapshot-folder.ts';
@@ -50,7 +50,9 @@ function recording(ids: readonly string[] = Object.keys(ALL_PLAYS)) {
 
 describe('run --once with every source', () => {
   it('plays each source that can be fetched', () => {
-    const fetchable = SOURCES.filter(({ fetch }) => fetch !== null).map(({ id }) => id);
+    const fetchable = REGISTER.filter(({ addresses }) => Object.keys(addresses).length > 0).map(
+      ({ id }) => id,
+    );
     expect(Object.keys(ALL_PLAYS).sort()).toEqual(fetchable.sort());
   });
 });

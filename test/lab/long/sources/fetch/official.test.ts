@@ -58,7 +58,7 @@ const ANSWERS: readonly (readonly [string, string, string, string, string])[] = 
   [
     'nasa-firms',
     'nasa-firms/MODIS_C6_1_24h_2022-02-26_27_wildfire-regions.csv',
-    '',
+    'https://firms.modaps.eosdis.nasa.gov/data/active_fire/modis-c6.1/csv/MODIS_C6_1_Global_24h.csv',
     '2022-02-27T23:00:00Z',
     'text/csv',
   ],

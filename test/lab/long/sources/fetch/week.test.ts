@@ -14,7 +14,7 @@ import { PlayedShop } from '../../../../sources/fetch/played-shop.ts';
 const START = '2026-11-20T11:07:00Z';
 /** Each mood comes up five times. */
 const DAYS = 4;
-const HOST = 'waterservices.usgs.gov';
+const HOST = 'api.waterdata.usgs.gov';
 const SITES = ['07010000', '07020500'];
 /** What goes wrong, hour after hour; an agency that is well again has all of the last day. */
 const MOODS: readonly Mood[] = [

@@ -2,14 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../../../../compiler/sources/import-command.ts';
 import { ImportError } from '../../../../../compiler/sources/kit/payload.ts';
 import { sourceOf } from '../../../../../compiler/sources/sources.ts';
-import {
-  jsonIn,
-  noteOf,
-  PLAYED,
-  payloadText,
-  playedPayloads,
-} from '../../../../sources/kit/cases.ts';
+import { noteOf, PLAYED, payloadText, playedPayloads } from '../../../../sources/kit/cases.ts';
 import { SOIL_URL, soilFrom } from '../../../../sources/kit/small-payloads.ts';
+import { SPOILED } from '../../../../sources/kit/spoiled.ts';
 import {
   currentStatements,
   falseStatements,
@@ -18,7 +13,6 @@ import {
   mutationReport,
   type Question,
   readingStatements,
-  rosterStatements,
 } from '../../../../sources/kit/statements.ts';
 
 const at = (url: string, fetched_at = '2026-11-20T11:05:00Z') => ({
@@ -91,25 +85,8 @@ const imported = (payload: unknown, note: typeof LIST_NOTE) => {
   return readPayload(sourceOf('sec-edgar'), { bytes, note, subject: 'payload' });
 };
 
-const SAYS = {
-  readings: readingStatements,
-  current: currentStatements,
-  roster: rosterStatements,
-} as const;
-
-/** Every payload of the cases that says by `spoil` what it is held to, and `honest` which changes an agency makes itself. */
-const SPOILED = PLAYED.flatMap((source) =>
-  playedPayloads(source).flatMap(({ name, heads, text }): [string, Mutated][] => {
-    const says = SAYS[heads.spoil as keyof typeof SAYS];
-    if (says === undefined) return [];
-    const honest = heads.honest === undefined ? {} : { honest: new RegExp(heads.honest) };
-    const payload = jsonIn(text) ?? text;
-    return [[name, { source, payload, note: noteOf(heads, text.length), says, ...honest }]];
-  }),
-);
-
 const KINDS: Readonly<Record<string, Mutated>> = {
-  ...Object.fromEntries(SPOILED),
+  ...Object.fromEntries(SPOILED.map(({ name, mutated }) => [name, mutated])),
   'soil of a model': {
     source: 'open-meteo-soil-moisture',
     payload: soilFrom(2015),

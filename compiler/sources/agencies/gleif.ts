@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { asksFor, memberText, originOf, readableEntries } from '../kit/entries.ts';
+import { dayTime } from '../kit/local-time.ts';
+import { fetchAgain, type Imported, jsonOf, type Payload } from '../kit/payload.ts';
+import { ReadingList } from '../kit/readings.ts';
+import { registered, type Source } from '../kit/source.ts';
+import { type Subject, stateReading } from '../kit/subjects.ts';
+
+// LEI records as JSON:API, https://documenter.getpostman.com/view/7679680/SVYrrxuU; the shape was also read in tests of public
+// clients. `filter[entity.legalName]` finds similar names too, so a record counts only where its legal name is the one asked.
+
+interface Party {
+  readonly signal: string;
+  readonly name: string;
+  /** Beginning of the jurisdiction, ISO 3166. */
+  readonly place: string;
+}
+
+/** The legal entity that stands for each subject (ours), by its legal name and where it is incorporated. */
+const PARTIES: Readonly<Record<string, Party>> = {
+  ...parties('ai-compute', [
+    ['coreweave', 'CoreWeave, Inc.', 'US'],
+    ['nebius-group', 'Nebius Group N.V.', 'NL'],
+    ['applied-digital', 'Applied Digital Corporation', 'US'],
+    ['iren', 'IREN Limited', 'AU'],
+    ['cipher-mining', 'Cipher Mining Inc.', 'US'],
+    ['northern-data', 'Northern Data AG', 'DE'],
+  ]),
+  ...parties('smallsat', [
+    ['planet-labs', 'Planet Labs PBC', 'US'],
+    ['spire-global', 'Spire Global, Inc.', 'US'],
+    ['blacksky', 'BlackSky Technology Inc.', 'US'],
+    ['ast-spacemobile', 'AST SpaceMobile, Inc.', 'US'],
+    ['iceye', 'ICEYE Oy', 'FI'],
+    ['gomspace-group', 'GomSpace Group AB', 'SE'],
+  ]),
+  ...parties('esg-fund', [
+    ['ishares-esg-aware-msci-usa', 'iShares ESG Aware MSCI USA ETF', 'US'],
+    ['ishares-esg-aware-msci-eafe', 'iShares ESG Aware MSCI EAFE ETF', 'US'],
+    ['vanguard-esg-us-stock', 'Vanguard ESG U.S. Stock ETF', 'US'],
+    ['calvert-equity', 'Calvert Equity Fund', 'US'],
+  ]),
+  ...parties('rwa', [
+    ['franklin-onchain-government-money', 'Franklin OnChain U.S. Government Money Fund', 'US'],
+    ['ondo-finance', 'Ondo Finance Inc.', 'US'],
+    ['securitize', 'Securitize, Inc.', 'US'],
+    ['backed-assets', 'Backed Assets (JE) Limited', 'JE'],
+  ]),
+};
+
+function parties(
+  line: string,
+  rows: readonly (readonly [id: string, name: string, place: string])[],
+) {
+  const signal = `${line}.lifecycle`;
+  return Object.fromEntries(rows.map(([id, name, place]) => [id, { signal, name, place }]));
+}
+
+const ORIGIN = originOf(
+  'Global LEI System, as its issuers validated it',
+  'https://search.gleif.org/',
+  { status: 'as published by GLEIF' },
+);
+const SCOPE =
+  'legal entity of that name in the LEI register; ACTIVE is "operating" and INACTIVE "ended"; which entity stands for the subject is ours';
+/** Events that say that an entity is in trouble while it is still ACTIVE. */
+const DISTRESS: readonly string[] = [
+  'BANKRUPTCY',
+  'INSOLVENCY',
+  'LIQUIDATION',
+  'VOLUNTARY_ARRANGEMENT',
+];
+
+const instant = z.iso.datetime({ offset: true });
+const event = z.looseObject({ type: z.string(), status: z.string().optional() });
+const recordSchema = z.looseObject({
+  id: z.string().regex(/^[A-Z0-9]{18}\d{2}$/),
+  attributes: z.looseObject({
+    entity: z.looseObject({
+      legalName: z.looseObject({ name: z.string().min(1) }),
+      jurisdiction: z.string().nullable(),
+      status: z.enum(['ACTIVE', 'INACTIVE']),
+      creationDate: instant.nullish(),
+      expiration: z
+        .looseObject({ date: instant.nullish(), reason: z.string().nullish() })
+        .nullish(),
+      eventGroups: z.array(z.looseObject({ events: z.array(event) })).nullish(),
+    }),
+  }),
+});
+type LeiRecord = z.infer<typeof recordSchema>;
+const answerSchema = z.looseObject({
+  meta: z.looseObject({ goldenCopy: z.looseObject({ publishDate: instant }) }),
+  data: z.array(z.unknown()),
+});
+
+function read(payload: Payload): Imported {
+  const { meta, data } = jsonOf(payload, answerSchema, 'LEI records');
+  const asked = new URL(payload.note.url).searchParams.get('filter[entity.legalName]');
+  const list = new ReadingList();
+  const { read: records } = readableEntries(data, recordSchema, { list, of: memberText('id') });
+  for (const [entity, party] of Object.entries(PARTIES)) {
+    if (plain(party.name) !== plain(asked ?? '')) continue;
+    const own = records.filter(({ attributes }) => isOf(attributes.entity, party));
+    const [only] = own;
+    if (only === undefined || own.length > 1) {
+      list.skips.add(entity, `${own.length} records of that name and place`);
+      continue;
+    }
+    const at = Date.parse(meta.goldenCopy.publishDate);
+    const statement = { origin: ORIGIN, payload, at, scope: SCOPE };
+    list.add(party.signal, stateReading(subjectOf(entity, only, at), statement));
+  }
+  if (asked === null) throw fetchAgain(payload, 'its address asks for no legal name');
+  return list.someOf(payload);
+}
+
+function isOf(
+  { legalName, jurisdiction }: LeiRecord['attributes']['entity'],
+  party: Party,
+): boolean {
+  return (
+    plain(legalName.name) === plain(party.name) && (jurisdiction ?? '').startsWith(party.place)
+  );
+}
+
+/** Registers write names in capitals, and with or without a comma. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+function subjectOf(entity: string, { id, attributes }: LeiRecord, at: number): Subject {
+  const { legalName, status, creationDate, expiration, eventGroups } = attributes.entity;
+  const events = (eventGroups ?? []).flatMap((group) => group.events);
+  const isDistressed = events.some(
+    (one) => DISTRESS.includes(one.type) && one.status !== 'WITHDRAWN_CANCELLED',
+  );
+  const birth = day(creationDate);
+  const expired = status === 'INACTIVE' ? day(expiration?.date) : null;
+  const reason = status === 'INACTIVE' ? expiration?.reason : null;
+  return {
+    entity,
+    entity_name: legalName.name,
+    state: status === 'INACTIVE' ? 'ended' : isDistressed ? 'at_risk' : 'operating',
+    birth: birth !== null && birth <= at ? birth : null,
+    end: expired,
+    ...(reason ? { death_type: reason.toLowerCase() } : {}),
+    context: { lei: id },
+  };
+}
+
+/** Dates stand as instants, in the zone of their issuer: what counts is the day that is written. */
+function day(written: string | null | undefined): number | null {
+  return written ? dayTime(written.slice(0, 10)) : null;
+}
+
+export const gleif: Source = {
+  ...registered('gleif'),
+  version: 1,
+  read,
+  asks: asksFor(PARTIES, ({ name }) => ({ name: encodeURIComponent(name) })),
+};

@@ -1,0 +1,38 @@
+// Writes JSON files into the modules that TypeScript made of their imports: Node 20 warns of every program that imports JSON.
+// A module keeps its time, by which the next build knows what it wrote.
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { defined } from '../compiler/format/defined.ts';
+
+const SOURCES = ['compiler/catalog/builtin-files.ts', 'compiler/catalog/register-files.ts'];
+const IMPORT = /^import (\w+) from '(\.\/[\w/-]+\.json)' with \{ type: 'json' \};$/gm;
+const LIST = /^export const (\w+): readonly unknown\[\] = \[\n((?: {2}\w+,\n)+)\];$/m;
+
+for (const source of SOURCES) {
+  const built = join('build', source.replace(/\.ts$/, '.js'));
+  const { atime, mtime } = statSync(built);
+  writeFileSync(built, inlined(source));
+  utimesSync(built, atime, mtime);
+}
+
+/** The program of a source, with the files in place of their imports. Throws a RangeError if the source holds more. */
+function inlined(source: string): string {
+  const text = readFileSync(source, 'utf8');
+  const [, name, list] = LIST.exec(text) ?? [];
+  const rest = text
+    .replace(IMPORT, '')
+    .replace(LIST, '')
+    .replace(/^\s*\/[/*].*$/gm, '');
+  if (list === undefined || rest.trim() !== '') {
+    throw new RangeError(`Cannot inline "${source}": it holds more than imports and one list`);
+  }
+  const files = [...text.matchAll(IMPORT)].map(([, file, path]) => {
+    const json = readFileSync(
+      join(dirname(source), defined(path, 'the path of an import')),
+      'utf8',
+    );
+    // One line of JSON, which is JavaScript too.
+    return `const ${file} = ${JSON.stringify(JSON.parse(json))};\n`;
+  });
+  return `${files.join('')}export const ${name} = [${list}];\n`;
+}
