@@ -16,7 +16,10 @@ interface Party {
   readonly place: string;
 }
 
-/** The legal entity that stands for each subject (ours), by its legal name and where it is incorporated. */
+/**
+ * The legal entity that each subject is, by its legal name and where it is incorporated (the choice is ours). Only lines whose
+ * subjects are companies stand here: what ends with a fund, a token or a pool is not told by the record of a company.
+ */
 const PARTIES: Readonly<Record<string, Party>> = {
   ...parties('ai-compute', [
     ['coreweave', 'CoreWeave, Inc.', 'US'],
@@ -34,18 +37,6 @@ const PARTIES: Readonly<Record<string, Party>> = {
     ['iceye', 'ICEYE Oy', 'FI'],
     ['gomspace-group', 'GomSpace Group AB', 'SE'],
   ]),
-  ...parties('esg-fund', [
-    ['ishares-esg-aware-msci-usa', 'iShares ESG Aware MSCI USA ETF', 'US'],
-    ['ishares-esg-aware-msci-eafe', 'iShares ESG Aware MSCI EAFE ETF', 'US'],
-    ['vanguard-esg-us-stock', 'Vanguard ESG U.S. Stock ETF', 'US'],
-    ['calvert-equity', 'Calvert Equity Fund', 'US'],
-  ]),
-  ...parties('rwa', [
-    ['franklin-onchain-government-money', 'Franklin OnChain U.S. Government Money Fund', 'US'],
-    ['ondo-finance', 'Ondo Finance Inc.', 'US'],
-    ['securitize', 'Securitize, Inc.', 'US'],
-    ['backed-assets', 'Backed Assets (JE) Limited', 'JE'],
-  ]),
 };
 
 function parties(
@@ -62,7 +53,9 @@ const ORIGIN = originOf(
   { status: 'as published by GLEIF' },
 );
 const SCOPE =
-  'legal entity of that name in the LEI register; ACTIVE is "operating" and INACTIVE "ended"; which entity stands for the subject is ours';
+  'company of that name in the LEI register; ACTIVE is "operating" and INACTIVE "ended", also where it was merged into another one; a record that nobody keeps up says nothing; which company the subject is, is ours';
+/** States of a record in which nobody vouches any longer that its entity is still there. */
+const UNKEPT: readonly string[] = ['LAPSED', 'ANNULLED', 'DUPLICATE', 'CANCELLED'];
 /** Events that say that an entity is in trouble while it is still ACTIVE. */
 const DISTRESS: readonly string[] = [
   'BANKRUPTCY',
@@ -86,6 +79,7 @@ const recordSchema = z.looseObject({
         .nullish(),
       eventGroups: z.array(z.looseObject({ events: z.array(event) })).nullish(),
     }),
+    registration: z.looseObject({ status: z.string().min(1) }),
   }),
 });
 type LeiRecord = z.infer<typeof recordSchema>;
@@ -105,6 +99,11 @@ function read(payload: Payload): Imported {
     const [only] = own;
     if (only === undefined || own.length > 1) {
       list.skips.add(entity, `${own.length} records of that name and place`);
+      continue;
+    }
+    const { status } = only.attributes.registration;
+    if (UNKEPT.includes(status)) {
+      list.skips.add(entity, `its record is ${status}`);
       continue;
     }
     const at = Date.parse(meta.goldenCopy.publishDate);
