@@ -4,7 +4,7 @@ import { HOUR_MS, isoTime } from '../../format/iso-time.ts';
 import { memberText, originOf, readableEntries } from '../kit/entries.ts';
 import { dayTime } from '../kit/local-time.ts';
 import { fetchAgain, type Imported, numberOf, type Payload } from '../kit/payload.ts';
-import { csvRows } from '../kit/payload-formats.ts';
+import { type CsvRow, csvRows } from '../kit/payload-formats.ts';
 import {
   type AskedPlace,
   knownPlaces,
@@ -58,6 +58,8 @@ function read(payload: Payload): Imported {
   const list = new ReadingList();
   const rows = csvRows(inUtf8(payload), Object.keys(rowSchema.shape));
   const { read: all } = readableEntries(rows, rowSchema, { list, of: memberText('AQSID') });
+  // What cannot be read may be higher than all others of its area.
+  const doubts = rows.filter((row) => !rowSchema.safeParse(row).success).flatMap(areasOf);
   const fetched = Date.parse(payload.note.fetched_at);
   const monitors = all.flatMap((row): Monitor[] => {
     const [month, day, year] = row.ValidDate.split('/');
@@ -71,8 +73,8 @@ function read(payload: Payload): Imported {
     return [];
   });
   for (const city of knownPlaces(['environment'])) {
-    addIndex(city, monitors, { payload, list });
-    addParticles(city, monitors, { payload, list });
+    addIndex(city, monitors, { payload, list, doubts });
+    addParticles(city, monitors, { payload, list, doubts });
   }
   if (monitors.length === 0) throw fetchAgain(payload, 'no monitor of the present hours');
   return list.someOf(payload);
@@ -88,13 +90,15 @@ function inUtf8(payload: Payload): Payload {
 interface Target {
   readonly payload: Payload;
   readonly list: ReadingList;
+  /** Reporting areas with a monitor that cannot be read. */
+  readonly doubts: readonly string[];
 }
 
 /** The highest index among the monitors of the reporting area that holds the monitor nearest to a city. */
 function addIndex(
   { entity, place }: AskedPlace,
   monitors: readonly Monitor[],
-  { payload, list }: Target,
+  { payload, list, doubts }: Target,
 ): void {
   const [area] = areasOf(
     nearest(
@@ -116,12 +120,18 @@ function addIndex(
     list.skips.add(entity, 'no index in the reporting area of its nearest monitor');
     return;
   }
+  const isOpen = doubts.includes(area ?? '');
+  const why = `a monitor of ${area} that cannot be read`;
+  if (isOpen) list.skips.unread(entity, why);
   const stated = {
     entity,
     ...nameOf('environment', entity),
     at,
-    current: { aqi_index: highest.value, dominant: highest.name },
-    scope: `highest NowCast index of the monitors of reporting area ${area}, which holds the monitor nearest to the city (ours); the hour begins at the stated time`,
+    current: isOpen
+      ? { aqi_index: null, dominant: null }
+      : { aqi_index: highest.value, dominant: highest.name },
+    ...(isOpen ? { qualifiers: [why] } : {}),
+    scope: `highest NowCast index of the monitors of reporting area ${area}, which holds the readable monitor nearest to the city (ours); the hour begins at the stated time`,
   };
   list.add('airquality.aqi', statedReading(ORIGIN, payload, stated));
 }
@@ -144,13 +154,13 @@ function addParticles(
     ...nameOf('environment', entity),
     at: found.at,
     current: { pm25_ugm3: Math.max(0, found.PM25 ?? 0) },
-    scope: `one hour of monitor ${found.AQSID}, the nearest to the city that reports particles (ours); a value below 0 is 0`,
+    scope: `one hour of monitor ${found.AQSID}, the nearest readable one to the city that reports particles (ours); a value below 0 is 0`,
   };
   list.add('airquality.pm25', statedReading(ORIGIN, payload, stated));
 }
 
-function areasOf(monitor: Monitor | undefined): string[] {
-  return monitor?.ReportingArea_PipeDelimited.split('|').filter(Boolean) ?? [];
+function areasOf(row: CsvRow | Monitor | undefined): string[] {
+  return row?.ReportingArea_PipeDelimited?.split('|').filter(Boolean) ?? [];
 }
 
 function nearest(place: AskedPlace['place'], monitors: readonly Monitor[]): Monitor | undefined {

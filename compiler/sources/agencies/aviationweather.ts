@@ -11,12 +11,12 @@ import {
   textOf,
 } from '../kit/payload.ts';
 import {
+  askedOnly,
   measuredBy,
   namedIn,
   nameOf,
   observedAt,
   ReadingList,
-  refuseUnasked,
 } from '../kit/readings.ts';
 import { registered, type Source } from '../kit/source.ts';
 
@@ -287,8 +287,9 @@ function read(payload: Payload): Imported {
       : bulletinReports(text, payload, list.skips);
   const asked = namedIn(payload, 'ids').map((id) => id.toUpperCase());
   const stations = reports.map(({ metar }) => metar.station);
-  refuseUnasked(payload, asked, stations);
+  const isAsked = askedOnly(payload, { asked, found: stations, skips: list.skips });
   for (const [station, own] of grouped(reports, ({ metar }) => metar.station)) {
+    if (!isAsked(station)) continue;
     const airport = AIRPORT_BY_STATION.get(station);
     const report = newestOf(own);
     if (airport === undefined) list.skips.add(station, 'not an airport of this line');

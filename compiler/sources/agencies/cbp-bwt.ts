@@ -2,16 +2,9 @@ import { z } from 'zod';
 import { BUILTIN } from '../../catalog/builtin.ts';
 import { placesOf } from '../../catalog/catalog.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../format/iso-time.ts';
-import { firstTwice } from '../../format/lists.ts';
+import { grouped } from '../../format/lists.ts';
 import { usInstant, usWallClock, zoneOffset } from '../kit/local-time.ts';
-import {
-  fetchAgain,
-  ImportError,
-  type Imported,
-  type Payload,
-  parsePayload,
-  shaped,
-} from '../kit/payload.ts';
+import { ImportError, type Imported, type Payload, parsePayload, shaped } from '../kit/payload.ts';
 import { measuredBy, nameOf, observedAt, ReadingList } from '../kit/readings.ts';
 import { type Ask, isWanted, registered, type Source, type Wanted } from '../kit/source.ts';
 
@@ -270,9 +263,10 @@ const ONE_PORT = /\/bwtpublicmod\/(\d{6})$/;
 
 const namesSchema = z.looseObject({ portCrossings: z.array(z.unknown()) });
 const someGraphSchema = z.tuple([z.looseObject({ commercial_time_slots: z.looseObject({}) })]);
+const numberedSchema = z.looseObject({ port_number: z.string().regex(/^\w{6}$/) });
 const someAnswerSchema = z.union([
-  z.array(z.looseObject({ port_number: z.string().regex(/^\w{6}$/) })).min(1),
-  z.looseObject({ port_number: z.string().regex(/^\w{6}$/) }).transform((port) => [port]),
+  z.array(z.looseObject({ port_number: z.unknown() })).min(1),
+  numberedSchema.transform((port) => [port]),
 ]);
 
 /** The list of all ports, one port, or the graph of one crossing. */
@@ -285,20 +279,26 @@ function read(payload: Payload): Imported {
   }
   if (someGraphSchema.safeParse(value).success) return readGraph(value, payload);
   const ports = shaped(someAnswerSchema, value, { subject, is: 'a list of border waiting times' });
-  refuseForeign(ports, payload);
   const list = new ReadingList();
-  for (const port of ports) {
-    const crossing = BY_PORT.get(port.port_number);
-    if (crossing !== undefined) addCrossing(list, { crossing, port, fetched_at: note.fetched_at });
+  // A port without a number touches none that has one: each stands once in a list.
+  const numbered = ports.flatMap((port, at) => {
+    const { data } = numberedSchema.safeParse(port);
+    if (data === undefined) list.skips.unread(`port ${at + 1}`, 'its number cannot be read');
+    return data ?? [];
+  });
+  const byNumber = grouped(numbered, ({ port_number }) => port_number);
+  refuseForeign([...byNumber.keys()], payload);
+  for (const [number, [port, ...others]] of byNumber) {
+    const crossing = BY_PORT.get(number);
+    if (crossing === undefined) continue;
+    if (others.length > 0) list.skips.unread(crossing.entity, 'it is listed twice');
+    else addCrossing(list, { crossing, port, fetched_at: note.fetched_at });
   }
   return list.someOf(payload);
 }
 
-/** Each port stands once in a list, and the address of one port gives that one. */
-function refuseForeign(ports: readonly { port_number: string }[], { note, subject }: Payload) {
-  const numbers = ports.map(({ port_number }) => port_number);
-  const twice = firstTwice(numbers);
-  if (twice !== undefined) throw fetchAgain({ subject }, `it holds port ${twice} twice`);
+/** The address of one port gives that one. */
+function refuseForeign(numbers: readonly string[], { note, subject }: Payload) {
   const asked = ONE_PORT.exec(note.url)?.[1];
   if (asked === undefined || (numbers.length === 1 && numbers.includes(asked))) return;
   const state = `it is not about port ${asked}, which its address asks for; correct the fetch note`;
@@ -332,7 +332,7 @@ function addCrossing(
   const parsed = portSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    list.skips.add(entity, `${issue?.path.join('.')} cannot be read`);
+    list.skips.unread(entity, `${issue?.path.join('.')} cannot be read`);
     return;
   }
   try {

@@ -37,9 +37,12 @@ const ORIGIN = originOf('DefiLlama', 'https://defillama.com/', {
   status: 'as collected by DefiLlama',
 });
 
-/** Seconds or milliseconds since 1970, or a day: its list has all three. */
+/** Seconds or milliseconds since 1970, or a day: its list has all three. None is of before there were protocols. */
 const when = z.union([
-  z.number().transform((at) => (at > 1e11 ? at : at * 1000)),
+  z
+    .number()
+    .min(Date.UTC(2009, 0) / 1000)
+    .transform((at) => (at > 1e11 ? at : at * 1000)),
   z
     .string()
     .transform((text) => dayTime(text))

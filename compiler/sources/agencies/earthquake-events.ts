@@ -132,13 +132,14 @@ const epochMs = z.int().min(0).max(EPOCH_MS_MAX);
 const east = z.number().min(-360).max(360);
 const north = z.number().min(-90).max(90);
 const intensity = z.number().min(0).max(12).nullable();
+const magnitude = z.number().min(-5).max(10.5).nullable();
 const ID = /^[A-Za-z0-9_.-]{1,80}$/;
 const featureSchema = z.looseObject({
   type: z.literal('Feature'),
   id: z.string().regex(ID),
   properties: z.looseObject({
     // The source writes null for what was not measured or reported; a member that is absent is another format.
-    mag: z.number().min(-5).max(10.5).nullable(),
+    mag: magnitude,
     time: epochMs,
     updated: epochMs,
     felt: z.int().min(0).nullable(),
@@ -178,6 +179,7 @@ const typedSchema = z.looseObject({
   properties: z.looseObject({ type: z.string().trim().min(1).toLowerCase() }),
 });
 const timedSchema = z.looseObject({ properties: z.looseObject({ time: epochMs }) });
+const sizedSchema = z.looseObject({ properties: z.looseObject({ mag: magnitude }) });
 const placedSchema = z.looseObject({
   geometry: z.looseObject({ coordinates: z.array(z.unknown()).length(3) }),
 });
@@ -190,12 +192,13 @@ interface FeedSpan {
 /** How far a clock or a late listing may lie outside of it. */
 const SLACK_MS = HOUR_MS;
 
-/** An entry that cannot be read and may be a quake of any size: when and where, as far as that can be read. */
+/** An entry that cannot be read and may be a quake: when, where and how strong, as far as that can be read. */
 export interface Doubt {
   readonly why: string;
   readonly time: number | null;
   readonly longitude: number | null;
   readonly latitude: number | null;
+  readonly magnitude: number | null;
 }
 
 /**
@@ -256,6 +259,7 @@ function whereabouts(item: unknown, span: FeedSpan): Omit<Doubt, 'why'> {
   const degrees = east.safeParse(longitude).data;
   return {
     time: time === undefined || !isWithin(time, span) ? null : time,
+    magnitude: sizedSchema.safeParse(item).data?.properties.mag ?? null,
     longitude: degrees === undefined ? null : wrapped(degrees),
     latitude: north.safeParse(latitude).data ?? null,
   };

@@ -53,9 +53,11 @@ interface Programme {
   readonly trend?: string | undefined;
 }
 
-/** Why nothing can be said of an airport, or of any where an entry names none that can be read. */
+/** Why nothing can be said of an airport; of one that no entry names, nobody knows which it is. */
 interface Unread {
   readonly airport: string | null;
+  /** What its list holds once of each airport: one that is listed with it is another airport. */
+  readonly once?: Programme['kind'] | undefined;
   readonly why: string;
 }
 
@@ -94,13 +96,14 @@ function listOf<Entry extends z.ZodType>(
   item: string,
   schema: Entry,
   programmes: (one: z.infer<Entry>) => Programme[],
+  once?: Programme['kind'],
 ) {
   const read = (given: unknown): Programme[] | string => {
     const { data, error } = schema.safeParse(given);
     if (data !== undefined) return programmes(data);
     return `an entry of ${item} that cannot be read (${error?.issues[0]?.path.join('.')})`;
   };
-  return { item, read };
+  return { item, read, once };
 }
 
 const of = ({ ARPT, Reason }: z.infer<typeof entry>) => ({ airport: ARPT, reason: Reason });
@@ -111,12 +114,18 @@ const delay = z.looseObject({
   Trend: text,
 });
 const LISTS: ReadonlyMap<string, ReturnType<typeof listOf>> = new Map([
-  ['Ground_Stop_List', listOf('Program', entry, (one) => [{ ...of(one), kind: 'ground-stop' }])],
+  [
+    'Ground_Stop_List',
+    listOf('Program', entry, (one) => [{ ...of(one), kind: 'ground-stop' }], 'ground-stop'),
+  ],
   [
     'Ground_Delay_List',
-    listOf('Ground_Delay', entry.extend({ Avg: text, Max: text.optional() }), (one) => [
-      { ...of(one), kind: 'ground-delay', avg: one.Avg, max: one.Max },
-    ]),
+    listOf(
+      'Ground_Delay',
+      entry.extend({ Avg: text, Max: text.optional() }),
+      (one) => [{ ...of(one), kind: 'ground-delay', avg: one.Avg, max: one.Max }],
+      'ground-delay',
+    ),
   ],
   [
     'Arrival_Departure_Delay_List',
@@ -133,7 +142,7 @@ const codedSchema = z.looseObject({ ARPT: code });
 
 /** The programmes of a list, and the entries that cannot be read. */
 function programmesIn(name: string, found: readonly unknown[]) {
-  const { item, read } = LISTS.get(name) ?? { item: '', read: () => '' };
+  const { item, read, once } = LISTS.get(name) ?? { item: '', read: () => '' };
   const whole = z.tuple([z.strictObject({ [item]: z.array(z.unknown()).min(1) })]);
   const entries = whole.safeParse(found).data?.[0][item];
   const programmes: Programme[] = [];
@@ -141,7 +150,7 @@ function programmesIn(name: string, found: readonly unknown[]) {
   for (const one of entries ?? []) {
     const own = read(one);
     if (typeof own !== 'string') programmes.push(...own);
-    else unread.push({ airport: codedSchema.safeParse(one).data?.ARPT ?? null, why: own });
+    else unread.push({ airport: codedSchema.safeParse(one).data?.ARPT ?? null, once, why: own });
   }
   return { programmes, unread };
 }
@@ -182,18 +191,18 @@ function read(payload: Payload): Imported {
   for (const { airport } of programmes) {
     if (!known.has(airport)) list.skips.add(airport, 'not an airport of this line');
   }
+  const unnamed = unread.filter(({ airport }) => airport === null);
+  for (const { why } of unnamed) list.skips.unread('an airport that is not told', why);
   for (const airport of AIRPORTS) {
-    const doubt = unread.find((one) => (one.airport ?? airport) === airport)?.why;
     const own = programmes.filter((one) => one.airport === airport);
+    // A reading that says nothing because of another airport would take the place of an older one that is true.
+    if (unnamed.some(({ once }) => !own.some(({ kind }) => kind === once))) continue;
+    const doubt = unread.find((one) => one.airport === airport)?.why;
     const understood = doubt ?? inForce(own, time);
     if (typeof understood === 'string') list.skips.unread(airport, understood);
     list.add(SIGNAL, readingOf(airport, understood, { payload, time }));
   }
-  // Readings that say nothing of any airport would take the place of older ones that are true.
-  if (unread.some(({ airport }) => airport === null)) {
-    throw fetchAgain(payload, `${unread[0]?.why}, and nobody knows of which airport`);
-  }
-  return list.someOf(payload, remarks);
+  return list.imported(remarks);
 }
 
 function freshTime(updated: string, payload: Payload): number {

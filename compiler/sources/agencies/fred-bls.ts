@@ -15,11 +15,11 @@ import {
 } from '../kit/payload.ts';
 import { type CsvRow, csvRows } from '../kit/payload-formats.ts';
 import {
+  askedOnly,
   namedIn,
   nameOf,
   type Origin,
   ReadingList,
-  refuseUnasked,
   statedReading,
 } from '../kit/readings.ts';
 import { registered, type Source } from '../kit/source.ts';
@@ -291,52 +291,56 @@ function readTable(payload: Payload): Imported {
   if (date === undefined)
     throw fetchAgain(payload, 'no column observation_date or DATE in its header');
   const ids = columns.filter((name) => name !== date);
-  refuseUnasked(payload, namedIn(payload, 'id'), ids);
   const list = new ReadingList();
+  const asked = namedIn(payload, 'id');
+  const isAsked = askedOnly(payload, { asked, found: ids, skips: list.skips });
+  const dated = datedRows(rows, date, list.skips);
   const series = new Map<Measure, Months>();
   for (const id of ids) {
+    if (!isAsked(id)) continue;
     const measure = FRED_SERIES.get(id);
     if (measure === undefined)
       list.skips.add(
         id.slice(0, 40),
         `feeds no signal; known are ${[...FRED_SERIES.keys()].join(', ')}`,
       );
-    else series.set(measure, monthsOf(payload, rows, { date, id, skips: list.skips }));
+    else series.set(measure, monthsOf(dated, id, list.skips));
   }
   addMonths(list, { payload, origin: FRED_ORIGIN, series });
   return list.someOf(payload);
 }
 
-function monthsOf(payload: Payload, rows: readonly CsvRow[], column: Column): Months {
-  const months = new Map<number, Figure | null>();
+/** Rows by their month. One whose date cannot be read, or is there twice, leaves out that row, or that month, and no other. */
+function datedRows(
+  rows: readonly CsvRow[],
+  date: string,
+  skips: SkipCount,
+): ReadonlyMap<number, CsvRow> {
+  const dated = new Map<number, CsvRow>();
+  const twice = new Set<number>();
   for (const row of rows) {
-    const at = monthAt(payload, defined(row[column.date], 'the date'));
-    if (months.has(at)) throw fetchAgain(payload, `date "${row[column.date]}" is there twice`);
-    months.set(at, figureOf(row, column));
+    const text = defined(row[date], 'the date');
+    const [, year, month] = FIRST_DAY.exec(text) ?? [];
+    const at = dayTime(text) === null ? Number.NaN : monthOf(Number(year), Number(month));
+    const fault = Number.isNaN(at) ? 'is not the first day of a month' : 'is there twice';
+    if (dated.has(at)) twice.add(at);
+    if (Number.isNaN(at) || dated.has(at)) skips.unread('date', `"${text.slice(0, 40)}" ${fault}`);
+    else dated.set(at, row);
   }
-  return months;
+  return new Map([...dated].filter(([at]) => !twice.has(at)));
 }
 
-interface Column {
-  readonly date: string;
-  readonly id: string;
-  readonly skips: SkipCount;
-}
-
-function monthAt(payload: Payload, text: string): number {
-  const [, year, month] = FIRST_DAY.exec(text) ?? [];
-  if (dayTime(text) !== null && month !== undefined) return monthOf(Number(year), Number(month));
-  throw fetchAgain(payload, `date "${text.slice(0, 40)}" is not the first day of a month`);
-}
-
-/** The figure of a month; null where there is none, or none that can be read. */
-function figureOf(row: CsvRow, { date, id, skips }: Column): Figure | null {
-  const text = defined(row[id], 'the figure');
-  const value = numberOf(text);
-  if (value !== null && value >= 0) return { value, isPreliminary: false };
-  if (SENTINELS.includes(text)) return null;
-  skips.unread(id, `"${text.slice(0, 40)}" of ${row[date]} is not a figure of it`);
-  return null;
+/** The figures of a series by month; null where there is none, or none that can be read. */
+function monthsOf(dated: ReadonlyMap<number, CsvRow>, id: string, skips: SkipCount): Months {
+  const figures = [...dated].map(([at, row]) => {
+    const text = defined(row[id], 'the figure');
+    const value = numberOf(text);
+    if (value !== null && value >= 0) return [at, { value, isPreliminary: false }] as const;
+    const isNone = SENTINELS.includes(text);
+    if (!isNone) skips.unread(id, `"${text.slice(0, 40)}" is not a figure of it`);
+    return [at, null] as const;
+  });
+  return new Map(figures);
 }
 
 /** Tables of FRED: https://fred.stlouisfed.org/docs/api/fred/ names the series. */

@@ -29,17 +29,19 @@ function readStorms(payload: Payload): Imported {
   const { note } = payload;
   const { activeStorms } = jsonOf(payload, listSchema, 'the list of active storms');
   const storms: Storm[] = [];
-  const unread: { readonly bin: string | null; readonly why: string }[] = [];
+  const unread: { readonly bins: readonly string[]; readonly why: string }[] = [];
   for (const [at, given] of activeStorms.entries()) {
     const { data, error } = storm.safeParse(given);
     if (data !== undefined) storms.push(data);
     else {
       const why = `a storm that cannot be read (${at}.${error.issues[0]?.path.join('.')})`;
-      unread.push({ bin: binnedSchema.safeParse(given).data?.binNumber ?? null, why });
+      unread.push({ bins: binsOf(given), why });
     }
   }
   const twice = firstTwice(storms.map(({ id }) => id));
-  if (twice !== undefined) throw fetchAgain(payload, `storm ${twice} is listed twice`);
+  for (const { binNumber } of storms.filter(({ id }) => id === twice)) {
+    unread.push({ bins: [binNumber.slice(0, 2)], why: `storm ${twice} is listed twice` });
+  }
   const updated = newest(storms, note.fetched_at);
   if (Date.parse(note.fetched_at) - updated > LIST_AGE_HOURS_MAX * HOUR_MS) {
     throw fetchAgain(payload, `last updated at ${isoTime(updated)}, stale when it was fetched`);
@@ -47,17 +49,23 @@ function readStorms(payload: Payload): Imported {
   const list = new ReadingList();
   for (const [bin, entity] of BASINS) {
     const own = storms.filter(({ binNumber }) => binNumber.startsWith(bin));
-    const doubts = unread.filter((one) => one.bin?.startsWith(bin) ?? true);
+    const doubts = unread.filter(({ bins }) => bins.includes(bin));
     for (const { why } of doubts) list.skips.unread(entity, why);
+    // A reading that says nothing because of a storm elsewhere would take the place of an older one that is true.
+    if (doubts.length > 0 && doubts.every(({ bins }) => bins.length > 1)) continue;
     const basin = { entity, own, payload, why: doubts[0]?.why ?? null };
     list.add('hurricane.active-storms', reading(basin, activity(own)));
     list.add('hurricane.impact-cascade', reading(basin, impact(own)));
   }
-  // Readings that say nothing of any basin would take the place of older ones that are true.
-  const [nowhere] = unread.filter(({ bin }) => bin === null);
-  if (nowhere !== undefined)
-    throw fetchAgain(payload, `${nowhere.why}, of a basin that nobody knows`);
   return list.imported();
+}
+
+/** The basins that a storm may be in: of one whose bin cannot be read, those that storms of its number move to. */
+function binsOf(given: unknown): readonly string[] {
+  const bin = binnedSchema.safeParse(given).data?.binNumber.slice(0, 2);
+  if (bin !== undefined) return [bin];
+  const number = numberedSchema.safeParse(given).data?.id.slice(0, 2);
+  return [...BASINS.keys()].filter((one) => number !== 'al' || one !== 'CP');
 }
 
 function activity(own: readonly Storm[]): StormFacts {
@@ -163,6 +171,7 @@ const storm = z.looseObject({
 type Storm = z.infer<typeof storm>;
 const listSchema = z.looseObject({ activeStorms: z.array(z.unknown()) });
 const binnedSchema = storm.pick({ binNumber: true });
+const numberedSchema = storm.pick({ id: true });
 
 /** Latest update of storms, no later than the fetch; what a list without any says holds when it is fetched. */
 function newest(storms: readonly Storm[], fetchedAt: string): number {

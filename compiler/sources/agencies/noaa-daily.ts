@@ -5,13 +5,13 @@ import { dayTime } from '../kit/local-time.ts';
 import { ImportError, type Imported, numberOf, type Payload } from '../kit/payload.ts';
 import { type CsvRow, csvRows } from '../kit/payload-formats.ts';
 import {
+  askedOnly,
   namedIn,
   nameOf,
   type Origin,
   RAIN_SCOPE,
   ReadingList,
   rainValues,
-  refuseUnasked,
   statedReading,
 } from '../kit/readings.ts';
 import { isWanted, registered, type Source } from '../kit/source.ts';
@@ -50,8 +50,10 @@ function readDaily(payload: Payload): Imported {
   const table = tableOf(payload, rows);
   const list = new ReadingList();
   const stations = grouped(rows, (row) => defined(row[table.station], 'the station'));
-  refuseUnasked(payload, namedIn(payload, 'stations'), stations.keys());
+  const asked = namedIn(payload, 'stations');
+  const isAsked = askedOnly(payload, { asked, found: stations.keys(), skips: list.skips });
   for (const [station, own] of stations) {
+    if (!isAsked(station)) continue;
     const entity = table.entities.get(station);
     if (entity === undefined)
       list.skips.add(station.slice(0, 40), 'stands for none of our cities', own.length);

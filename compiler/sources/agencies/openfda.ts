@@ -4,6 +4,7 @@ import { DAY_MS, isoTime } from '../../format/iso-time.ts';
 import { grouped } from '../../format/lists.ts';
 import type { Reading } from '../../readings/reading.ts';
 import {
+  fetchAgain,
   ImportError,
   type Imported,
   jsonOf,
@@ -18,8 +19,8 @@ type State = 'available' | 'limited' | 'unavailable' | 'discontinued' | 'resolve
 
 /** One package of one maker; days in epoch milliseconds, null where they cannot be read. */
 interface ShortageRow {
-  /** Generic name with salt and dosage form, in lower case. */
-  readonly name: string;
+  /** Generic name with salt and dosage form, in lower case; null where it cannot be read. */
+  readonly name: string | null;
   readonly ndc: string;
   readonly company: string;
   /** Null where the row names none. */
@@ -37,16 +38,18 @@ const stated = z
   .string()
   .trim()
   .refine((text) => !isNothing(text), 'a word for nothing');
+const word = z.string().trim().catch('');
 const rowSchema = z.looseObject({
-  generic_name: stated,
-  package_ndc: z.string().trim(),
-  company_name: z.string().trim(),
+  // Without one the row may be of any drug.
+  generic_name: stated.nullable().catch(null),
+  package_ndc: word,
+  company_name: word,
   // Absent: the row may be of any class.
   therapeutic_category: z.array(stated).min(1).optional().catch(undefined),
-  status: z.string(),
-  availability: z.string().optional(),
-  update_date: z.string(),
-  initial_posting_date: z.string(),
+  status: word,
+  availability: word,
+  update_date: word,
+  initial_posting_date: word,
 });
 const listSchema = z.looseObject({
   meta: z.looseObject({
@@ -83,11 +86,11 @@ function shortageList(payload: Payload): { rows: readonly ShortageRow[]; lastUpd
   }
   return {
     rows: results.map((row) => ({
-      name: row.generic_name.toLowerCase().replace(/\s+/g, ' '),
+      name: row.generic_name?.toLowerCase().replace(/\s+/g, ' ') ?? null,
       ndc: row.package_ndc,
       company: row.company_name.toLowerCase(),
       classes: row.therapeutic_category ?? null,
-      state: stateOf(row),
+      state: row.generic_name === null ? 'unreadable' : stateOf(row),
       updated: usDay(row.update_date),
       posted: usDay(row.initial_posting_date),
     })),
@@ -100,8 +103,8 @@ function stateOf(row: z.infer<typeof rowSchema>): State {
   if (isNothing(package_ndc) || isNothing(company_name)) return 'unreadable';
   if (status === 'To Be Discontinued') return 'discontinued';
   if (status === 'Resolved') return 'resolved';
-  const word = availability?.toLowerCase() ?? '';
-  const found = AVAILABILITY.find(([start]) => word.startsWith(start));
+  const said = availability.toLowerCase();
+  const found = AVAILABILITY.find(([start]) => said.startsWith(start));
   return status === 'Current' && found !== undefined ? found[1] : 'unreadable';
 }
 
@@ -139,10 +142,20 @@ function read(payload: Payload): Imported {
   const { rows, lastUpdated } = shortageList(payload);
   const list = new ReadingList();
   const batch = observedAt(lastUpdated, payload);
+  const nameless = rows.filter(({ name }) => name === null);
+  if (nameless.length > 0) {
+    list.skips.unread(
+      'drugs',
+      'a row names no drug; none of its classes is counted',
+      nameless.length,
+    );
+  }
+  if (nameless.length === rows.length) throw fetchAgain(payload, 'no row of it names a drug');
   for (const [drug, own] of grouped(
     rows.flatMap((row) => drugsOf(row, list)),
     ({ of }) => of,
   )) {
+    if (nameless.some((row) => own.some((one) => isOfSameClass(one, row)))) continue;
     const time = newestOf(own, payload);
     if (typeof time === 'string') {
       list.skips.unread(drug, `${time}; nothing of the drug is used`);
@@ -185,15 +198,21 @@ function newestOf(rows: readonly ShortageRow[], { note }: Payload): number | str
   return time <= Date.parse(note.fetched_at) ? time : 'a row of after the fetch';
 }
 
+/** Whether two rows may be of one drug. */
+function isOfSameClass({ classes: own }: ShortageRow, { classes: other }: ShortageRow): boolean {
+  return own === null || other === null || own.some((name) => other.includes(name));
+}
+
 interface CountedRow extends ShortageRow {
   readonly of: string;
 }
 
 function drugsOf(row: ShortageRow, { skips }: ReadingList): CountedRow[] {
-  const drug = drugOf(row.name);
-  if (drug === undefined) return [];
-  if (!isCombined(row.name)) return [{ ...row, of: drug }];
-  skips.add(drug, `a product of several drugs: ${row.name.slice(0, 60)}`);
+  const { name } = row;
+  const drug = name === null ? undefined : drugOf(name);
+  if (name === null || drug === undefined) return [];
+  if (!isCombined(name)) return [{ ...row, of: drug }];
+  skips.add(drug, `a product of several drugs: ${name.slice(0, 60)}`);
   return [];
 }
 

@@ -266,10 +266,6 @@ function readEarthquakes(payload: Payload): Imported {
     if (own > 0) skips.unread(entity, 'an entry that may lie in its box cannot be read', own);
   }
   const remarks = feed.doubts.slice(0, 1).map(({ why }) => why);
-  // Readings that say nothing of any region would take the place of older ones that are true.
-  if (remarks.length > 0 && [...readings.values()].flat().every(({ current }) => !current.band)) {
-    throw fetchAgain(payload, `${remarks.join()}, so nothing can be said of any region`);
-  }
   return { readings, skipped: skips.list(), remarks };
 }
 
@@ -331,16 +327,23 @@ function checkKind(
 }
 
 function byRegion(feed: Feed, read: (listed: Listed, feed: Feed) => RegionFacts): Reading[] {
-  return regions().map(([entity, box]) => {
+  return regions().flatMap(([entity, box]) => {
     const quakes = feed.quakes.filter(({ longitude, latitude }) => inBox(box, longitude, latitude));
     const doubts = feed.doubts.filter((doubt) => mayLieIn(box, doubt));
-    return regionReading(entity, read({ quakes, doubts }, feed), feed.collectedAt);
+    const facts = read({ quakes, doubts }, feed);
+    // A reading that says nothing because of a quake elsewhere would take the place of an older one that is true.
+    const isElsewhere =
+      doubts.length > 0 &&
+      doubts.every(({ longitude, latitude }) => (longitude ?? latitude) === null);
+    if (isElsewhere && facts.current.band === null) return [];
+    return [regionReading(entity, facts, feed.collectedAt)];
   });
 }
 
 /** How many quakes count; null where an entry or the magnitude of one cannot be known, which then may count or not. */
 function countOf({ quakes, doubts }: Listed): number | null {
-  if (doubts.length > 0 || quakes.some(({ magnitude }) => magnitude === null)) return null;
+  if (doubts.some(({ magnitude }) => (magnitude ?? Infinity) >= COUNT_MAG_MIN)) return null;
+  if (quakes.some(({ magnitude }) => magnitude === null)) return null;
   return quakes.filter(({ magnitude }) => (magnitude ?? 0) >= COUNT_MAG_MIN).length;
 }
 
@@ -388,8 +391,11 @@ function activityReading(listed: Listed, { generated, url, kind }: Feed): Region
     magnitude === null ? [] : [magnitude],
   );
   const strongest = count === null || measured.length === 0 ? null : Math.max(...measured);
+  const isStrongest = recent.doubts.every(
+    ({ magnitude }) => (magnitude ?? Infinity) <= (strongest ?? -Infinity),
+  );
   const current = {
-    max_mag: strongest,
+    max_mag: isStrongest ? strongest : null,
     band: count === null ? null : activityBand(strongest),
     count_m25_count: count,
     events_24h_count: isWhole(kind) && recent.doubts.length === 0 ? recent.quakes.length : null,

@@ -16,7 +16,7 @@ import {
   refuseOtherKinds,
   type SkipCount,
 } from '../kit/payload.ts';
-import { measuredBy, namedIn, ReadingList, refuseUnasked } from '../kit/readings.ts';
+import { askedOnly, measuredBy, namedIn, ReadingList } from '../kit/readings.ts';
 import { registered, type Source } from '../kit/source.ts';
 
 /** One value of a gauge as published: text, because the source writes numbers as text. */
@@ -87,9 +87,15 @@ const QUALIFIER_CODES: ReadonlyMap<string, string> = new Map([
   ['estimated', 'e'],
 ]);
 
+/** What can be read of a feature that cannot be read as a whole: where it is of no site, its series says whose it is. */
 const ownedSchema = z.looseObject({
   properties: z.looseObject({
-    monitoring_location_id: z.string().regex(/^USGS-\d+$/),
+    monitoring_location_id: z
+      .string()
+      .regex(/^USGS-\d+$/)
+      .nullable()
+      .catch(null),
+    time_series_id: z.string().min(1).nullable().catch(null),
     parameter_code: z
       .string()
       .regex(/^\d{5}$/)
@@ -100,22 +106,19 @@ const ownedSchema = z.looseObject({
 
 /**
  * The OGC front end (`/collections/continuous`, `/daily`): features of one value each, by series. A feature that cannot be
- * read leaves out the series that it may be of. Throws a RangeError for one of which nobody knows whose it is.
+ * read leaves out the series that it is of; where nobody knows which, it is counted: every other value is of its own series.
  */
 function ogcSeries(features: readonly unknown[], skips: SkipCount): GaugeSeries[] {
   const groups = new Map<string, { series: GaugeSeries; points: SeriesPoint[] }>();
-  const broken: { readonly site: string; readonly parameter: string | null }[] = [];
+  const broken: z.infer<typeof ownedSchema>['properties'][] = [];
   for (const [at, item] of features.entries()) {
     const parsed = featureSchema.safeParse(item);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
       const { properties: owner } = ownedSchema.safeParse(item).data ?? {};
-      if (owner === undefined) {
-        throw new RangeError(`features.${at}.${issue?.path.join('.')}: ${issue?.message}`);
-      }
-      const site = owner.monitoring_location_id.slice('USGS-'.length);
-      broken.push({ site, parameter: owner.parameter_code });
-      skips.unread(site, `a feature that cannot be read (${issue?.path.join('.')})`);
+      if (owner !== undefined) broken.push(owner);
+      const whose = owner?.monitoring_location_id ?? owner?.time_series_id ?? `features.${at}`;
+      skips.unread(whose, `a feature that cannot be read (${issue?.path.join('.')})`);
       continue;
     }
     const { properties } = parsed.data;
@@ -133,8 +136,12 @@ function ogcSeries(features: readonly unknown[], skips: SkipCount): GaugeSeries[
       else group.points.push(point);
     }
   }
-  const isBroken = ({ site, parameter }: GaugeSeries): boolean =>
-    broken.some((one) => one.site === site && (one.parameter ?? parameter) === parameter);
+  const isBroken = ({ site, parameter, method }: GaugeSeries): boolean =>
+    broken.some(({ monitoring_location_id: place, parameter_code, time_series_id }) =>
+      place === null
+        ? time_series_id === method
+        : place === `USGS-${site}` && (parameter_code ?? parameter) === parameter,
+    );
   return [...groups.values()].map(({ series, points }) => {
     return { ...series, points, isUnreadable: isBroken(series) };
   });
@@ -190,7 +197,7 @@ const pointSchema = z.looseObject({
 
 /**
  * The WaterML front end (`/nwis/iv`, `/nwis/dv`): one series for each method of each `timeSeries`. One that cannot be read
- * is left out; throws a RangeError for one of which nobody knows whose it is.
+ * is left out, also where nobody knows whose it is: the others name their own site.
  */
 function waterMlSeries(timeSeries: readonly unknown[], skips: SkipCount): GaugeSeries[] {
   return timeSeries.flatMap((item, at) => {
@@ -198,10 +205,10 @@ function waterMlSeries(timeSeries: readonly unknown[], skips: SkipCount): GaugeS
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
       const site = sitedSchema.safeParse(item).data?.sourceInfo.siteCode[0].value;
-      if (site === undefined) {
-        throw new RangeError(`value.timeSeries.${at}.${issue?.path.join('.')}: ${issue?.message}`);
-      }
-      skips.unread(site, `a series that cannot be read (${issue?.path.join('.')})`);
+      skips.unread(
+        site ?? `value.timeSeries.${at}`,
+        `a series that cannot be read (${issue?.path.join('.')})`,
+      );
       return [];
     }
     const { sourceInfo, variable, values } = parsed.data;
@@ -312,8 +319,9 @@ function readGauges(payload: Payload): Imported {
   const named = namedIn(payload, 'sites', 'site', 'monitoring_location_id');
   const asked = named.map((text) => text.trim().replace(/^USGS[-:]/i, ''));
   const sites = series.map(({ site }) => site);
-  refuseUnasked(payload, asked, sites);
-  for (const one of onePerMeaning(usedSeries(series, skips), skips)) {
+  const isAsked = askedOnly(payload, { asked, found: sites, skips });
+  const wanted = series.filter(({ site }) => isAsked(site));
+  for (const one of onePerMeaning(usedSeries(wanted, skips), skips)) {
     const { signal } = one.measures;
     for (const reading of seriesReadings(one, payload.note, skips)) list.add(signal, reading);
   }

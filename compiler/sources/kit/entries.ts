@@ -35,7 +35,7 @@ export function readableEntries<Shape>(
     const { data, error } = schema.safeParse(entry);
     if (data !== undefined) return [data];
     const [issue] = error?.issues ?? [];
-    list.skips.add(
+    list.skips.unread(
       of(entry, at).slice(0, 60),
       `${issue?.path.join('.') || 'entry'}: ${issue?.message}`,
     );

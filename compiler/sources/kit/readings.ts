@@ -231,14 +231,19 @@ export function namedIn({ note }: Payload, ...parameters: readonly string[]): st
   return parameters.flatMap((name) => query.get(name)?.split(',').filter(Boolean) ?? []);
 }
 
-/** Throws an ImportError for a subject that is not one of `asked`; an address that names none asks for all. */
-export function refuseUnasked(
+/**
+ * Tells of each subject of a payload whether its address asks for it; one that names none asks for all. Whoever was not asked
+ * for cannot be told, and is counted as unreadable. Throws an ImportError where nobody was: the payload is another one.
+ */
+export function askedOnly(
   { subject }: Payload,
-  asked: readonly string[],
-  found: Iterable<string>,
-): void {
-  const foreign = [...found].find((id) => !asked.includes(id));
-  if (asked.length === 0 || foreign === undefined) return;
-  const state = `it holds "${foreign.slice(0, 40)}", which its address does not ask for; correct the fetch note`;
+  { asked, found, skips }: { asked: readonly string[]; found: Iterable<string>; skips: SkipCount },
+): (id: string) => boolean {
+  const isAsked = (id: string): boolean => asked.length === 0 || asked.includes(id);
+  const all = [...new Set(found)];
+  const foreign = all.filter((id) => !isAsked(id)).map((id) => id.slice(0, 40));
+  for (const id of foreign) skips.unread(id, 'its address does not ask for it');
+  if (foreign.length === 0 || foreign.length < all.length) return isAsked;
+  const state = `it holds "${foreign[0]}", which its address does not ask for; correct the fetch note`;
   throw new ImportError({ subject, state });
 }

@@ -66,8 +66,13 @@ export function blastReport(
     const rest = [...truth].filter(([fact]) => !touched.has(aboutOf(fact)));
     for (const { name, payload: mutant } of spoiled) {
       report.tried += 1;
-      if (honest?.test(name) === true || anywhere?.test(name) === true) continue;
-      judge(name, statedBy(mutant), { truth, rest, report, aboutOf });
+      if (honest?.test(name) === true) continue;
+      // Where it cannot be told whom an entry is about, it may be about any of those of whom nothing is said then.
+      const isAnyones = anywhere?.test(name) === true;
+      // Without any other subject there is nothing that a refusal could take along.
+      if (rest.length === 0 && !isAnyones) continue;
+      const spared = isAnyones ? [] : rest;
+      judge(name, statedBy(mutant), { truth, rest: spared, report, aboutOf });
     }
   }
   return report;
@@ -89,7 +94,7 @@ function judge(
   },
 ): void {
   if (typeof stated === 'string') {
-    if (rest.length > 0) report.wholesale.push(`${name}: ${stated}`);
+    report.wholesale.push(`${name}: ${stated}`);
     return;
   }
   report.lies.push(...falseStatements(stated, truth).map((lie) => `${name} -> ${lie}`));
@@ -192,7 +197,7 @@ function* textEntries(
     const put = (other: string) => text.slice(0, index) + other + text.slice(index + whole.length);
     const cells = text.startsWith('<')
       ? [...whole.matchAll(XML_LEAF)]
-      : [...whole.matchAll(/[^,\n]+/g)];
+      : [...whole.matchAll(/"[^"\n]*"|[^,\n]+/g)];
     const spoiled = cells.flatMap((cell) => {
       const value = cell[1] ?? cell[0];
       const from = cell.index + cell[0].indexOf(value);

@@ -4,12 +4,13 @@ import { DAY_MS } from '../../../compiler/format/iso-time.ts';
 import { hashCore } from '../../../compiler/format/record-hash.ts';
 import { coreFields } from '../../../compiler/publish/assemble/entity-record.ts';
 import { readPayload } from '../../../compiler/sources/import-command.ts';
+import { SkipCount } from '../../../compiler/sources/kit/payload.ts';
 import {
+  askedOnly,
   askedPlaces,
   knownPlaces,
   namedIn,
   rainValues,
-  refuseUnasked,
   wantedPlaces,
 } from '../../../compiler/sources/kit/readings.ts';
 import { sourceOf } from '../../../compiler/sources/sources.ts';
@@ -74,17 +75,23 @@ describe('wantedPlaces()', () => {
   });
 });
 
-describe('refuseUnasked()', () => {
-  const refuse = (url: string, found: readonly string[]) => () =>
-    refuseUnasked(payloadOf(url), namedIn(payloadOf(url), 'id'), found);
+describe('askedOnly()', () => {
+  const told = (url: string, found: readonly string[]) => {
+    const skips = new SkipCount();
+    const asked = namedIn(payloadOf(url), 'id');
+    const isAsked = askedOnly(payloadOf(url), { asked, found, skips });
+    return { taken: found.filter(isAsked), unread: skips.list().map(({ subject }) => subject) };
+  };
 
   it('takes what is asked for, and anything where nothing is named', () => {
-    expect(refuse('https://example.gov/?id=A,B', ['B'])).not.toThrow();
-    expect(refuse('https://example.gov/', ['C'])).not.toThrow();
+    expect(told('https://example.gov/?id=A,B', ['B'])).toEqual({ taken: ['B'], unread: [] });
+    expect(told('https://example.gov/', ['C'])).toEqual({ taken: ['C'], unread: [] });
   });
 
-  it('refuses anything else', () => {
-    expect(refuse('https://example.gov/?id=A,B', ['A', 'C'])).toThrow('it holds "C"');
+  it('counts anything else, and refuses what holds nothing that is asked for', () => {
+    const some = told('https://example.gov/?id=A,B', ['A', 'C', 'C']);
+    expect(some).toEqual({ taken: ['A'], unread: ['C'] });
+    expect(() => told('https://example.gov/?id=A,B', ['C'])).toThrow('it holds "C"');
   });
 });
 
