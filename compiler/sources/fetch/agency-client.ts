@@ -20,6 +20,7 @@ import { codeOf, messageOf } from '../../format/errors.ts';
 import { DAY_MS, isoTime } from '../../format/iso-time.ts';
 import { networkFault } from '../../format/network-fault.ts';
 import type { Clock, Pace } from '../../system/clock.ts';
+import { readPayload } from '../import-command.ts';
 import { type FetchNote, ImportError, withoutKeys, withoutMark } from '../kit/payload.ts';
 import { type Address, pageAddress, type Source } from '../kit/source.ts';
 import type { Archive, Incoming, Look } from './archive.ts';
@@ -442,7 +443,7 @@ export async function askAll(
   let inARow = 0;
   for (let urls = queue.shift(); urls !== undefined; urls = queue.shift()) {
     const { found, faults } = await firstAnswer(urls, closed, run);
-    const next = found === null ? faults[0] : await tried(() => newPages(found, seen, run));
+    const next = found === null ? joined(faults) : await tried(() => newPages(found, seen, run));
     if (found !== null) {
       answered.push(found);
       passedOver.push(...faults);
@@ -457,13 +458,20 @@ export async function askAll(
   return { answered, failures, passedOver, unasked: queue.length + unreached, isCut };
 }
 
-/** The first of some addresses that answers, and the faults of those before it; a host that turns us away is asked no more. */
+/**
+ * The first of some addresses whose answer can be read, and the faults of those before it; a host that turns us away is asked
+ * no more. What the last one answers is kept in any case, for its importer to judge.
+ */
 async function firstAnswer(addresses: readonly Address[], closed: Set<string>, run: SourceRun) {
   const faults: FetchError[] = [];
-  for (const address of addresses) {
+  for (const [at, address] of addresses.entries()) {
     const { host } = new URL(address.url);
     if (closed.has(host)) continue;
-    const found = await tried(() => askPolitely(address, run));
+    const found = await tried(async () => {
+      const answer = await askPolitely(address, run);
+      if (at < addresses.length - 1) refuseUnreadable(answer, run);
+      return answer;
+    });
     if (!(found instanceof FetchError)) return { found, faults };
     faults.push(found);
     const { isUnreachable, isRefusal } = found.fault;
@@ -471,6 +479,27 @@ async function firstAnswer(addresses: readonly Address[], closed: Set<string>, r
     if (hasEnded(run.by)) break;
   }
   return { found: null, faults };
+}
+
+/** Throws a FetchError for an answer that its importer refuses, of which nothing is kept. */
+function refuseUnreadable({ url, answer, at }: AgencyAnswer, { source, by }: SourceRun): void {
+  if (answer.kind === 'unchanged') return;
+  const { incoming } = answer;
+  const note = { url: withoutKeys(url), fetched_at: at, http_status: 200, bytes: incoming.bytes };
+  try {
+    readPayload(source, { bytes: by.archive.peek(incoming), note, subject: url });
+  } catch (cause) {
+    if (!(cause instanceof ImportError)) throw cause;
+    by.archive.drop(incoming);
+    throw new FetchError({ subject: url, state: cause.message }, { cause });
+  }
+}
+
+/** The fault of the first of some addresses, with what was wrong with those in its place. */
+function joined([first, ...others]: readonly FetchError[]): FetchError | undefined {
+  if (first === undefined || others.length === 0) return first;
+  const state = [first.fault.state, ...others.map(({ message }) => message)].join('; ');
+  return new FetchError({ ...first.fault, state }, { cause: first });
 }
 
 function hasEnded({ signal }: FetchBy): boolean {

@@ -527,8 +527,17 @@ export class SourcesRunner {
       const { source } = archived;
       faults.set(source, [...(faults.get(source) ?? []), this.#by.errorText(found)]);
     }
+    const ended = new Map(
+      this.#wanted.map(({ source: { id, row } }) => {
+        const told = row === null ? [] : noticesOf(row, this.#by.clock.now());
+        return [id, told.flatMap(({ about, text }) => (about === 'end' ? text : []))] as const;
+      }),
+    );
     return outcomes.map((outcome) => {
-      const failures = [outcome.failure ?? [], faults.get(outcome.source) ?? []].flat();
+      const refused = faults.get(outcome.source) ?? [];
+      // What was refused has nobody to ask in its place: the other addresses have ended.
+      const why = refused.length === 0 ? [] : (ended.get(outcome.source) ?? []);
+      const failures = [outcome.failure ?? [], refused, why].flat();
       const own = taken.filter(({ archived }) => archived.source === outcome.source);
       return { outcome, taken: own, failure: failures.length === 0 ? null : failures.join('; ') };
     });

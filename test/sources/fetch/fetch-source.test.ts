@@ -9,6 +9,7 @@ import {
 } from '../../../compiler/sources/fetch/agency-client.ts';
 import { Archive, notePath } from '../../../compiler/sources/fetch/archive.ts';
 import { fetchSource, refuseLook } from '../../../compiler/sources/fetch/sources-runner.ts';
+import { ImportError } from '../../../compiler/sources/kit/payload.ts';
 import type { Source } from '../../../compiler/sources/kit/source.ts';
 import { Pace } from '../../../compiler/system/clock.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
@@ -393,6 +394,26 @@ describe('fetchSource()', () => {
         expect(remarks).toEqual([expect.stringContaining('/a": answered')]);
         expect(remarks[0]).toContain('; the next address answered in its place');
       }
+    });
+
+    it('passes over an answer that cannot be read, keeps nothing of it, and says why', async () => {
+      const read = source().read;
+      const picky = (paths?: string[]): Source => ({
+        ...both(paths),
+        read: (payload) => {
+          if (payload.note.url === second) return read(payload);
+          throw new ImportError({ subject: payload.subject, state: 'not a list of its own' });
+        },
+      });
+      const found = await fetchSource(picky(), [], by);
+      expect(found).toMatchObject({ answered: 1, failure: null });
+      expect(found.remarks[0]).toContain('not a list of its own; the next address answered');
+      expect(archive.fetches().map(({ url }) => url)).toEqual([second]);
+      agency.moods.set(OTHER, 'gone');
+      const { failure, answered } = await fetchSource(picky(), [], by);
+      expect(answered).toBe(0);
+      expect(failure).toContain('not a list of its own');
+      expect(failure).toContain('/b": answered HTTP 410');
     });
 
     it('asks a host that turned it away for nothing more', async () => {
