@@ -50,7 +50,15 @@ const paceSchema = z.strictObject({
 });
 
 const termsSchema = z.strictObject({
-  licence: z.enum(['public-domain', 'attribution', 'non-commercial', 'own-terms', 'unstated']),
+  /** Works of the US government have no copyright: 17 USC 105. */
+  licence: z.enum([
+    'us-government',
+    'public-domain',
+    'attribution',
+    'non-commercial',
+    'own-terms',
+    'unstated',
+  ]),
   /** False: it is asked only with the key of a paid plan. */
   may_be_sold: z.boolean(),
   /** The words that the terms ask for, or that name the agency where they ask for its name. */
@@ -127,10 +135,17 @@ export function isOpen(address: AddressRow, now: number): boolean {
   return (from === undefined || Date.parse(from) <= now) && now < (endOf(address) ?? Infinity);
 }
 
+/** Why nothing says that what a source gives may be sold; null where its terms were read, or where it needs none. */
+export function saleDoubt({ terms }: SourceRow): string | null {
+  const { licence, may_be_sold, page, read_on } = terms;
+  if (!may_be_sold || read_on !== undefined || licence === 'us-government') return null;
+  return `nobody has read its terms, so nothing says that it may be sold: ${page}`;
+}
+
 /** What an operator should know of a source. */
 export interface SourceNotice {
   readonly id: string;
-  /** Ended or ending addresses, terms that forbid sale, words to show, and terms that nobody has read. */
+  /** Ended or ending addresses, terms that forbid sale or are not known to allow it, words to show, and pages yet to be read. */
   readonly about: 'end' | 'sale' | 'attribution' | 'terms';
   /** An end that is yet to come, or that leaves nothing to ask. */
   readonly isPressing: boolean;
@@ -141,7 +156,9 @@ export interface SourceNotice {
 const NOTICE_MS = 90 * DAY_MS;
 
 /** What the register says of a source at an instant in epoch milliseconds. */
-export function noticesOf({ id, addresses, key, terms }: SourceRow, now: number): SourceNotice[] {
+export function noticesOf(row: SourceRow, now: number): SourceNotice[] {
+  const { id, addresses, key, terms } = row;
+  const doubt = saleDoubt(row);
   const { licence, may_be_sold, attribution, page, read_on } = terms;
   const ends = Object.values(addresses).flatMap((list) => {
     const lasting = list.find((one) => isOpen(one, now) && isOpen(one, now + NOTICE_MS));
@@ -166,7 +183,10 @@ export function noticesOf({ id, addresses, key, terms }: SourceRow, now: number)
       ? []
       : told('sale', `its terms (${licence}) forbid sale without a paid plan${paid}: ${page}`)),
     ...(attribution === undefined ? [] : told('attribution', `its terms want: "${attribution}"`)),
-    ...(read_on === undefined ? told('terms', `its terms are yet to be read: ${page}`) : []),
+    ...(doubt === null ? [] : told('sale', doubt)),
+    ...(read_on === undefined && doubt === null
+      ? told('terms', `its page of terms (${licence}) is yet to be read: ${page}`)
+      : []),
   ];
 }
 

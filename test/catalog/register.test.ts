@@ -115,6 +115,19 @@ describe('noticesOf()', () => {
     expect(first?.text).toContain('with its key in SIGNALPRESS_OPEN_METEO_KEY');
   });
 
+  it('says what nobody has read, and that only works of the US government are sold all the same', () => {
+    const unread = { ...testRow([]).terms, licence: 'attribution' } as const;
+    const told = (terms: SourceRow['terms']) =>
+      noticesOf(testRow([], { terms }), TODAY).map(({ about, text }) => `${about}: ${text}`);
+    expect(told(unread)).toEqual([
+      'sale: nobody has read its terms, so nothing says that it may be sold: https://example.gov/terms',
+    ]);
+    expect(told({ ...unread, read_on: '2026-11-29' })).toEqual([]);
+    expect(told({ ...unread, licence: 'us-government' })).toEqual([
+      'terms: its page of terms (us-government) is yet to be read: https://example.gov/terms',
+    ]);
+  });
+
   it('presses where an end is near, or leaves nothing to ask', () => {
     const near = { url: 'https://a.gov/old', ends: '2027-02-22' };
     const pressing = (list: AddressRow[], now: string) =>

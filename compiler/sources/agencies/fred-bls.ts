@@ -157,6 +157,7 @@ const BLS_SERIES: ReadonlyMap<string, Measure> = new Map([
   ['APU000072610', 'electricity_usd_kwh'],
   [UNEMPLOYMENT, 'unemployment_pct'],
 ]);
+const ASKED_OF_BLS = [UNEMPLOYMENT, 'CUSR0000SA0E', 'APU000072620'];
 const NO_FIGURE = '-';
 const MONTH = /^M(0[1-9]|1[0-2])$/;
 /** Yearly, half-yearly and quarterly figures, and the mean of a year. */
@@ -257,8 +258,8 @@ export const bls: Source = {
   ...registered('bls'),
   version: 2,
   read: readSeries,
-  // The energy series come from FRED in one table, so that one month never has two publishers.
-  asks: () => [{ with: { series: UNEMPLOYMENT } }],
+  // One series an answer: prices beside that of utility gas come only from FRED, in one table.
+  asks: () => ASKED_OF_BLS.map((series) => ({ with: { series } })),
 };
 
 const FRED_ORIGIN: Origin = {

@@ -52,8 +52,16 @@ function readDaily(payload: Payload): Imported {
   const stations = grouped(rows, (row) => defined(row[table.station], 'the station'));
   const asked = namedIn(payload, 'stations');
   const isAsked = askedOnly(payload, { asked, found: stations.keys(), skips: list.skips });
+  // A row of nobody may be the day that a station lacks.
+  const doubts = [...stations].flatMap(([station, own]) => (isAsked(station) ? [] : own));
+  const daysOf = (of: readonly CsvRow[]) => of.map((row) => row[table.date]);
   for (const [station, own] of stations) {
     if (!isAsked(station)) continue;
+    const days = daysOf(own);
+    if (daysOf(doubts).some((day) => !days.includes(day))) {
+      list.skips.unread(station, 'a day of it may be in a row that names another; nothing is used');
+      continue;
+    }
     const entity = table.entities.get(station);
     if (entity === undefined)
       list.skips.add(station.slice(0, 40), 'stands for none of our cities', own.length);

@@ -2,7 +2,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { hostsOf, noticesOf, type RowChanges, rowChangesSchema } from '../../catalog/register.ts';
+import {
+  hostsOf,
+  noticesOf,
+  type RowChanges,
+  rowChangesSchema,
+  saleDoubt,
+} from '../../catalog/register.ts';
 import type { RunStatus, SourceStatus } from '../../catalog/run-status.ts';
 import { defined } from '../../format/defined.ts';
 import { messageOf } from '../../format/errors.ts';
@@ -303,6 +309,7 @@ function listText(sources: readonly Source[], env: (name: string) => string | un
 function termsOf({ row }: Source): string {
   if (row === null) return '-';
   const { licence, may_be_sold } = row.terms;
+  if (saleDoubt(row) !== null) return `${licence}, not read`;
   return may_be_sold ? licence : `${licence}, sold with a paid plan`;
 }
 
@@ -555,7 +562,12 @@ function runInit(flags: FetchFlags, by: FetchSettings): void {
   const contact = contactOf(flags);
   const { sources = SOURCES, env, clock } = by;
   const all = sources.map((source) => ({ source, entities: [], everyMs: everyMsOf(source) }));
-  const refusals = refusalsOf(all, { contact, env, now: clock.now() });
+  const doubts = sources.flatMap(({ id, row }) => {
+    const doubt = row === null ? null : saleDoubt(row);
+    return doubt === null ? [] : [[id, doubt] as const];
+  });
+  const asked = refusalsOf(all, { contact, env, now: clock.now() });
+  const refusals = new Map([...doubts, ...asked]);
   const usable = sources.filter(({ id }) => !refusals.has(id));
   const named = Object.fromEntries(usable.map(({ id }) => [id, {}] as const));
   writeFileSync(flags.config, `${JSON.stringify({ sources: named }, null, 2)}\n`, { flag: 'wx' });

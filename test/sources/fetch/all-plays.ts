@@ -100,7 +100,12 @@ export const ALL_PLAYS: Readonly<Record<string, Play>> = {
   ...PLAYS,
   ...plays('airnow', 'www.airnowapi.org', ['us-losangeles'], 'air of areas'),
   ...plays('aviationweather', 'aviationweather.gov', ['atl']),
-  ...plays('bls', 'api.bls.gov', [], 'unemployment of the agency'),
+  // Months that FRED says nothing of, so that none has two publishers.
+  bls: play('api.bls.gov', [], (_, path) => {
+    if (path.includes('LNS')) return json(payloadText('bls', 'unemployment of the agency'));
+    const prices = payloadText('bls', 'prices of the agency').replaceAll('"2025"', '"2022"');
+    return json(prices.replace('CUSR0000SA0E', path.replace(/.*\//, '')));
+  }),
   'cbp-bwt': play('bwt.cbp.gov', ['laredo-world-trade'], (_, path) =>
     json(payloadText('cbp-bwt', path.includes('graph') ? 'a graph of a run' : 'of a run')),
   ),

@@ -218,6 +218,7 @@ describe('signalpress sources', () => {
   it('init writes what can be fetched as things are, and says what cannot', async () => {
     await cli('sources', 'init');
     expect(printed.join('\n')).toMatch(/left out airnow: it needs a data key/);
+    expect(printed.join('\n')).toMatch(/left out fred: nobody has read its terms/);
     const { sources } = JSON.parse(readFileSync(config, 'utf8'));
     expect(Object.keys(sources)).toContain('usgs-earthquakes');
     expect(Object.keys(sources)).not.toContain('airnow');
@@ -296,7 +297,7 @@ describe('signalpress sources', () => {
   it('check names a source that is asked more often than its agency takes', async () => {
     write({ sources: { bls: { every: '30m' }, fred: {} } });
     await cli('sources', 'check');
-    expect(printed.join('\n')).toMatch(/bls: 48 requests a day, and its agency takes 25/);
+    expect(printed.join('\n')).toMatch(/bls: 144 requests a day, and its agency takes 25/);
     expect(printed.join('\n')).not.toMatch(/fred: \d+ requests/);
   });
 

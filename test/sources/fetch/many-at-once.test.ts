@@ -55,6 +55,7 @@ async function* chunksOf(body: string | Uint8Array) {
 
 /** Every source that asks one address, of a host that no other asks. */
 const SEVERAL: ReadonlySet<string> = new Set([
+  'bls',
   'cbp-bwt',
   'defillama',
   'hugging-face',
