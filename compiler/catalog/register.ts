@@ -106,6 +106,14 @@ export const REGISTER: readonly SourceRow[] = REGISTER_FILES.map((row) =>
   sourceRowSchema.parse(row),
 );
 
+/** What is said of a signal or a collection that no row feeds. */
+export const UNSOURCED = 'no public source known';
+
+/** The rows that feed a signal or a collection. */
+export function sourcesOf(id: string): SourceRow[] {
+  return REGISTER.filter(({ feeds }) => feeds.includes(id));
+}
+
 /** The row of a source; throws a RangeError for an id that no file names. */
 export function rowOf(id: string): SourceRow {
   const found = REGISTER.find((row) => row.id === id);

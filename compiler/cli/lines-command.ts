@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Catalog, entitiesOf } from '../catalog/catalog.ts';
 import { catalogSchemaText } from '../catalog/catalog-file.ts';
-import { REGISTER } from '../catalog/register.ts';
+import { sourcesOf, UNSOURCED } from '../catalog/register.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../products/collections.ts';
 import type { SignalEntry, UnitRange } from '../products/shapes/line.ts';
 import { nearest } from '../products/shapes/nearest.ts';
@@ -69,11 +69,9 @@ export function linesText(catalog: Catalog, id?: string): string {
   );
 }
 
-const UNSOURCED = 'no public source known';
-
 /** The sources that feed a signal or a collection, and what each of them needs. */
 function sourcesText(id: string): string {
-  const texts = REGISTER.filter(({ feeds }) => feeds.includes(id)).map(({ id, key }) =>
+  const texts = sourcesOf(id).map(({ id, key }) =>
     key === undefined || key.is_optional === true ? id : `${id} (needs ${key.variable})`,
   );
   return texts.join(', ') || UNSOURCED;

@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
+import { sourcesOf } from '../catalog/register.ts';
 import {
   SITE_CHANGES_PATH,
   SITE_FEED_PATH,
@@ -48,7 +49,10 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   press.pack(SITE_SIGNALS_URL.slice(1), JSON.stringify(shop));
   const view = new CatalogView(shelf.read(CATALOG_PATH));
   const example = entries.find(({ path }) => path === '/gauge')?.input_example_request ?? '/gauge';
-  const page = { issuer, asOf, shop, assets, catalog: view, keys, example };
+  const sold = new Set(shop.signals.map(({ signal_id }) => signal_id));
+  const unsold = material.catalog.signals.filter(({ id }) => !sold.has(id));
+  const unsourced = unsold.map(({ id }) => id).filter((id) => sourcesOf(id).length === 0);
+  const page = { issuer, asOf, shop, assets, catalog: view, keys, example, unsourced };
   press.pack(SITE_INDEX_PATH, indexPage(page));
   const { baseUrl } = issuer;
   const changes = siteChanges(material.news, { asOf, baseUrl });

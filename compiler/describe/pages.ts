@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { howToBuy } from '../catalog/how-to-buy.ts';
+import { UNSOURCED } from '../catalog/register.ts';
 import { SITE_FOLDER, type SiteSignal, type SiteSignals } from '../catalog/site.ts';
 import { KEYS_URL, LOG_URL } from '../catalog/static-files.ts';
 import { defined } from '../format/defined.ts';
@@ -23,6 +24,8 @@ interface IndexMaterial {
   readonly keys: KeyHistory;
   /** A target that answers 402: what the examples buy. */
   readonly example: string;
+  /** Signals of which nothing is sold and that no source of the register feeds. */
+  readonly unsourced: readonly string[];
 }
 
 /** Entities of a signal that the index shows; the catalogue has them all. */
@@ -78,7 +81,13 @@ function catalogue(material: IndexMaterial): Html {
     return html`<div class="industry"><h3>${titleOf(industry)}</h3>
 ${own.map((signal) => signalEntry(signal, material))}</div>
 `;
-  })}</div></section>`;
+  })}</div>${unsold(material.unsourced)}</section>`;
+}
+
+function unsold(signals: readonly string[]): Html | null {
+  if (signals.length === 0) return null;
+  return html`<details id="unsold"><summary>Not sold <span class="soft">${counted(signals.length, 'signal', 'signals')}, ${UNSOURCED}</span></summary>
+<p>${signals.map((id) => html`<code>${id}</code> `)}</p></details>`;
 }
 
 /** `climate-policy` as `Climate policy`. */

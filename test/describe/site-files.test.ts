@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { SITE_CHANGES_MAX } from '../../compiler/catalog/site.ts';
 import { changesFeed, siteChanges } from '../../compiler/describe/describe-site.ts';
-import { readPicture } from '../../compiler/describe/pages.ts';
+import { indexPage, readPicture } from '../../compiler/describe/pages.ts';
 import { CatalogView } from '../../compiler/describe/write-pieces.ts';
+import { firstHistory } from '../../compiler/format/key-history.ts';
 import { type CatalogRow, formatCatalogRow } from '../../compiler/format/release.ts';
 import { catalogNews } from '../../compiler/release/catalog-changes.ts';
 
@@ -30,6 +31,27 @@ describe('CatalogView', () => {
     }
     for (const id of ['a', 'a.bb', 'c.c', '']) expect([...view.rows(id)]).toEqual([]);
     expect([...new CatalogView(Buffer.alloc(0)).rows('a.b')]).toEqual([]);
+  });
+});
+
+describe('indexPage()', () => {
+  const page = (unsourced: readonly string[]) =>
+    indexPage({
+      issuer: ISSUER,
+      asOf: '2026-11-20T12:00:00Z',
+      shop: { signals: [], bundles: [], prices: [], entities: 0 },
+      assets: { files: [], script: '/site/a.js', styles: [] },
+      catalog: new CatalogView(Buffer.alloc(0)),
+      keys: firstHistory('did:key:z6Mk'),
+      example: '/gauge',
+      unsourced,
+    });
+
+  it('names what is not sold because nobody publishes it, and nothing where there is none', () => {
+    const html = page(['promise.slippage']);
+    expect(html).toContain('1 signal, no public source known');
+    expect(html).toContain('<code>promise.slippage</code>');
+    expect(page([])).not.toContain('no public source known');
   });
 });
 
