@@ -14,7 +14,7 @@ import { SOURCES, sourceOf } from '../../../compiler/sources/sources.ts';
 import { lockData } from '../../../compiler/system/data-lock.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { Agency } from './agency.ts';
-import { PLAYS } from './agency-payloads.ts';
+import { gaugeAnswer, PLAYS } from './agency-payloads.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const agency = new Agency();
@@ -351,5 +351,40 @@ describe('signalpress sources', () => {
     env = {};
     await cli('sources', 'list');
     expect(printed.at(-1)).not.toContain('(set)');
+  });
+});
+
+describe('an answer that cannot be read', () => {
+  const strange = (host: string) => agency.serve(host, () => json('{"a":1}'));
+  const json = (body: string) => ({ type: 'application/json', body });
+  const only = (id: string, entities: readonly string[]) => {
+    const origins = agency.origins(hostsOf(rowOf(id)));
+    writeFileSync(config, JSON.stringify({ origins, sources: { [id]: { entities } } }));
+  };
+
+  it('of the new service of the USGS is passed over for the old one, until that ends', async () => {
+    strange('api.waterdata.usgs.gov');
+    agency.serve('waterservices.usgs.gov', () =>
+      json(gaugeAnswer({ '07010000': { '2026-11-20T11:00:00Z': 3 } })),
+    );
+    only('usgs-nwis', ['07010000']);
+    await cli('run', '--once');
+    expect({ exits, compiled }).toEqual({ exits: [0], compiled: 1 });
+    expect(printed.join('\n')).toMatch(
+      /note: .*waterdata.*; the next address answered in its place/,
+    );
+    clock.ms = Date.parse('2027-03-01T11:07:00Z');
+    await cli('run', '--once');
+    expect(exits).toEqual([0, 1]);
+    expect(printed.join('\n')).toMatch(/FAILED: .*waterservices.* ended on 2027-02-22/);
+  });
+
+  it('of AirNow says that its old address has ended', async () => {
+    strange('www.airnowapi.org');
+    env = { ...env, SIGNALPRESS_AIRNOW_KEY: 'k' };
+    only('airnow', ['us-losangeles']);
+    await cli('run', '--once');
+    expect(exits).toEqual([1]);
+    expect(printed.join('\n')).toMatch(/FAILED: .*latLong\/current\/ ended on 2026-09-30/);
   });
 });
