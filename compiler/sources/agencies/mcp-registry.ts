@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { neutralFault } from '../../catalog/neutral-text.ts';
-import { firstTwice } from '../../format/lists.ts';
+import { grouped } from '../../format/lists.ts';
 import { type McpServerRow, rowId } from '../../readings/roster-rows.ts';
 import {
   ImportError,
@@ -21,7 +21,7 @@ const SCOPE =
   'servers that the registry lists and has not deleted, in their latest version; a list without states says "listed"';
 
 function read(payload: Payload): Imported {
-  const { subject, note } = payload;
+  const { note } = payload;
   const { servers, nextCursor } = registryList(payload);
   const skips = new SkipCount();
   // The same without a title that is not stored: a server that the list left out would count as gone.
@@ -33,14 +33,15 @@ function read(payload: Payload): Imported {
       skips.add(server.name, `its title is left out: ${fault}`);
       return { ...server, title: null };
     });
-  const twice = firstTwice(usable.map(({ name }) => name));
-  if (twice !== undefined) {
-    throw new ImportError({ subject, state: `it holds "${twice}" twice; fetch the list again` });
-  }
+  const named = [...grouped(usable, ({ name }) => name).values()].map(([server, ...others]) => {
+    if (others.length === 0) return server;
+    skips.unread(server.name, 'it is listed twice, so its state is not known');
+    return { ...server, title: null, status: 'unknown' };
+  });
   const isPart = nextCursor !== null || cursorOf(note.url) !== null;
   return {
     readings: new Map(),
-    rows: new Map([[COLLECTION, usable.map((server) => rowOf(server, payload)).sort(byId)]]),
+    rows: new Map([[COLLECTION, named.map((server) => rowOf(server, payload)).sort(byId)]]),
     ...(isPart ? { isPart } : {}),
     skipped: skips.list(),
     remarks: [],
@@ -117,7 +118,8 @@ const pageSchema = z.looseObject({
             .string()
             .regex(/^[a-z][a-z_-]{0,39}$/)
             .catch('unknown'),
-          isLatest: z.boolean(),
+          // A list of the latest versions has no other, and one of all would hold the server twice.
+          isLatest: z.boolean().catch(true),
         }),
       }),
     }),

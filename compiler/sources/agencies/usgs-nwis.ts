@@ -136,9 +136,10 @@ function ogcSeries(features: readonly unknown[], skips: SkipCount): GaugeSeries[
       else group.points.push(point);
     }
   }
+  const methods = new Set([...groups.values()].map(({ series }) => series.method));
   const isBroken = ({ site, parameter, method }: GaugeSeries): boolean =>
     broken.some(({ monitoring_location_id: place, parameter_code, time_series_id }) =>
-      place === null
+      time_series_id !== null && methods.has(time_series_id)
         ? time_series_id === method
         : place === `USGS-${site}` && (parameter_code ?? parameter) === parameter,
     );

@@ -8,7 +8,7 @@ type Path = readonly (string | number)[];
 /** A word that no agency uses. */
 const UNKNOWN = 'zzyzx';
 /** Codes for "nothing there" that agencies use; each source declares its own besides. */
-const SENTINELS: readonly (string | number | null)[] = ['', 'N/A', '-999999', -999999, 'M'];
+const SENTINELS: readonly (string | number | null)[] = ['', 'N/A', '-999999', -999999, 'M', null];
 /** An entry may be about an entity of which nothing changes without it: a nested area, a warning that another one repeats. */
 const HIDDEN_MAX = 2;
 /** Members that say how many of something there are. */
