@@ -47,9 +47,19 @@ function factKey({ id, row }: IdRow): string | null {
   return JSON.stringify([id, ...values]);
 }
 
-/** What a batch may say once only: the values of a reading, the whole of any other row. */
+/** What makes two readings of one instant the same fact, as intake judges them: it takes no two others from one batch. */
+const CORE_MEMBERS: readonly string[] = [
+  'current',
+  'source_ref',
+  'source_tier',
+  'sources',
+  'lifecycle',
+];
+
+/** What a batch may say once only: the fact of a reading, the whole of any other row. */
 function valueText({ row }: IdRow): string {
-  return row.current === undefined ? factText({ row }) : JSON.stringify(row.current);
+  if (row.current === undefined) return factText({ row });
+  return JSON.stringify(CORE_MEMBERS.map((name) => row[name] ?? null));
 }
 
 /** All that a row says, however it was come by. */

@@ -103,7 +103,7 @@ export const ALL_PLAYS: Readonly<Record<string, Play>> = {
   // Months that FRED says nothing of, so that none has two publishers.
   bls: play('api.bls.gov', [], (_, path) => {
     if (path.includes('LNS')) return json(payloadText('bls', 'unemployment of the agency'));
-    const prices = payloadText('bls', 'prices of the agency').replaceAll('"2025"', '"2022"');
+    const prices = payloadText('bls', 'prices of the agency').replaceAll(/"202([56])"/g, '"201$1"');
     return json(prices.replace('CUSR0000SA0E', path.replace(/.*\//, '')));
   }),
   'cbp-bwt': play('bwt.cbp.gov', ['laredo-world-trade'], (_, path) =>

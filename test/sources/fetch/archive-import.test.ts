@@ -1,7 +1,9 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Archive, type Archived, notePath } from '../../../compiler/sources/fetch/archive.ts';
 import { ArchiveImport } from '../../../compiler/sources/fetch/archive-import.ts';
+import type { Source } from '../../../compiler/sources/kit/source.ts';
 import type { BatchDisk } from '../../../compiler/sources/merge-batch.ts';
+import { sourceOf } from '../../../compiler/sources/sources.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 import { gaugeAnswer } from './agency-payloads.ts';
 
@@ -100,6 +102,28 @@ describe('ArchiveImport', () => {
     const snapshots = writeSnapshots(Object.fromEntries(files));
     const { release } = await compileFolder(snapshots, { asOf: '2026-11-20T12:01:00Z' });
     expect(release.counts).toMatchObject({ revisions: 1, entities: 2 });
+  });
+
+  it('lets the same value of another origin wait too: intake takes two facts of no batch', async () => {
+    const rivers = sourceOf('usgs-nwis');
+    const moved: Source = {
+      ...rivers,
+      read: (payload) => {
+        const imported = rivers.read(payload);
+        if (payload.note.fetched_at < '2026-11-20T11:30') return imported;
+        const readings = [...imported.readings].map(([id, list]) => {
+          const elsewhere = list.map((one) => ({ ...one, source_ref: 'https://example.gov/' }));
+          return [id, elsewhere] as const;
+        });
+        return { ...imported, readings: new Map(readings) };
+      },
+    };
+    const taker = new ArchiveImport({ archive, disk, known: () => moved });
+    const points = { '07010000': { '10:45': 2 } };
+    expect(taker.take(await answered('11:05:00', points)).waiting).toBe(0);
+    expect(taker.take(await answered('11:40:00', points)).waiting).toBe(1);
+    taker.settle(Date.parse('2026-11-20T12:00:00Z'));
+    expect(reported()).toEqual(['11Z 07010000 10:45 2', '12Z 07010000 10:45 2']);
   });
 
   it('keeps the last of several revisions, and none that was taken back', async () => {

@@ -122,9 +122,10 @@ describe('one broken source among all', () => {
       expect(own?.last_error === null).toBe(other !== id);
       expect(own?.last_success === null).toBe(other === id);
     }
-    const failed = log
-      .split('\n')
-      .flatMap((line, at, all) => (line.includes('FAILED') ? [all[at - 1]?.split(':')[0]] : []));
+    const failed = log.split('\n').flatMap((line, at, all) => {
+      const head = all.slice(0, at).findLast((one) => !one.startsWith(' '));
+      return line.includes('FAILED') ? [head?.split(':')[0]] : [];
+    });
     expect(failed).toEqual([id]);
     expect(shop.status()).toEqual(status);
   }
