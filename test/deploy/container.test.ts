@@ -158,6 +158,7 @@ const serviceSchema = z.object({
   read_only: z.boolean().default(false),
   cap_drop: z.array(z.string()).default([]),
   volumes: z.array(z.string()).default([]),
+  secrets: z.array(z.string()).default([]),
   stop_grace_period: z.string().default('10s'),
 });
 const composeSchema = z.object({
@@ -187,6 +188,17 @@ describe('compose.yaml', () => {
       const writable = volumes.filter((volume) => !volume.endsWith(':ro'));
       expect(writable).toEqual([expect.stringMatching(/^gate-[12]:\/state$/)]);
     }
+  });
+
+  it('gives the key to the publisher alone, which writes releases and readings', () => {
+    const holders = Object.entries(services).filter(([, one]) =>
+      one.secrets.includes('issuer-key'),
+    );
+    expect(holders.map(([name]) => name)).toEqual(['publisher']);
+    const { read_only, cap_drop, volumes } = serviceSchema.parse(services.publisher);
+    expect([read_only, cap_drop]).toEqual([true, ['ALL']]);
+    const writable = volumes.filter((volume) => !volume.endsWith(':ro'));
+    expect(writable).toEqual(['../../dist-data:/data', 'readings:/readings']);
   });
 
   it('gives a stop more time than the gatekeeper takes', () => {

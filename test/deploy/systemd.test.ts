@@ -23,14 +23,26 @@ const runs = (command: string): boolean => {
 
 /** The units under the names that systemd would give them for a port, in a folder of their own. */
 function units(service = changed('signalpress@.service', [])): string[] {
+  return written({
+    'signalpress@4021.service': service,
+    'signalpress@4021.socket': changed('signalpress@.socket', []),
+  });
+}
+
+function publisherUnits(service = changed('signalpress-run.service', [])): string[] {
+  return written({
+    'signalpress-run.service': service,
+    'signalpress-run.timer': changed('signalpress-run.timer', []),
+  });
+}
+
+/** Units in a folder of their own; what they start need not be installed here. */
+function written(units: Readonly<Record<string, string>>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-units-'));
-  const [unit, socket] = ['service', 'socket'].map((kind) =>
-    join(folder, `signalpress@4021.${kind}`),
-  ) as [string, string];
-  // What it starts need not be installed here.
-  writeFileSync(unit, service.replaceAll(/^(Exec\w+=)\S+/gm, '$1/bin/true'));
-  writeFileSync(socket, changed('signalpress@.socket', []));
-  return [unit, socket];
+  return Object.entries(units).map(([name, text]) => {
+    writeFileSync(join(folder, name), text.replaceAll(/^(Exec\w+=)\S+/gm, '$1/bin/true'));
+    return join(folder, name);
+  });
 }
 
 function analyzed(args: readonly string[]): { code: number | null; text: string } {
@@ -43,17 +55,20 @@ describe.skipIf(!runs('systemd-analyze'))('the systemd units (need systemd-analy
     expect(analyzed(['verify', ...units()])).toEqual({ code: 0, text: '' });
     const wrong = changed('signalpress@.service', [['KillMode=mixed', 'KillMode=most']]);
     expect(analyzed(['verify', ...units(wrong)]).text).toMatch(/kill ?mode/i);
+    expect(analyzed(['verify', ...publisherUnits()])).toEqual({ code: 0, text: '' });
+    const late = changed('signalpress-run.service', [['Type=oneshot', 'Type=onetime']]);
+    expect(analyzed(['verify', ...publisherUnits(late)]).text).toMatch(/type/i);
   });
 
-  it('leave the service little that it could harm', () => {
+  it.each([
+    ['signalpress@.service', units],
+    ['signalpress-run.service', publisherUnits],
+  ])('leave %s little that it could harm', (name, unitsOf) => {
     const threshold = ['security', '--offline=true', `--threshold=${EXPOSURE_MAX * 10}`];
-    const [unit = ''] = units();
+    const [unit = ''] = unitsOf();
     expect(analyzed([...threshold, unit]).code).toBe(0);
-    const bare = changed('signalpress@.service', []).replace(
-      /^CapabilityBoundingSet[\s\S]*EPERM$/m,
-      '',
-    );
-    const [open = ''] = units(bare);
+    const bare = changed(name, []).replace(/^CapabilityBoundingSet[\s\S]*EPERM$/m, '');
+    const [open = ''] = unitsOf(bare);
     expect(analyzed([...threshold, open]).code).not.toBe(0);
   });
 

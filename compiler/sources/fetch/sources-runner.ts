@@ -18,6 +18,7 @@ import {
 } from './agency-client.ts';
 import { type Archive, type Archived, byFetch, type Look, notePath } from './archive.ts';
 import { ArchiveImport, type TakenFetch } from './archive-import.ts';
+import { runMetrics } from './run-metrics.ts';
 
 const STATUS_BYTES_MAX = 16 << 20;
 /** First wait after a failure; it doubles with each further one, up to the time between fetches. */
@@ -56,8 +57,10 @@ export function readStatus(path: string): RunStatus {
   }
 }
 
+/** Writes it twice: for programs, and beside it for Prometheus. */
 function writeStatus(path: string, status: RunStatus): void {
   replaceFile(path, `${JSON.stringify(status, null, 2)}\n`);
+  replaceFile(`${path.replace(/\.json$/, '')}.prom`, runMetrics(status));
 }
 
 interface Attempt {

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunStatus } from '../../../../../compiler/catalog/run-status.ts';
+import { runMetrics } from '../../../../../compiler/sources/fetch/run-metrics.ts';
 import { built } from '../../../../built.ts';
 import { type Sample, samplesIn } from '../../../../gatekeeper/settings/scrape.ts';
 import { paymentAt } from '../../../../gatekeeper/tiny-gate.ts';
@@ -29,6 +31,28 @@ const shown = [
   ...charts.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
   ...dashboard.annotations.list.map(({ expr }) => expr),
 ];
+
+/** What the publisher tells beside it, after a success and a failure. */
+const [FIRST, LAST] = ['2026-11-29T10:00:00Z', '2026-11-29T11:00:00Z'];
+const RUN_STATUS: RunStatus = {
+  version: 1,
+  updated_at: LAST,
+  imported_through: LAST,
+  compile: { is_due: false, last_success: LAST, last_error: null, release: 7 },
+  sources: {
+    eia: {
+      last_attempt: LAST,
+      last_success: FIRST,
+      last_change: FIRST,
+      next_due: '2026-11-29T11:20:00Z',
+      consecutive_failures: 2,
+      last_error: 'it answered 500',
+      waiting: 0,
+      unread: 3,
+    },
+  },
+  warned_on: null,
+};
 
 /** A metric as an expression names it, with the labels that it asks for by value. */
 interface Selector {
@@ -117,7 +141,7 @@ describe('a scrape of the gatekeeper (needs a build)', () => {
     settles.status = 500;
     statuses.push(await buy(gate.url));
     expect(statuses).toEqual([200, 402, 503]);
-    scraped = await (await fetch(gate.metrics)).text();
+    scraped = `${await (await fetch(gate.metrics)).text()}${runMetrics(RUN_STATUS)}`;
     samples = samplesIn(scraped);
   });
   afterAll(() => {
