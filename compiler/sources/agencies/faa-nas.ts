@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { builtinLine } from '../../catalog/builtin.ts';
 import { neutralFault } from '../../catalog/neutral-text.ts';
-import { HOUR_MS } from '../../format/iso-time.ts';
+import { DAY_MS, HOUR_MS } from '../../format/iso-time.ts';
 import { firstTwice } from '../../format/lists.ts';
 import { fetchAgain, ImportError, type Imported, type Payload, shaped } from '../kit/payload.ts';
 import { xmlDocument } from '../kit/payload-formats.ts';
@@ -233,8 +233,10 @@ function inForce(entries: readonly Programme[], time: number): readonly InForce[
 /** Null for a notice that is not in force: an ended one may stay listed. */
 function closureOf({ airport, reason }: Programme, time: number): InForce | string | null {
   const notice = noticeOf(reason, airport);
-  if (notice === null) return `a closure that cannot be read: ${reason.slice(0, 80)}`;
-  if (time < notice.from || time > notice.to) return null;
+  const unread = `a closure that cannot be read: ${reason.slice(0, 80)}`;
+  if (notice === null) return unread;
+  if (time < notice.from || time > notice.to || !notice.isAt(time)) return null;
+  if (notice.isPartial === null) return unread;
   const kind = notice.isPartial ? 'restriction' : 'closure';
   return { kind, reason, avg: null, min: null, max: null, trend: null };
 }
@@ -312,6 +314,8 @@ const UPDATE =
 const DURATION = /^(?:(\d{1,2}) hours?(?: and (\d{1,2}) minutes?)?|(\d{1,3}) minutes?)$/;
 const NOTAM =
   /^!\S+ \d{1,2}\/\d{3} (\w{3}) AD AP CLSD(?: (.+))? (\d{10})-(?:(\d{10})(?:EST)?|PERM)$/;
+/** Hours of each day in which a notice holds, in UTC; they may go over midnight. */
+const DAILY = /(?:^| )DLY ([01]\d|2[0-3])([0-5]\d)-([01]\d|2[0-3])([0-5]\d)$/;
 const STAMP = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
 
 /** "Thu Oct 1 01:33:39 2026 GMT" in epoch milliseconds; null where it is written otherwise or no such day exists. */
@@ -330,17 +334,33 @@ export function minutesOf(text: string): number | null {
   return Number(minutes) < 60 ? Number(hours) * 60 + Number(minutes) : null;
 }
 
+/** A closure in epoch milliseconds, with the times of day in which it holds. */
+interface Notice {
+  /** Null where it does not say in words that are known whom it keeps away. */
+  readonly isPartial: boolean | null;
+  readonly from: number;
+  readonly to: number;
+  readonly isAt: (time: number) => boolean;
+}
+
 /** Reads `!LAX 05/277 LAX AD AP CLSD TO … 2605271826-2705281600`; null for any other notice, and for another airport. */
-export function noticeOf(
-  text: string,
-  airport: string,
-): { isPartial: boolean; from: number; to: number } | null {
-  const [, code = '', whom, start = '', end] = NOTAM.exec(text.trim()) ?? [];
+export function noticeOf(text: string, airport: string): Notice | null {
+  const [, code = '', given = '', start = '', end] = NOTAM.exec(text.trim()) ?? [];
   const from = stampTime(start);
   const to = end === undefined ? Number.POSITIVE_INFINITY : stampTime(end);
-  const isReadable = whom === undefined || whom.startsWith('TO ');
   if (code.toLowerCase() !== airport || from === null || to === null || to < from) return null;
-  return isReadable ? { isPartial: whom !== undefined, from, to } : null;
+  const hours = DAILY.exec(given);
+  const whom = given.replace(DAILY, '');
+  const isPartial = whom === '' ? false : whom.startsWith('TO ') || null;
+  return { isPartial, from, to, isAt: (time) => hours === null || isWithin(hours, time) };
+}
+
+/** Whether the time of day lies in the hours of a notice, both ends among them. */
+function isWithin([, ...parts]: RegExpExecArray, time: number): boolean {
+  const [fromHour = 0, fromMinute = 0, toHour = 0, toMinute = 0] = parts.map(Number);
+  const [from, to] = [fromHour * 60 + fromMinute, toHour * 60 + toMinute];
+  const now = Math.floor((time % DAY_MS) / 60_000);
+  return from <= to ? now >= from && now <= to : now >= from || now <= to;
 }
 
 /** YYMMDDHHMM, always UTC. */

@@ -17,7 +17,7 @@ const AGENCY = 'NOAA National Weather Service';
 /** Where a segment says which gauge it is of: `/JAMS1.1.ER.…/`; its digit is the worst of the event, not of today. */
 const GAUGE = /^\/([A-Z]{4}\d)\.[0-3NU]\.[A-Z]{2}\.(?:\d{6}T\d{4}Z\.){3}[A-Z]{2}\/$/;
 const STAGE =
-  /\bAt (\d{1,2})(?::(\d{2}))? ([AP]M)(?: ([A-Z]{3,4}))? ([A-Z]+day) the stage was (-?\d{1,3}(?:\.\d{1,2})?) feet\./gi;
+  /\bAt (\d{1,2})(?::?(\d{2}))? ([AP]M)(?: ([A-Z]{3,4}))? ([A-Z]+day) the stage was(?: |\.{3})(-?\d{1,3}(?:\.\d{1,2})?) feet(?: and (?:rising|falling|steady))?\./gi;
 const ANY_STAGE = /\bthe stage was\b/gi;
 const FLOOD_STAGE = /\bFlood stage is (\d{1,3}(?:\.\d{1,2})?) feet\./gi;
 const CATEGORY = /\b(Minor|Moderate|Major) flooding is occurring\b/i;
@@ -38,8 +38,9 @@ function readStages(payload: Payload): Imported {
   for (const segment of segmentsOf(product.lines, subject)) {
     const gauges = segment.flatMap((line) => GAUGE.exec(line)?.[1] ?? []);
     const text = segment.join(' ').replaceAll(/\s+/g, ' ');
-    const stage = gauges.length === 1 ? stageIn(text, issue) : 'not one gauge';
-    const [entity = 'segment'] = gauges;
+    const [entity = 'segment', ...others] = gauges;
+    const other = others.length > 0 ? 'several gauges' : 'a product of an area, without a gauge';
+    const stage = gauges.length === 1 ? stageIn(text, issue) : other;
     if (typeof stage === 'string') list.skips.add(entity, stage);
     else list.add('hydrology.river-level', readingOf({ entity, text, ...stage }, payload));
   }
@@ -116,6 +117,6 @@ function readingOf(
 /** Flood warnings and statements: NWS Directive 10-922. They are imported from files: no address answers with all of them. */
 export const nwsRiverFlood: Source = {
   ...registered('nws-river-flood'),
-  version: 1,
+  version: 2,
   read: readStages,
 };

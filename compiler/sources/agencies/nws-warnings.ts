@@ -375,6 +375,7 @@ function readReportText(product: TextProduct, payload: Payload): Imported {
   const { issue, reports } = textReports(product, payload, list.skips);
   for (const [entity, region] of regionsIn(null)) {
     const { count, facts } = dayOfReports(reports, region, { end: issue.at });
+    if (count === null) list.skips.unread(entity, 'a size that is not told, or a correction of it');
     if (count === null || count === 0) continue;
     const about = { entity, at: isoTime(issue.at), collectedAt: payload.note.fetched_at };
     const current = { reports_24h_count: null, ...facts, listed_reports_count: count };
@@ -387,7 +388,7 @@ function readReportText(product: TextProduct, payload: Payload): Imported {
   }
   const old = reports.filter(({ at }) => at <= issue.at - DAY_MS).length;
   if (old > 0) list.skips.add(product.name, 'older than a day at its issue', old);
-  if (list.count === 0 && reports.length > old) {
+  if (list.count === 0 && list.skips.list().length === 0 && reports.length > old) {
     list.skips.add(product.name, 'milder than severe, or in no region', reports.length - old);
   }
   return list.someOf(payload);

@@ -63,6 +63,7 @@ const US_DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/;
 /** First letters, because the list misspells the words. */
 const AVAILABILITY: readonly (readonly [start: string, state: State])[] = [
   ['avail', 'available'],
+  ['aval', 'available'],
   ['limit', 'limited'],
   ['unav', 'unavailable'],
   ['unva', 'unavailable'],

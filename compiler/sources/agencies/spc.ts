@@ -132,8 +132,8 @@ const ROW = /^(?:([A-Z]+) +)?(\d{8}(?: \d{8})*)$/;
 const BREAK = '99999999';
 /** A ring may end this far from where it began, in degrees (seen: 0.03). */
 const CLOSED_MAX = 0.1;
-/** An outlook of one day holds no longer than this. */
-const HOURS_MAX = 30;
+/** From issue to end: the outlook of 06Z holds for 30 hours, and is out up to an hour before. */
+const HOURS_MAX = 31;
 /** Categories as the sentences below the table spell them; "GEN TSTMS" stands for the mildest one. */
 const SPELLED: ReadonlyMap<string, Category> = new Map([
   ...CATEGORIES.map((category) => [category, category] as const),

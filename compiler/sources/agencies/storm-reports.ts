@@ -26,6 +26,18 @@ const REPORT_KINDS: ReadonlyMap<string, ReportKind> = new Map<string, ReportKind
   ['TREES DOWN', DAMAGE],
 ]);
 
+/** How offices and the relay spell a unit. */
+const UNITS: ReadonlyMap<string, ReportKind['unit']> = new Map([
+  ['INCH', 'INCH'],
+  ['INCHES', 'INCH'],
+  ['IN', 'INCH'],
+  ['MPH', 'MPH'],
+]);
+/** The relay's codes of a gust and of hail at sea, whose names are those of land. */
+const SEA_CODES: Readonly<Record<string, ReportKind['kind']>> = { M: 'gust', h: 'hail' };
+/** A marine zone, which stands in place of the county where a report is of the sea. */
+const SEA_ZONE = /^[A-Z]{2}Z\d{3}$/;
+
 interface ReportKind {
   readonly kind: 'tornado' | 'hail' | 'gust' | 'damage';
   /** Its letter in the relay's files. */
@@ -189,7 +201,8 @@ function bandOf({ kind, size, isDoubtful }: SettledReport): (typeof BANDS)[numbe
 function largest(reports: readonly SettledReport[], kind: SettledReport['kind']): number | null {
   const own = reports.filter((one) => one.kind === kind);
   const sizes = own.flatMap(({ size }) => size ?? []);
-  const isKnown = sizes.length > 0 && !own.some(({ isDoubtful }) => isDoubtful);
+  const isWhole = sizes.length === own.length && sizes.length > 0;
+  const isKnown = isWhole && !own.some(({ isDoubtful }) => isDoubtful);
   return isKnown ? Math.max(...sizes) : null;
 }
 
@@ -298,13 +311,18 @@ function timeOf(text: string | null): number | null {
   return ISO_TIME.test(iso) ? Date.parse(iso) : Number.NaN;
 }
 
+function relayedKind({ type, typetext }: ReportEntry['properties']): ReportKind | undefined {
+  const named = REPORT_KINDS.get(typetext.toUpperCase());
+  return named?.kind === SEA_CODES[type] ? undefined : named;
+}
+
 /** What is wrong with a report, or null; what its members say twice must be the same. */
 function faultOf(
   { properties, geometry }: ReportEntry,
   { states, begin, end }: Exclude<ReturnType<typeof askedOf>, string>,
 ): string | null {
   const { type, typetext, lon, lat, valid, state } = properties;
-  const known = REPORT_KINDS.get(typetext.toUpperCase());
+  const known = relayedKind(properties);
   const name = `report "${typetext.slice(0, 20)}" of ${valid}`;
   const coded = CODES.includes(type) && !AT_SEA.test(typetext) ? type : undefined;
   if (known?.code !== coded) return `${name} has the code ${type}`;
@@ -325,7 +343,8 @@ function sizeFault(
   const isSame =
     magf === null ? (magnitude ?? '') === '' : written !== undefined && Number(written) === magf;
   if (!isSame) return `the report of ${valid} gives two magnitudes, ${magf} and "${magnitude}"`;
-  if (magf === null || expected === null || unit?.toUpperCase() === expected) return null;
+  if (magf === null || expected === null) return null;
+  if (UNITS.get(unit?.toUpperCase() ?? '') === expected) return null;
   return `the report of ${valid} is in "${unit}", not in ${expected}`;
 }
 
@@ -339,7 +358,7 @@ function reportOfEntry({ properties, geometry }: ReportEntry): StormReport {
   const [longitude, latitude] = geometry.coordinates;
   const name = typetext.toUpperCase();
   return {
-    kind: REPORT_KINDS.get(name)?.kind ?? null,
+    kind: relayedKind(properties)?.kind ?? null,
     name,
     at: Date.parse(valid),
     longitude,
@@ -353,11 +372,11 @@ function reportOfEntry({ properties, geometry }: ReportEntry): StormReport {
 
 /** First line of a report: local time, kind and place in columns of fixed width. */
 const EVENT_LINE = /^(\d{2})(\d{2}) ([AP]M) {5}(.{17})(.*?) +(\d{1,2}\.\d{2})N +(\d{2,3}\.\d{2})W$/;
-/** Its second line: date, magnitude, county, state and observer. */
-const DATE_LINE = /^(\d{2})\/(\d{2})\/(\d{4}) {2}(.{17}).{19}[A-Z]{2}/;
+/** Its second line: date, magnitude and county; state and observer behind them are not read. */
+const DATE_LINE = /^(\d{2})\/(\d{2})\/(\d{4})(?: {2}(.{0,17})(.{0,19}))?/;
 const REMARK_LINE = /^ {12}/;
 /** Estimated, measured or unknown, as a number with its unit. */
-const SIZE = /^[EMU]?(\d{1,3}(?:\.\d{1,2})?) ?(INCH|MPH)$/i;
+const SIZE = /^[EMU]?(\d{1,3}(?:\.\d{1,2})?) ?(INCH(?:ES)?|IN|MPH)$/i;
 const RATING = /^E?F(\d)$/i;
 const LAST_HEADING = '..REMARKS..';
 
@@ -385,8 +404,8 @@ export function textReports(
 /** The two lines of each report; between them and after them nothing stands but remarks. */
 function blocksOf({ lines }: TextProduct) {
   const from = lines.findIndex((line) => line.trim() === LAST_HEADING);
-  const to = lines.indexOf('&&');
-  if (from < 0 || to < from || !lines.includes('$$')) throw new RangeError('it is cut off');
+  const to = lines.findIndex((line, at) => at > from && (line === '&&' || line === '$$'));
+  if (from < 0 || to < 0 || !lines.includes('$$')) throw new RangeError('it is cut off');
   const blocks: { readonly own: string[]; readonly remark: string[] }[] = [];
   for (const line of lines.slice(from + 1, to).filter((text) => text !== '')) {
     const last = blocks.at(-1);
@@ -406,12 +425,12 @@ function reportOfBlock(
   issue: Issue,
 ): StormReport {
   const [, hour, minute, half, written = '', place = '', latitude, west] = event;
-  const [, month, day, year, magnitude = ''] = date;
+  const [, month, day, year, magnitude = '', county = ''] = date;
   const minutes = minutesOfDay({ hour, minute, half });
   const iso = `${year}-${month}-${day}`;
   if (minutes === null || !isRealDay(iso)) throw new RangeError(`no such time: ${event[0]}`);
   const name = written.trim().toUpperCase();
-  const known = REPORT_KINDS.get(name);
+  const known = SEA_ZONE.test(county.trim()) ? undefined : REPORT_KINDS.get(name);
   return {
     kind: known?.kind ?? null,
     name,
@@ -419,21 +438,22 @@ function reportOfBlock(
     longitude: -Number(west),
     latitude: Number(latitude),
     place: place.trim().toUpperCase(),
-    size: known === undefined ? null : sizeOf(magnitude.trim(), known),
+    size: known === undefined ? null : sizeOf(magnitude, known),
     product: '',
     remark,
   };
 }
 
-function sizeOf(text: string, { kind, unit }: ReportKind): number | null {
-  if (text === '') return null;
+/** Null where none is given, and where it is written in another way: one size that nobody knows. */
+function sizeOf(column: string, { kind, unit }: ReportKind): number | null {
+  // A county may begin in the column, two blanks behind the size.
+  const [text = ''] = column.trimEnd().split(/ {2,}/);
   if (kind === 'tornado') {
     const [, rating] = RATING.exec(text) ?? [];
     if (rating !== undefined) return Number(rating);
   }
   const [, number, given] = SIZE.exec(text) ?? [];
-  if (number !== undefined && (unit === null || given?.toUpperCase() === unit)) {
-    return Number(number);
-  }
-  throw new RangeError(`"${text}" is no size of ${kind}`);
+  const isKnown =
+    number !== undefined && (unit === null || UNITS.get(given?.toUpperCase() ?? '') === unit);
+  return isKnown ? Number(number) : null;
 }

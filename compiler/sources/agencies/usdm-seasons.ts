@@ -15,7 +15,7 @@ const ORIGIN = originOf(
 const YEARS_ASKED = 10;
 const YEARS_MIN = 5;
 const YEAR_DAYS = 365.25;
-/** A week of another year is of the same season where its Tuesday is at most so far from the anniversary. */
+/** A week of another year is of the same season where its Tuesday is at most so many days from the anniversary. */
 const APART_DAYS_MAX = 4;
 /** The first class that is drought (D1) among D0 to D4, each with all that is worse. */
 const DROUGHT = 1;
@@ -36,11 +36,16 @@ function read(payload: Payload): Imported {
     }
     if (counts.size === 0) continue;
     const whole = [...areas].filter(([day]) => counts.get(day) === states.length);
-    const usual = whole.flatMap(([day, area]) => {
+    // Maps are a week apart, so that two of them may be near one anniversary: the nearer one counts.
+    const nearest = new Map<number, { readonly apart: number; readonly area: number }>();
+    for (const [day, area] of whole) {
       const years = (at - Date.parse(day)) / DAY_MS / YEAR_DAYS;
-      const isSeason = Math.abs(years - Math.round(years)) * YEAR_DAYS <= APART_DAYS_MAX;
-      return isSeason && Math.round(years) >= 1 ? [area] : [];
-    });
+      const year = Math.round(years);
+      const apart = Math.abs(years - year) * YEAR_DAYS;
+      const isNearest = apart < (nearest.get(year)?.apart ?? Infinity);
+      if (year >= 1 && apart <= APART_DAYS_MAX && isNearest) nearest.set(year, { apart, area });
+    }
+    const usual = [...nearest.values()].map(({ area }) => area);
     const now = whole.find(([day]) => day === newest)?.[1];
     const mean = usual.reduce((sum, area) => sum + area, 0) / usual.length;
     if (now === undefined || usual.length < YEARS_MIN || mean <= 0) {

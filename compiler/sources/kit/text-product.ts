@@ -69,7 +69,10 @@ export function refuseProduct(subject: string, { name }: TextProduct, instead: s
 export function issueOf({ stamp, lines }: TextProduct, payload: Payload): Issue {
   const line = lines.find((one) => ISSUE_LINE.test(one));
   const issue = line === undefined ? null : issueIn(line);
-  if (issue === null) throw fetchAgain(payload, 'no time of issue that can be read');
+  if (issue === null) {
+    const state = `no time of issue that can be read: "${line ?? ''}"; its day does not exist, or its zone is not known`;
+    throw new ImportError({ subject: payload.subject, state });
+  }
   if (!fitsStamp(issue.at, stamp)) {
     throw fetchAgain(payload, `issued "${line}", but its heading says ${stamp}`);
   }
