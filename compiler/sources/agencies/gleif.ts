@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS, isoTime } from '../../format/iso-time.ts';
 import { asksFor, memberText, originOf, readableEntries } from '../kit/entries.ts';
 import { dayTime } from '../kit/local-time.ts';
 import { fetchAgain, type Imported, jsonOf, type Payload } from '../kit/payload.ts';
@@ -148,9 +149,15 @@ function subjectOf(entity: string, { id, attributes }: LeiRecord, at: number): S
   };
 }
 
-/** Dates stand as instants, in the zone of their issuer: what counts is the day that is written. */
+/**
+ * Dates stand as instants, mostly midnight of their issuer's zone written in UTC ("22:00:00Z" in Europe): the nearest midnight
+ * counts. With an offset the day stands there as it is.
+ */
 function day(written: string | null | undefined): number | null {
-  return written ? dayTime(written.slice(0, 10)) : null;
+  if (!written) return null;
+  const instant = Date.parse(written);
+  const isUtc = written.endsWith('Z') && !Number.isNaN(instant);
+  return dayTime((isUtc ? isoTime(instant + DAY_MS / 2) : written).slice(0, 10));
 }
 
 export const gleif: Source = {

@@ -22,8 +22,8 @@ const DATASETS: Readonly<Record<string, string>> = {
 const ORIGIN = originOf('Hugging Face Hub', 'https://huggingface.co/datasets', {
   status: 'as its publishers entered it',
 });
-/** Where the Hub began to keep dates of creation: what is older has this one. */
-const FIRST_CREATED = '2022-03-02T23:29:04.000Z';
+/** The day on which the Hub began to keep dates of creation: what is older has an instant of it. */
+const FIRST_CREATED = '2022-03-02T';
 /** The Hub gives at most so many models in one answer. */
 const MODELS_MAX = 1000;
 
@@ -66,7 +66,7 @@ function read(payload: Payload): Imported {
     entity,
     ...(neutralFault(id) === null ? { entity_name: id } : {}),
     state: disabled ? 'suspended' : 'operating',
-    birth: createdAt === FIRST_CREATED ? null : Date.parse(createdAt),
+    birth: createdAt.startsWith(FIRST_CREATED) ? null : Date.parse(createdAt),
     end: null,
   };
   const scope =

@@ -13,6 +13,8 @@ const ORIGIN = originOf(
   { role: 'measurement', status: 'as published by the U.S. Drought Monitor' },
 );
 const YEARS_ASKED = 10;
+/** The newest map is some days old when it is asked for, and so is that of ten years before it. */
+const LATE_DAYS = 14;
 const YEARS_MIN = 5;
 const YEAR_DAYS = 365.25;
 /** A week of another year is of the same season where its Tuesday is at most so many days from the anniversary. */
@@ -75,12 +77,11 @@ export const usdmSeasons: Source = {
   version: 1,
   read,
   asks: (asked) => {
-    const [from = '', to = ''] = [asked.now - YEARS_ASKED * YEAR_DAYS * DAY_MS, asked.now].map(
-      (at) => {
-        const [year, month, day] = isoTime(at).slice(0, 10).split('-').map(Number);
-        return `${month}/${day}/${year}`;
-      },
-    );
+    const begin = asked.now - (YEARS_ASKED * YEAR_DAYS + LATE_DAYS) * DAY_MS;
+    const [from = '', to = ''] = [begin, asked.now].map((at) => {
+      const [year, month, day] = isoTime(at).slice(0, 10).split('-').map(Number);
+      return `${month}/${day}/${year}`;
+    });
     return Object.entries(DROUGHT_STATES)
       .filter(([region]) => isWanted(asked, region))
       .map(([, states]) => {

