@@ -16,6 +16,8 @@ const sourceStatusSchema = z.strictObject({
   waiting: z.int().min(0),
   /** Entries of the last answers that could not be read; what they may touch was published without a value. */
   unread: z.int().min(0).default(0),
+  /** Where the last attempt asked not all: the address with which the next one begins, without its days. */
+  resume_at: z.string().nullable().default(null),
 });
 export type SourceStatus = Readonly<z.infer<typeof sourceStatusSchema>>;
 

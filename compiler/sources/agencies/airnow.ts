@@ -212,8 +212,9 @@ export const airnow: Source = {
   sentinels: SENTINELS,
   read: readObservations,
   asks: ({ entities }) =>
-    wantedPlaces(LINES, entities).map(({ place: { latitude, longitude } }) => ({
+    wantedPlaces(LINES, entities).map(({ entity, place: { latitude, longitude } }) => ({
       with: { latitude: String(latitude), longitude: String(longitude) },
+      about: entity,
     })),
 };
 

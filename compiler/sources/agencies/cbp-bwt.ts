@@ -310,7 +310,11 @@ function asks(asked: Wanted): Ask[] {
   const wanted = CROSSINGS.filter(({ entity }) => isWanted(asked, entity));
   const graphs = wanted.map((crossing) => {
     const day = isoTime(usWallClock(asked.now, zoneOf(crossing))).slice(0, 10);
-    return { to: 'graph', with: { port: `${crossing.office}${crossing.port}`, day } };
+    return {
+      to: 'graph',
+      with: { port: `${crossing.office}${crossing.port}`, day },
+      about: crossing.entity,
+    };
   });
   return [{ to: 'ports' }, ...graphs];
 }

@@ -88,7 +88,7 @@ export const noaaStarVhi: Source = {
       const [, country, province] = PROVINCE_ID.exec(NUMBERS.get(entity) ?? entity) ?? [];
       return country === undefined || province === undefined
         ? []
-        : [{ with: { country: country.toUpperCase(), province, ...years } }];
+        : [{ with: { country: country.toUpperCase(), province, ...years }, about: entity }];
     });
   },
 };

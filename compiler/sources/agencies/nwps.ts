@@ -106,6 +106,6 @@ export const nwps: Source = {
     const named = asked.entities.filter(
       (entity) => /^[A-Z0-9]{4,6}$/.test(entity) && !/^\d+$/.test(entity),
     );
-    return [...sites, ...named].map((gauge) => ({ with: { gauge } }));
+    return [...sites, ...named].map((gauge) => ({ with: { gauge }, about: gauge }));
   },
 };

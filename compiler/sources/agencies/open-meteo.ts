@@ -215,9 +215,10 @@ function modelSource(
     version: 2,
     read,
     asks: (wanted) =>
-      asks(wanted).map(([{ place }, query]) => {
+      asks(wanted).map(([{ entity, place }, query]) => {
         const { latitude, longitude } = place;
-        return { with: { latitude: String(latitude), longitude: String(longitude), query } };
+        const values = { latitude: String(latitude), longitude: String(longitude), query };
+        return { with: values, about: entity };
       }),
   };
 }

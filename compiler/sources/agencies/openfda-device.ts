@@ -186,6 +186,7 @@ export const openfdaDevice: Source = {
       .filter((code) => isWanted(asked, `fda-${code}`))
       .flatMap((code) => {
         const values = { code: code.toUpperCase(), limit: String(ENTRIES_MAX) };
-        return ['devices', 'recalls', 'reports'].map((to) => ({ to, with: values }));
+        const about = `fda-${code}`;
+        return ['devices', 'recalls', 'reports'].map((to) => ({ to, with: values, about }));
       }),
 };

@@ -609,5 +609,6 @@ export const secEdgar: Source = {
   asks: ({ entities }) =>
     (entities.length === 0 ? [...TICKER_CIKS.keys()] : entities).map((entity) => ({
       with: { cik: filerOf(entity) },
+      about: entity,
     })),
 };

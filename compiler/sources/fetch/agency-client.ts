@@ -28,6 +28,8 @@ import type { Archive, Incoming, Look } from './archive.ts';
 interface FetchFault {
   /** Address without keys, or the name of the source. */
   readonly subject: string;
+  /** The entity that the address is about, where it is one. */
+  readonly about?: string | undefined;
   readonly state: string;
   readonly isTransient?: boolean;
   /** The agency turns this client away: nothing more is asked for now. */
@@ -45,7 +47,11 @@ class FetchError extends Error {
   readonly fault: FetchFault;
 
   constructor(fault: FetchFault, options?: ErrorOptions) {
-    super(`Cannot fetch "${fault.subject}": ${fault.state}`, options);
+    const { subject, about, state } = fault;
+    super(
+      `Cannot fetch "${subject}"${about === undefined ? '' : ` (${about})`}: ${state}`,
+      options,
+    );
     this.fault = fault;
   }
 }
@@ -91,6 +97,8 @@ interface AgencyRequest {
   readonly key: string | null;
   /** What is known of the address: it is asked whether that has changed. */
   readonly known: Pick<Look, 'etag' | 'last_modified'> | null;
+  /** Waits until its host may be asked once more: a redirect is a request like any other. */
+  readonly turn?: (host: string) => Promise<void>;
 }
 
 interface AnswerHeaders {
@@ -138,9 +146,13 @@ type Response = Dispatcher.ResponseData;
 
 async function follow(question: AgencyRequest, line: OpenClient): Promise<Response> {
   let url = question.url;
-  const signal = AbortSignal.timeout(line.timeouts.total);
+  const seen = new Set<string>();
   for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
     refuseElsewhere(url, question);
+    if (seen.has(url)) throw fault(question, 'it redirects in a circle; look at the address');
+    seen.add(url);
+    if (hop > 0) await question.turn?.(new URL(url).host);
+    const signal = AbortSignal.timeout(line.timeouts.total);
     const response = await call(url, question, { ...line, signal });
     if (!REDIRECTS.includes(response.statusCode)) return response;
     await dump(response);
@@ -422,6 +434,8 @@ export interface Asked {
   readonly unasked: number;
   /** It was cut short because this process is to end. */
   readonly isCut: boolean;
+  /** Where some were not asked: the address of the question with which the next step begins. */
+  readonly resumeAt: string | null;
 }
 
 /**
@@ -441,6 +455,7 @@ export async function askAll(
   const closed = new Set<string>();
   let unreached = 0;
   let inARow = 0;
+  let resume = 0;
   for (let urls = queue.shift(); urls !== undefined; urls = queue.shift()) {
     const { found, faults } = await firstAnswer(urls, closed, run);
     const next = found === null ? joined(faults) : await tried(() => newPages(found, seen, run));
@@ -451,11 +466,29 @@ export async function askAll(
     if (next instanceof FetchError) failures.push(next);
     else if (next === undefined) unreached += 1;
     else queue.unshift(...next.map((one) => [one] as const));
+    resume = resumeAfter(next, questions.indexOf(urls), answered.length) ?? resume;
     inARow = next instanceof FetchError ? inARow + weightOf(next) : 0;
     if (inARow >= FAILURES_IN_A_ROW_MAX || hasEnded(run.by)) break;
   }
   const isCut = hasEnded(run.by) && queue.length + failures.length > 0;
-  return { answered, failures, passedOver, unasked: queue.length + unreached, isCut };
+  const unasked = queue.length + unreached;
+  const resumeAt = unasked === 0 ? null : (questions[resume % questions.length]?.[0].url ?? null);
+  return { answered, failures, passedOver, unasked, isCut, resumeAt };
+}
+
+/**
+ * The question behind one that was asked, with which the next step begins if this one ends here. One that was turned away
+ * after others were answered has its turn first; one that fails by itself holds up nobody twice. Null for what was not asked,
+ * and for a page of a question.
+ */
+function resumeAfter(
+  next: FetchError | readonly Address[] | undefined,
+  own: number,
+  answered: number,
+): number | null {
+  if (next === undefined || own < 0) return null;
+  const isTurnedAway = next instanceof FetchError && next.fault.isRefusal === true;
+  return isTurnedAway && answered > 0 ? own : own + 1;
 }
 
 /**
@@ -473,7 +506,7 @@ async function firstAnswer(addresses: readonly Address[], closed: Set<string>, r
       return answer;
     });
     if (!(found instanceof FetchError)) return { found, faults };
-    faults.push(found);
+    faults.push(new FetchError({ ...found.fault, about: address.about }, { cause: found }));
     const { isUnreachable, isRefusal } = found.fault;
     if (isUnreachable === true || isRefusal === true) closed.add(host);
     if (hasEnded(run.by)) break;
@@ -526,7 +559,7 @@ function newPages(found: AgencyAnswer, seen: Set<string>, run: SourceRun): Addre
   if (next === null || seen.has(next)) return [];
   if (seen.size >= ADDRESSES_MAX) {
     const state = `more than ${ADDRESSES_MAX} addresses; ask for less`;
-    throw new FetchError({ subject: next, state });
+    throw new FetchError({ subject: next, about: found.address.about, state });
   }
   seen.add(next);
   return [{ ...found.address, url: next }];
@@ -559,7 +592,8 @@ async function askInTurn(address: Address, run: SourceRun): Promise<AgencyAnswer
     const isConditional = look !== undefined && look.refused !== true && row.is_whole !== true;
     const known = isConditional ? look : null;
     const key = row.key === undefined ? null : by.keyOf(row.key.variable) || null;
-    const answer = await by.client.ask({ url, row, key, known }, receive);
+    const turn = (next: string): Promise<void> => by.pace.turn(next, per_minute, by.signal);
+    const answer = await by.client.ask({ url, row, key, known, turn }, receive);
     return { url, address, answer, at: isoTime(Math.floor(by.clock.now() / 1000) * 1000) };
   } catch (error) {
     if (error instanceof FetchError && error.fault.isUnreachable === true) {
@@ -597,6 +631,6 @@ function nextPage({ url, address, answer, at }: AgencyAnswer, { source, looks, b
     return cursor === null ? null : pageAddress(address, cursor);
   } catch (cause) {
     if (!(cause instanceof ImportError)) throw cause;
-    throw new FetchError({ subject: url, state: cause.message }, { cause });
+    throw new FetchError({ subject: url, about: address.about, state: cause.message }, { cause });
   }
 }

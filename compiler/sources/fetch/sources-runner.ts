@@ -44,6 +44,7 @@ export const NO_SOURCE_STATUS: SourceStatus = {
   last_error: null,
   waiting: 0,
   unread: 0,
+  resume_at: null,
 };
 
 /** Reads a status file; throws a RangeError for one that something else wrote. */
@@ -72,11 +73,12 @@ interface Attempt {
   readonly waiting: number;
   /** Entries that could not be read; null where nothing was imported. */
   readonly unread: number | null;
+  readonly resumeAt: string | null;
 }
 
 function afterAttempt(
   before: SourceStatus,
-  { startedAt, failure, isChanged, waitMs, waiting, unread }: Attempt,
+  { startedAt, failure, isChanged, waitMs, waiting, unread, resumeAt }: Attempt,
   everyMs: number,
 ): SourceStatus {
   const at = isoTime(startedAt);
@@ -93,6 +95,7 @@ function afterAttempt(
     last_error: failure,
     waiting,
     unread: unread ?? before.unread,
+    resume_at: resumeAt,
   };
 }
 
@@ -250,15 +253,23 @@ interface FetchOutcome {
   /** How long the agency asks to wait, in milliseconds. */
   readonly waitMs: number | null;
   readonly remarks: readonly string[];
+  /** Where not all was asked: what the next step begins with. */
+  readonly resumeAt: string | null;
+  /** Entities by the address that is about them alone. */
+  readonly abouts: ReadonlyMap<string, string>;
 }
 
-const NOTHING = { fetched: [], answered: 0, changed: 0, isCut: false, waitMs: null, remarks: [] };
+const NOTHING = {
+  ...{ fetched: [], answered: 0, changed: 0, isCut: false, waitMs: null, remarks: [] },
+  ...{ resumeAt: null, abouts: new Map<string, string>() },
+};
 
-/** Asks a source. Never throws for what an agency does; a disk that fails throws. */
+/** Asks a source, from some address on. Never throws for what an agency does; a disk that fails throws. */
 export async function fetchSource(
   source: Source,
   entities: readonly string[],
   by: FetchBy,
+  resumeAt: string | null = null,
 ): Promise<FetchOutcome> {
   const { row } = source;
   const addresses = addressesOf(source, entities, { ...by, now: by.clock.now() });
@@ -267,7 +278,11 @@ export async function fetchSource(
   }
   const looks = new Map(by.archive.looks(source.id));
   const run = { source, row, looks, by };
-  const asked = await askAll(addresses, run);
+  const first = Math.max(
+    0,
+    addresses.findIndex(([{ url }]) => undated(url) === resumeAt),
+  );
+  const asked = await askAll([...addresses.slice(first), ...addresses.slice(0, first)], run);
   const { fetched, changed } = noteAnswers(asked, run);
   // Forgets looks at addresses that are no longer asked; those that name a time would become more and more.
   const now = by.clock.now();
@@ -288,6 +303,12 @@ export async function fetchSource(
     isCut: asked.isCut,
     waitMs: waits.length === 0 ? null : Math.max(...waits),
     remarks: [...passedOver, ...skewRemarks(asked)],
+    resumeAt: asked.resumeAt === null ? null : undated(asked.resumeAt),
+    abouts: new Map(
+      asked.answered.flatMap(({ url, address: { about } }) =>
+        about === undefined ? [] : [[withoutKeys(url), about] as const],
+      ),
+    ),
   };
 }
 
@@ -500,7 +521,8 @@ export class SourcesRunner {
       for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
         for (const one of group) {
           if (this.#by.signal?.aborted === true) return;
-          outcomes.push(await this.#fetch(one));
+          const { resume_at = null } = status.sources[one.source.id] ?? {};
+          outcomes.push(await this.#fetch(one, resume_at));
         }
       }
     };
@@ -508,9 +530,9 @@ export class SourcesRunner {
     return outcomes.sort((a, b) => (a.source < b.source ? -1 : 1));
   }
 
-  async #fetch({ source, entities }: WantedSource): Promise<FetchOutcome> {
+  async #fetch({ source, entities }: WantedSource, resumeAt: string | null): Promise<FetchOutcome> {
     try {
-      return await fetchSource(source, entities, this.#by);
+      return await fetchSource(source, entities, this.#by, resumeAt);
     } catch (error) {
       return { ...NOTHING, source: source.id, failure: this.#by.errorText(error) };
     }
@@ -527,8 +549,11 @@ export class SourcesRunner {
         continue;
       }
       refuseLook(this.#by.archive, archived);
-      const { source } = archived;
-      faults.set(source, [...(faults.get(source) ?? []), this.#by.errorText(found)]);
+      const { source, url } = archived;
+      const about = outcomes.find((one) => one.source === source)?.abouts.get(url);
+      const from = `"${url}"${about === undefined ? '' : ` (${about})`}`;
+      const text = `${this.#by.errorText(found)}; that is what ${from} answered`;
+      faults.set(source, [...(faults.get(source) ?? []), text]);
     }
     const ended = new Map(
       this.#wanted.map(({ source: { id, row } }) => {
@@ -577,10 +602,11 @@ export class SourcesRunner {
       const report = now.get(id);
       if (report === undefined) return [id, { ...last, waiting }] as const;
       const { failure, outcome } = report;
-      const { changed, waitMs } = outcome;
+      const { changed, waitMs, resumeAt } = outcome;
       const unread = report.taken.length === 0 ? null : unreadIn(report.taken);
       const isChanged = changed > 0;
-      const attempt: Attempt = { startedAt, failure, isChanged, waitMs, waiting, unread };
+      const came = { startedAt, failure, isChanged, waitMs, waiting, unread };
+      const attempt: Attempt = { ...came, resumeAt };
       return [id, afterAttempt(last, attempt, everyMs)] as const;
     });
     const others = this.#by.publish === null ? before.sources : {};

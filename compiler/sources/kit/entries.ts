@@ -22,7 +22,7 @@ export function asksFor<Entry>(
   return (asked) =>
     Object.entries(table)
       .filter(([entity]) => isWanted(asked, entity))
-      .map(([entity, entry]) => ({ with: values(entry, entity) }));
+      .map(([entity, entry]) => ({ with: values(entry, entity), about: entity }));
 }
 
 /** Entries of a list that are what the source documents. The others touch nothing but themselves: they are named and counted. */

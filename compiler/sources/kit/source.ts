@@ -31,6 +31,8 @@ export interface Source extends Pick<SourceRow, 'id' | 'agency' | 'format' | 'fe
 export interface Ask {
   readonly to?: string;
   readonly with?: Readonly<Record<string, string>>;
+  /** The entity that it is about, where it is one; messages name it. */
+  readonly about?: string;
 }
 
 export interface Wanted {
@@ -40,7 +42,7 @@ export interface Wanted {
 }
 
 /** An address as it is asked, without a key. */
-export interface Address extends Pick<AddressRow, 'cursor'> {
+export interface Address extends Pick<AddressRow, 'cursor'>, Pick<Ask, 'about'> {
   readonly url: string;
 }
 
@@ -76,11 +78,12 @@ export function addressesAt(
     );
   }
   const asked = asks?.(wanted) ?? names.map((to) => ({ to }));
-  return asked.flatMap(({ to = names[0] ?? '', with: values = {} }: Ask) => {
+  return asked.flatMap(({ to = names[0] ?? '', with: values = {}, about }: Ask) => {
     const open = addresses[to]?.filter((one) => isOpen(one, wanted.now)) ?? [];
     const [first, ...others] = open.map(({ url, cursor }) => ({
       url: filled(url, values),
       ...(cursor === undefined ? {} : { cursor }),
+      ...(about === undefined ? {} : { about }),
     }));
     return first === undefined ? [] : [[first, ...others] as const];
   });

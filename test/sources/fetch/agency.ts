@@ -29,7 +29,25 @@ export const BROKEN_MOODS = [
 ] as const;
 export type BrokenMood = (typeof BROKEN_MOODS)[number];
 /** A clock that is off, a compressed answer, a long header, or an address that is gone breaks nothing. */
-export type Mood = 'well' | 'gone' | 'skewed' | 'gzip' | 'moved' | 'long-winded' | BrokenMood;
+export type Mood =
+  | 'well'
+  | 'gone'
+  | 'skewed'
+  | 'gzip'
+  | 'moved'
+  | 'long-winded'
+  | BrokenMood
+  | RareMood;
+/** What else an agency may do: to the connection, or against the protocol. */
+type RareMood =
+  | 'silent'
+  | 'trickle'
+  | 'reset'
+  | 'loop'
+  | 'bad-gzip'
+  | 'unasked-304'
+  | 'stale-304'
+  | 'marked';
 
 export interface Reply {
   readonly body: string | Uint8Array;
@@ -41,10 +59,15 @@ export interface Asked {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly status: number;
+  /** Epoch milliseconds of the agency's clock. */
+  readonly at: number;
+  /** How long it asked to wait, as it said it. */
+  readonly retryAfter: string | null;
 }
 
 const MEGABYTE = 1 << 20;
 const SKEW_MS = 3 * 3_600_000;
+const TRICKLE_MS = 40;
 
 /** Agencies on loopback: each official host is played below a path of its name. */
 export class Agency {
@@ -54,8 +77,8 @@ export class Agency {
   readonly moods = new Map<string, Mood>();
   /** Everything that was asked. */
   readonly asked: Asked[] = [];
-  /** Seconds in `Retry-After` of a busy agency. */
-  retryAfter = '3600';
+  /** `Retry-After` of a busy agency; empty for none. */
+  retryAfter: string | (() => string) = '3600';
   now: () => number = Date.now;
   readonly #server = createServer((request, response) => this.#answer(request, response));
   #port = 0;
@@ -91,7 +114,22 @@ export class Agency {
     if (reply === null) response.writeHead(404).end();
     else this.#play(mood, reply, { request, response, path });
     const { headers } = request;
-    this.asked.push({ host, path, headers, status: response.statusCode });
+    const wait = response.getHeader('retry-after');
+    const retryAfter = typeof wait === 'string' ? wait : null;
+    this.asked.push({
+      host,
+      path,
+      headers,
+      status: response.statusCode,
+      at: this.now(),
+      retryAfter,
+    });
+  }
+
+  #busy(response: ServerResponse): void {
+    const wait = typeof this.retryAfter === 'string' ? this.retryAfter : this.retryAfter();
+    if (wait !== '') response.setHeader('retry-after', wait);
+    response.writeHead(429).end('later');
   }
 
   #moodOf(host: string, path: string): Mood {
@@ -137,7 +175,7 @@ export class Agency {
         response.writeHead(410).end();
         return;
       case 'busy':
-        response.writeHead(429, { 'retry-after': this.retryAfter }).end('later');
+        this.#busy(response);
         return;
       case 'down':
         response.writeHead(500, { 'content-type': 'text/html' }).end('<html>oops</html>');
@@ -173,6 +211,31 @@ export class Agency {
       case 'redirect':
         response.writeHead(302, { location: 'https://login.example.com/' }).end();
         return;
+      case 'loop':
+        response.writeHead(302, { location: path }).end();
+        return;
+      case 'silent':
+        return;
+      case 'trickle':
+        ok();
+        sendSlowly(response, Buffer.from(body));
+        return;
+      case 'reset':
+        request.socket.resetAndDestroy();
+        return;
+      case 'bad-gzip':
+        ok({ 'content-encoding': 'gzip' }).end(Buffer.from(body));
+        return;
+      case 'unasked-304':
+        response.writeHead(304, { etag: '"other"' }).end();
+        return;
+      case 'stale-304':
+        if (request.headers['if-none-match'] === undefined) ok().end(body);
+        else response.writeHead(304, { etag }).end();
+        return;
+      case 'marked':
+        ok().end(Buffer.concat([Buffer.from('\ufeff'), Buffer.from(body)]));
+        return;
       case 'bomb':
         ok({ 'content-encoding': 'gzip' });
         // Members of a gzip follow each other; each is a megabyte of blanks.
@@ -192,6 +255,13 @@ export class Agency {
         ok().end(type.includes('json') ? '{"version":2,"items":[]}' : 'version 2\nnothing\n');
     }
   }
+}
+
+function sendSlowly(response: ServerResponse, bytes: Uint8Array, from = 0): void {
+  if (response.destroyed) return;
+  response.write(bytes.subarray(from, from + 1));
+  const next = (): void => sendSlowly(response, bytes, (from + 1) % bytes.length);
+  setTimeout(next, TRICKLE_MS).unref();
 }
 
 /** The first half of an answer, up to the end of a line where it has any. */

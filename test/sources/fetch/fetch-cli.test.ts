@@ -137,6 +137,15 @@ describe('signalpress run', () => {
     expect(printed.join('\n')).toMatch(/usgs-nwis +FAILING/);
   });
 
+  it('names the address of what could not be imported', async () => {
+    write();
+    agency.moods.set('api.waterdata.usgs.gov', 'other-format');
+    await cli('run', '--once');
+    expect(printed.join('\n')).toMatch(
+      /FAILED: .*Cannot import.*; that is what "https:\/\/api\.waterdata\.usgs\.gov\/\S+" answered/,
+    );
+  });
+
   it('goes on until it is told to end', async () => {
     write();
     const done = cli('run');

@@ -288,6 +288,47 @@ describe('fetchSource()', () => {
     expect(agency.asked).toHaveLength(1);
   });
 
+  describe('where not all could be asked', () => {
+    const order = ['/a', '/b', '/c', '/d', '/e'];
+    /** The last letters of what each of some steps asked, one begun where the one before was broken off. */
+    async function steps(count: number): Promise<string[]> {
+      let resumeAt: string | null = null;
+      const asked: string[] = [];
+      for (let step = 0; step < count; step += 1) {
+        agency.asked.length = 0;
+        ({ resumeAt } = await fetchSource(source({}, order), [], by, resumeAt));
+        const letters = agency.asked.map(({ path }) => path.slice(-1));
+        asked.push([...new Set(letters)].join(''));
+      }
+      return asked;
+    }
+
+    it('begins behind those that failed, so that dead ones in front starve nobody', async () => {
+      for (const path of ['/a', '/b', '/c']) agency.moods.set(`${HOST} ${path}`, 'page');
+      expect(await steps(3)).toEqual(['abc', 'deabc', 'abc']);
+    });
+
+    it('begins with the one that was turned away after others were answered', async () => {
+      agency.moods.set(`${HOST} /c`, 'busy');
+      expect(await steps(3)).toEqual(['abc', 'c', 'deabc']);
+    });
+
+    it('begins at the front where all was asked, and where nobody knows the place any more', async () => {
+      expect(await steps(2)).toEqual(['abcde', 'abcde']);
+      await fetchSource(source({}, order), [], by, `https://${HOST}/gone`);
+      expect(agency.asked.at(-1)?.path).toBe('/e');
+    });
+  });
+
+  it('names the entity of an address beside it, and no other', async () => {
+    agency.moods.set(HOST, 'gone');
+    const asks = () => [{ about: 'harbour' }, {}];
+    const { failure } = await fetchSource(source({}, ['/a'], { asks }), [], by);
+    expect(failure).toMatch(
+      /"https:\S+\/a" \(harbour\): answered HTTP 410.*\/a": answered HTTP 410/,
+    );
+  });
+
   it('imports a whole only when every address answered, and keeps what came', async () => {
     agency.serve(HOST, (path) => (path === '/b' ? null : JSON_REPLY));
     const plan = { is_whole: true } as const;
@@ -440,6 +481,16 @@ describe('fetchSource()', () => {
     agency.moods.set(HOST, 'moved');
     expect((await fetchSource(source(), [], by)).failure).toBeNull();
     expect(archive.fetches()).toMatchObject([{ url: `https://${HOST}/a` }]);
+  });
+
+  it('asks no faster where it is sent on, and never in a circle', async () => {
+    agency.moods.set(HOST, 'moved');
+    await fetchSource(source(perMinute(4)), [], by);
+    expect([agency.asked.length, clock.waits]).toEqual([2, [15_000]]);
+    agency.moods.set(HOST, 'loop');
+    const { failure } = await fetchSource(source(), [], by);
+    expect(agency.asked).toHaveLength(3);
+    expect(failure).toContain('it redirects in a circle');
   });
 
   it('puts a key on the wire and nowhere else', async () => {

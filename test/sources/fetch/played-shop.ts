@@ -44,7 +44,7 @@ export class PlayedShop {
       start = '2026-11-20T11:07:00Z',
       plays = PLAYS,
       ids = Object.keys(plays) as readonly string[],
-      everyMs = EVERY_MS,
+      everyMs = EVERY_MS as number | ((id: string) => number),
       addresses = null as readonly string[] | null,
       entities = {} as Readonly<Record<string, readonly string[]>>,
       by = {} as Partial<RunBy>,
@@ -86,7 +86,7 @@ export class PlayedShop {
       return {
         source: asking(sourceOf(id), addresses),
         entities: entities[id] ?? plays[id]?.entities ?? [],
-        everyMs,
+        everyMs: typeof everyMs === 'number' ? everyMs : everyMs(id),
       };
     });
     this.#runner = new SourcesRunner(this.#wanted, this.#by);

@@ -239,6 +239,7 @@ function source(more: Partial<SourceStatus> = {}): SourceStatus {
     last_error: null,
     waiting: 0,
     unread: 0,
+    resume_at: null,
     ...more,
   };
 }
