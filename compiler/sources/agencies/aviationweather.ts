@@ -185,10 +185,10 @@ function decodedReports(payload: Payload, skips: SkipCount): TimedMetar[] {
       const metar = parseMetar(parsed.data.rawOb);
       const fault = metar === null ? 'it cannot be read' : differs(parsed.data, metar);
       if (metar !== null && fault === null) return [{ time: parsed.data.obsTime * 1000, metar }];
-      skips.add(parsed.data.icaoId.slice(0, 20), `${fault}: ${parsed.data.rawOb.slice(0, 80)}`);
+      skips.unread(parsed.data.icaoId.slice(0, 20), `${fault}: ${parsed.data.rawOb.slice(0, 80)}`);
       return [];
     }
-    skips.add(`report ${at + 1}`, `${parsed.error.issues[0]?.path.join('.')} cannot be read`);
+    skips.unread(`report ${at + 1}`, `${parsed.error.issues[0]?.path.join('.')} cannot be read`);
     return [];
   });
 }

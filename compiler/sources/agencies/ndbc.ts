@@ -68,9 +68,9 @@ function heightsIn(payload: Payload, list: ReadingList): ReadonlyMap<number, num
     if (NOTHING.includes(written)) continue;
     const height = HEIGHT_TEXT.test(written) ? numberOf(written) : null;
     if (row.length !== names.length || Number.isNaN(time) || heights.has(time))
-      list.skips.add('row', 'not a row of the table');
+      list.skips.unread('row', 'not a row of the table');
     else if (height === null || height > HEIGHT_MAX_M)
-      list.skips.add('row', `${HEIGHT} is not a height`);
+      list.skips.unread('row', `${HEIGHT} is not a height`);
     else heights.set(time, height);
   }
   return heights;

@@ -3,6 +3,7 @@ import { signalOf } from '../../../compiler/catalog/builtin.ts';
 import { DAY_MS } from '../../../compiler/format/iso-time.ts';
 import { hashCore } from '../../../compiler/format/record-hash.ts';
 import { coreFields } from '../../../compiler/publish/assemble/entity-record.ts';
+import { unreadIn } from '../../../compiler/sources/fetch/sources-runner.ts';
 import { readPayload } from '../../../compiler/sources/import-command.ts';
 import { SkipCount } from '../../../compiler/sources/kit/payload.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from '../../../compiler/sources/kit/readings.ts';
 import { sourceOf } from '../../../compiler/sources/sources.ts';
 import { gaugeAnswer, gaugeFeatures } from '../fetch/agency-payloads.ts';
+import { played, playedPayloads } from './cases.ts';
 
 const APART_DEGREES_MAX = 1;
 
@@ -155,5 +157,21 @@ describe('a reading of a gauge', () => {
     });
     expect(cores[0]).toMatchObject({ current: { stage_ft: 13.6 } });
     expect(JSON.stringify(cores[1])).toBe(JSON.stringify(cores[0]));
+  });
+});
+
+describe('an entry that cannot be read', () => {
+  it.each([
+    ['ndbc', 'waves of a buoy', '   2.4 ', '   two '],
+    ['portwatch', 'days of a chokepoint', '"n_total":91', '"n_total":"many"'],
+    ['aviationweather', 'decoded weather reports', '"wspd": 14', '"wspd": "calm"'],
+  ])('of %s is counted as unread, and none where all can be read', (source, name, from, to) => {
+    const { text = '', heads = {} } = playedPayloads(source).find((one) => one.name === name) ?? {};
+    const unread = (payload: string): number => {
+      const outcome = played(source, Buffer.from(payload), heads);
+      return typeof outcome === 'string' ? Number.NaN : unreadIn([outcome]);
+    };
+    expect(text).toContain(from);
+    expect([unread(text), unread(text.replace(from, to))]).toEqual([0, 1]);
   });
 });
