@@ -429,6 +429,8 @@ export class SourcesRunner {
   #hasWritten = false;
   #settled = 0;
   #isResumed = false;
+  /** Unreadable entries of what a process that was cut short had fetched, by source: no status counts them yet. */
+  readonly #unreadBefore = new Map<string, number>();
 
   constructor(wanted: readonly WantedSource[], by: RunBy) {
     this.#wanted = wanted;
@@ -494,8 +496,14 @@ export class SourcesRunner {
     const through = importedThrough === null ? null : Date.parse(importedThrough);
     const since = through === null ? '' : isoTime(Math.floor(through / HOUR_MS) * HOUR_MS);
     for (const archived of this.#by.archive.fetches({ since })) {
+      const found = this.#take(archived);
       // A fault was told when it came; what crashed before that is asked for again.
-      if (this.#take(archived) instanceof Error) refuseLook(this.#by.archive, archived);
+      if (found instanceof Error) refuseLook(this.#by.archive, archived);
+      else if (through === null || Date.parse(archived.fetched_at) > through) {
+        const { source } = archived;
+        const unread = (this.#unreadBefore.get(source) ?? 0) + unreadIn([found]);
+        this.#unreadBefore.set(source, unread);
+      }
     }
   }
 
@@ -600,10 +608,14 @@ export class SourcesRunner {
       const last = before.sources[id] ?? NO_SOURCE_STATUS;
       const waiting = this.#import.waiting((source) => source === id);
       const report = now.get(id);
-      if (report === undefined) return [id, { ...last, waiting }] as const;
+      const left = this.#unreadBefore.get(id) ?? null;
+      this.#unreadBefore.delete(id);
+      if (report === undefined) {
+        return [id, { ...last, waiting, unread: left ?? last.unread }] as const;
+      }
       const { failure, outcome } = report;
       const { changed, waitMs, resumeAt } = outcome;
-      const unread = report.taken.length === 0 ? null : unreadIn(report.taken);
+      const unread = report.taken.length === 0 ? left : unreadIn(report.taken);
       const isChanged = changed > 0;
       const came = { startedAt, failure, isChanged, waitMs, waiting, unread };
       const attempt: Attempt = { ...came, resumeAt };

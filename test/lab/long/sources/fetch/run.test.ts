@@ -5,7 +5,7 @@ import type { Release } from '../../../../../compiler/format/release.ts';
 import { sourceOf } from '../../../../../compiler/sources/sources.ts';
 import { removeFolders } from '../../../../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS } from '../../../../sources/fetch/agency.ts';
-import { PLAYS } from '../../../../sources/fetch/agency-payloads.ts';
+import { gaugeFeatures, PLAYS } from '../../../../sources/fetch/agency-payloads.ts';
 import { digestsOf } from '../../../../sources/fetch/digests-of.ts';
 import { PlayedShop } from '../../../../sources/fetch/played-shop.ts';
 
@@ -216,6 +216,33 @@ describe('a step of run', () => {
     expect(digestsOf(join(shop.snapshots, '2026-11-20T11Z'))).toEqual(
       digestsOf(join(snapshots, '2026-11-20T11Z')),
     );
+    await killed.close();
+  });
+
+  it('counts the unreadable entries of what a killed process had fetched, until it is fetched again', async () => {
+    const killed = counting();
+    const stages = { '2026-11-20T10:00:00Z': 3, '2026-11-20T11:00:00Z': 4 };
+    const good = gaugeFeatures('07010000', stages)
+      .replace('"a1"', '"b2"')
+      .replace('"00065"', '"00060"')
+      .replace('"ft"', '"ft^3/s"');
+    const serve = (body: string) =>
+      agency.serve('api.waterdata.usgs.gov', { body, type: 'application/json' });
+    serve(good.replace('"value":"3"', '"value":[3]'));
+    const unread = (one: PlayedShop) => one.status().sources['usgs-nwis']?.unread;
+    await killed.once();
+    const count = unread(killed);
+    expect(count).toBeGreaterThan(0);
+    cpSync(join(killed.snapshots, 'archive'), join(shop.snapshots, 'archive'), { recursive: true });
+    rmSync(shop.statusFile);
+    for (const { host } of Object.values(PLAYS)) agency.moods.set(host, 'down');
+    await shop.once();
+    expect(unread(shop)).toBe(count);
+    agency.moods.clear();
+    serve(good);
+    shop.clock.ms += 3_600_000;
+    await shop.once();
+    expect(unread(shop)).toBe(0);
     await killed.close();
   });
 
