@@ -38,6 +38,10 @@ const EXPERIMENTS: Readonly<Record<string, Row>> = {
     'live five years of a shop, with rotations, thefts, forks',
     () => import('./five-years/five-years.ts'),
   ],
+  world: [
+    'run against agencies that fail in every way, for ten days',
+    () => import('./world/world.ts'),
+  ],
   payments: [
     'buy on an own chain under faults and kills (npm run test:chain once)',
     () => import('./payments/payments.ts'),
