@@ -45,6 +45,8 @@ const RESTART_MS = 120_000;
 const CALM_HOURS = 4;
 /** Faults of some entities last until each of them must have been asked. */
 const LONG_HOURS = 5;
+/** Breaches of a day that are shown at once. */
+const SHOWN = 5;
 const TIMEOUTS = { connect: 1000, silence: 100, total: 300 };
 const KEYS = ['SIGNALPRESS_AIRNOW_KEY', 'SIGNALPRESS_EIA_KEY'];
 
@@ -55,7 +57,6 @@ export interface Plan {
   readonly publishEvery: number;
   /** Faults that begin in an hour. */
   readonly faultsAnHour: number;
-  readonly program?: string;
 }
 
 interface Ailing {
@@ -92,6 +93,7 @@ export class World {
   #releases = 0;
   /** Requests of programs that were killed come from another clock. */
   #judgedFrom = 0;
+  #wasKilled = false;
   counts = { steps: 0, requests: 0, verified: 0, bought: 0 };
 
   constructor(plan: Plan) {
@@ -122,11 +124,17 @@ export class World {
   async live(said: (line: string) => void): Promise<void> {
     await this.agency.open();
     await new Promise<void>((resolve) => this.#other.listen(0, '127.0.0.1', resolve));
+    let told = 0;
     try {
       for (let hour = 0; hour < this.plan.hours; hour += 1) {
         await this.#hour(hour);
         const isLast = hour === this.plan.hours - 1;
-        if (hour % 24 === 23 || isLast) said(this.#dayLine(hour));
+        if (hour % 24 === 23 || isLast) {
+          said(this.#dayLine(hour));
+          for (const line of this.breaches.slice(told, told + SHOWN))
+            said(`  ${line.slice(0, 400)}`);
+          told = this.breaches.length;
+        }
       }
     } finally {
       this.#other.close();
@@ -245,7 +253,9 @@ export class World {
     const from = this.agency.asked.length;
     const [began, calm] = [clock.ms, new Map(this.#ailing)];
     this.#truth.learn(began);
-    const isCron = Math.floor(hour / 24) % 2 === 0;
+    // Of two days one is lived by a job of cron, and one by a process that stays, unless it was killed.
+    const isCron = Math.floor(hour / 24) % 2 === 0 || this.#wasKilled;
+    this.#wasKilled = false;
     if (isCron) archive.tidy();
     const { sources } = isCron ? await this.#shop.once() : await this.#shop.step();
     for (let at = began; at <= clock.ms; at += HOUR_MS / 4) this.#truth.learn(at);
@@ -395,6 +405,7 @@ export class World {
     if (code === null && this.agency.asked.length > asked) tally.noticed += 1;
     else this.breaches.push(`kill: run ended by itself with ${code}`);
     this.#judgedFrom = this.agency.asked.length;
+    this.#wasKilled = true;
     this.#shop.clock.ms += performance.now() - began + RESTART_MS;
   }
 
