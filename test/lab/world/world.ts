@@ -403,7 +403,8 @@ export class World {
     child.kill('SIGKILL');
     const [code] = await exited;
     if (code === null && this.agency.asked.length > asked) tally.noticed += 1;
-    else this.breaches.push(`kill: run ended by itself with ${code}`);
+    // Done before it could be killed, with some source failing or none.
+    else if (code !== 0 && code !== 3) this.breaches.push(`kill: run ended with ${code}`);
     this.#judgedFrom = this.agency.asked.length;
     this.#wasKilled = true;
     this.#shop.clock.ms += performance.now() - began + RESTART_MS;
