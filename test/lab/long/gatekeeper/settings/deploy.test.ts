@@ -49,6 +49,7 @@ const RUN_STATUS: RunStatus = {
       last_error: 'it answered 500',
       waiting: 0,
       unread: 3,
+      resume_at: null,
     },
   },
   warned_on: null,
