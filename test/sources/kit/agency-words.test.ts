@@ -142,7 +142,9 @@ describe('the words of the FAA', () => {
   });
 
   it('reads notices over the turn of a year and without an end', () => {
-    expect(noticeOf('!LAX 05/277 LAX AD AP CLSD TO GA ACFT 2605271826-2705281600', 'lax')).toEqual({
+    expect(
+      noticeOf('!LAX 05/277 LAX AD AP CLSD TO GA ACFT 2605271826-2705281600', 'lax'),
+    ).toMatchObject({
       isPartial: true,
       from: Date.parse('2026-05-27T18:26:00Z'),
       to: Date.parse('2027-05-28T16:00:00Z'),
