@@ -139,10 +139,10 @@ describe('signalpress run', () => {
 
   it('names the address of what could not be imported', async () => {
     write();
-    agency.moods.set('api.waterdata.usgs.gov', 'other-format');
+    agency.moods.set('data.sec.gov', 'other-format');
     await cli('run', '--once');
     expect(printed.join('\n')).toMatch(
-      /FAILED: .*Cannot import.*; that is what "https:\/\/api\.waterdata\.usgs\.gov\/\S+" answered/,
+      /FAILED: .*Cannot import.*; that is what "https:\/\/data\.sec\.gov\/\S+" \(\S+\) answered/,
     );
   });
 
