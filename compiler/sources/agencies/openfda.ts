@@ -131,12 +131,14 @@ const STATUS = 'drug-detail.status';
 const NARROWING = 'drug-detail.supply-narrowing';
 const ACTIVE = 'drug-shortage.active-shortages';
 const INCIDENCE = 'drug-shortage.new-incidence';
+const RESOLUTION = 'drug-shortage.resolution-rate';
 
 const DRUG_SCOPE =
   'packages that the list holds under the generic name in any salt and dosage form, without products of several drugs; the bands are ours';
 const SUPPLY_SCOPE = `makers with a package that is available or limited; ${DRUG_SCOPE}`;
 const CLASS_SCOPE =
   'generic names with salt and dosage form; a name is short when a package with status Current is limited or unavailable, which is our reading; a name may be of several classes';
+const RESOLVED_SCOPE = `names that were resolved in 90 days, in percent of those and of the names that are short; a name is resolved when a package is Resolved and none Current, on the newest day of its rows; ${CLASS_SCOPE}`;
 
 /** One reading of each drug and class that the list names. A drug that it does not name gives none. */
 function read(payload: Payload): Imported {
@@ -181,10 +183,11 @@ function read(payload: Payload): Imported {
     list.add(NARROWING, readingOf(supply, { ...facts, scope: SUPPLY_SCOPE }));
   }
   for (const [id, own] of grouped(classesOf(rows, list), ({ of }) => of)) {
-    const { activity, incidence } = classCounts(own, lastUpdated);
+    const { activity, incidence, resolution } = classCounts(own, lastUpdated);
     const facts = { entity: id, observed_at: batch, payload, scope: CLASS_SCOPE };
     list.add(ACTIVE, readingOf(activity, facts));
     list.add(INCIDENCE, readingOf(incidence, facts));
+    list.add(RESOLUTION, readingOf(resolution, { ...facts, scope: RESOLVED_SCOPE }));
   }
   return list.someOf(payload);
 }
@@ -290,18 +293,21 @@ function supplyBand(companies: number): string {
   return bands[companies] ?? 'broad';
 }
 
-const NEW_DAYS = 90;
+const RECENT_DAYS = 90;
 
 /** Counts of the names of a class; `lastUpdated` is the day of the batch, in epoch milliseconds. */
 function classCounts(rows: readonly ShortageRow[], lastUpdated: number) {
   const names = [...grouped(rows, ({ name }) => name).values()];
-  const since = lastUpdated - NEW_DAYS * DAY_MS;
+  const since = lastUpdated - RECENT_DAYS * DAY_MS;
+  const active = countOf(names.map(isShort));
+  const resolved = countOf(names.map((own) => isResolvedIn(own, { since, until: lastUpdated })));
   return {
     activity: {
-      active_count: countOf(names.map(isShort)),
+      active_count: active,
       listed_count: countOf(names.map(isListed)),
     },
     incidence: { new_90d_count: countOf(names.map((own) => isNewSince(own, since))) },
+    resolution: { resolved_90d_pct: shareOf(resolved, active) },
   };
 }
 
@@ -318,6 +324,25 @@ function isNewSince(rows: readonly ShortageRow[], since: number): boolean | null
   const isOpen = rows.some(({ state }) => state === 'unreadable');
   if (isOpen || listed.some(({ posted }) => posted === null)) return null;
   return listed.length > 0;
+}
+
+/** Whether a shortage ended in some days; null where what cannot be read decides. */
+function isResolvedIn(
+  rows: readonly ShortageRow[],
+  { since, until }: { readonly since: number; readonly until: number },
+): boolean | null {
+  const listed = isListed(rows);
+  const days = rows.flatMap(({ state, updated }) => (state === 'resolved' ? [updated] : []));
+  if (listed === true || days.length === 0) return listed === null ? null : false;
+  const known = days.filter((day) => day !== null && day <= until);
+  if (listed === null || known.length < days.length) return null;
+  return known.some((day) => day !== null && day >= since);
+}
+
+/** A part in percent of itself and the rest, to a tenth; null where one is not known, or both are nothing. */
+function shareOf(part: number | null, rest: number | null): number | null {
+  if (part === null || rest === null || part + rest === 0) return null;
+  return Math.round((1000 * part) / (part + rest)) / 10;
 }
 
 function countOf(answers: readonly (boolean | null)[]): number | null {
