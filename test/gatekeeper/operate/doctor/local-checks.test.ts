@@ -297,11 +297,11 @@ describe('sourcesCheck()', () => {
   };
 
   it('names what ends soon and what may not be sold of the sources that feed the records', async () => {
-    const found = reported(await fed('usgs-nwis', 'open-meteo-marine', 'usdm', 'csv-map-1'));
-    expect(found[0]).toBe('ok: 3 sources feed the records: open-meteo-marine, usdm, usgs-nwis');
+    const found = reported(await fed('usgs-nwis', 'open-meteo-marine', 'fred', 'csv-map-1'));
+    expect(found[0]).toBe('ok: 3 sources feed the records: fred, open-meteo-marine, usgs-nwis');
     expect(found).toHaveLength(4);
-    expect(found[1]).toMatch(/^warning: open-meteo-marine: its terms .* forbid sale/);
-    expect(found[2]).toMatch(/^warning: usdm: nobody has read its terms/);
+    expect(found[1]).toMatch(/^warning: fred: nobody has read its terms/);
+    expect(found[2]).toMatch(/^warning: open-meteo-marine: its terms .* forbid sale/);
     expect(found[3]).toMatch(/^warning: usgs-nwis: .*waterservices.* ends on 2027-02-22/);
   });
 
