@@ -111,10 +111,20 @@ const versionRow = z.object({ user_version: z.number() });
 /** Opens the journal for writing and makes its tables; throws for the file of another format, and where it is lost. */
 export function openJournalFile(path: string, { isLossAccepted = false } = {}): Database.Database {
   refuseUnlessPlain(path);
-  if (!isLossAccepted) refuseLost(path);
-  // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode.
-  closeSync(openSync(path, 'a', 0o600));
+  const trace = isLossAccepted ? null : traceOfJournal(path);
+  if (isMissing(path)) {
+    if (trace !== null) throw lostJournal(path, trace);
+    // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode. Nothing but
+    // SQLite closes a file that is there: with it would go the locks of this process, and a reader that ends would remove
+    // the log in service.
+    closeSync(openSync(path, 'a', 0o600));
+  }
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  // Asked after the trace: gatekeepers that start together make the journal before they leave one.
+  if (trace !== null && isEmpty(db)) {
+    db.close();
+    throw lostJournal(path, trace);
+  }
   // NORMAL: the commit itself does not wait for the disk; GroupCommit does, without holding up the thread.
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
@@ -187,13 +197,6 @@ export function traceOfShop(stateDir: string): string | null {
   return existsSync(newest) ? newest : null;
 }
 
-/** Throws a StartError where a journal in a file is lost. */
-export function refuseLost(path: string): void {
-  const trace = traceOfJournal(path);
-  // Asked last: gatekeepers that start together make the journal before they leave a trace.
-  if (trace !== null && isEmptyJournal(path)) throw lostJournal(path, trace);
-}
-
 /** A file that shows that there was a journal at a path; null for none. */
 export function traceOfJournal(path: string): string | null {
   const trace = traceOfShop(dirname(path));
@@ -207,12 +210,18 @@ export function isEmptyJournal(path: string): boolean {
   if (isMissing(path)) return true;
   const db = new Database(path, { readonly: true, fileMustExist: true });
   try {
-    return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
-  } catch {
-    // Whoever opens it says what is wrong with it.
-    return false;
+    return isEmpty(db);
   } finally {
     db.close();
+  }
+}
+
+function isEmpty(db: Database.Database): boolean {
+  try {
+    return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+  } catch {
+    // Whoever reads on says what is wrong with it.
+    return false;
   }
 }
 

@@ -11,12 +11,13 @@ import { isPostgresUrl, shownPlace } from '../../settings/postgres-url.ts';
 import type { JournalFacts } from '../../settle/journal.ts';
 import { StartError } from '../../wire/start-error.ts';
 import {
+  isEmptyJournal,
   JOURNAL_NAME,
   lostJournal,
   newestTime,
   openJournalFile,
   readJournalFile,
-  refuseLost,
+  traceOfJournal,
   traceOfShop,
 } from './journal-file.ts';
 import { type AskBooks, Books } from './ledger.ts';
@@ -129,7 +130,8 @@ export async function journalFacts({ stateDir, journal }: Config): Promise<Journ
     return facts;
   }
   const path = join(stateDir, JOURNAL_NAME);
-  refuseLost(path);
+  const trace = traceOfJournal(path);
+  if (trace !== null && isEmptyJournal(path)) throw lostJournal(path, trace);
   if (!existsSync(path)) return null;
   return withJournal(stateDir, (db) => {
     const { quick_check } = checkRow.parse(db.prepare('PRAGMA quick_check(1)').get());

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -5,6 +6,7 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,6 +66,31 @@ function emptyDatabase(path: string): void {
   db.pragma('journal_mode = WAL');
   db.close();
 }
+
+/** Reads a journal as a command beside the gatekeeper does, in a process of its own, and ends. */
+function readBeside(path: string): void {
+  const program = `
+    const db = new (require('libsql'))(process.argv[1], { readonly: true });
+    db.prepare('SELECT count(*) FROM payment').get();
+    db.close();`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program, path], {
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, '']);
+}
+
+describe('a journal that was opened again', () => {
+  it('keeps its log while others read it', async () => {
+    const stateDir = await servedState();
+    const books = await opened(stateDir);
+    const log = join(stateDir, `${JOURNAL_NAME}-wal`);
+    const before = statSync(log).ino;
+    readBeside(join(stateDir, JOURNAL_NAME));
+    expect(statSync(log).ino).toBe(before);
+    expect(await books.journal.useOnce('a message', TINY_NOW + 1000)).toBe(true);
+    await books.close();
+  });
+});
 
 describe('a journal that is lost', () => {
   it.each<[string, (path: string) => void]>([
