@@ -28,16 +28,21 @@ const addressSchema = z.strictObject({
 export type AddressRow = z.infer<typeof addressSchema>;
 
 /** Where a data key goes. Its value comes from the environment alone. */
-const keySchema = z.strictObject({
-  variable: z.string().regex(/^SIGNALPRESS_[A-Z0-9_]+_KEY$/, 'not a name like SIGNALPRESS_…_KEY'),
-  in: z.enum(['query', 'path', 'header']),
-  /** Of the parameter or the header. */
-  name: z.string().min(1).exactOptional(),
-  /** Why there must be one and how it is had, in words that "and set VARIABLE" ends; absent where it is free. */
-  because: z.string().min(1).exactOptional(),
-  /** Without one the agency answers too, to fewer requests. */
-  is_optional: z.literal(true).exactOptional(),
-});
+const keySchema = z
+  .strictObject({
+    variable: z.string().regex(/^SIGNALPRESS_[A-Z0-9_]+_KEY$/, 'not a name like SIGNALPRESS_…_KEY'),
+    in: z.enum(['query', 'path', 'header']),
+    /** Of the parameter or the header. */
+    name: z.string().min(1).exactOptional(),
+    /** Why there must be one and how it is had, in words that "and set VARIABLE" ends; absent where it is free. */
+    because: z.string().min(1).exactOptional(),
+    /** Without one the agency answers too, to fewer requests. */
+    is_optional: z.literal(true).exactOptional(),
+  })
+  .refine((key) => key.in === 'path' || key.name !== undefined, {
+    error: 'a key in a query or header has a "name"',
+    path: ['name'],
+  });
 
 /** As the agency states them; a limit that it does not state is absent. */
 const paceSchema = z.strictObject({

@@ -41,8 +41,21 @@ describe('parseConfig()', () => {
       { origins: { 'data.sec.gov': 'ftp://x' }, sources: { 'usgs-nwis': {} } },
       'origins.data.sec.gov',
     ],
+    [
+      'a key of a header without its name',
+      { sources: { eia: { key: { variable: 'SIGNALPRESS_EIA_KEY', in: 'header' } } } },
+      'sources.eia.key.name',
+    ],
   ])('refuses %s', (_, value, reported) => {
     expect(() => parse(value)).toThrow(reported);
+  });
+
+  it.each([
+    { variable: 'SIGNALPRESS_EIA_KEY', in: 'header', name: 'X-Key' },
+    { variable: 'SIGNALPRESS_EIA_KEY', in: 'path' },
+  ])('takes the key %j', (key) => {
+    const { wanted } = parse({ sources: { eia: { key } } });
+    expect(wanted[0]?.source.row?.key).toEqual(key);
   });
 
   it('names every fault at once, and the file', () => {
