@@ -8,7 +8,7 @@ import { bench, median, type Took, timed } from '../bench.ts';
 import { runFloor } from './compile-floor.ts';
 import { headerLine, readingLine } from './generated-snapshots.ts';
 
-/** Loaded in front of a program: writes down what the process took, when it ends. */
+/** What a process took, as it writes it down when it ends. */
 interface Usage {
   /** User and system time of all threads. */
   readonly cpuMs: number;
@@ -20,19 +20,15 @@ interface Usage {
 /** Names the file that the usage is written to. */
 const USAGE_FILE = 'SIGNALPRESS_BENCH_USAGE';
 
-const into = process.env[USAGE_FILE];
-if (into !== undefined) process.on('exit', () => writeFileSync(into, JSON.stringify(usage())));
-
-function usage(): Usage {
+/** A module of its own, loaded in front of the program: what it imported would count as the program's. */
+const USAGE_MODULE = `data:text/javascript,${encodeURIComponent(`
+import { readFileSync, writeFileSync } from 'node:fs';
+process.on('exit', () => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-  const [, written = Number.NaN] =
-    /^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? [];
-  return {
-    cpuMs: (userCPUTime + systemCPUTime) / 1000,
-    written: Number(written),
-    peakMb: maxRSS / 1024,
-  };
-}
+  const [, written] = /^wchar: (\\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? [];
+  const usage = { cpuMs: (userCPUTime + systemCPUTime) / 1000, written: Number(written), peakMb: maxRSS / 1024 };
+  writeFileSync(process.env.${USAGE_FILE}, JSON.stringify(usage));
+});`)}`;
 
 const SIGNALS = {
   'hydrology.river-level': 'stage_ft',
@@ -121,7 +117,7 @@ function compileHour(root: string, hour: number): Hour {
   const { status, stderr } = spawnSync(process.execPath, [program, ...args, ...own], {
     env: {
       ...process.env,
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'usage.js')}`,
+      NODE_OPTIONS: `--import=${USAGE_MODULE}`,
       [USAGE_FILE]: usage,
     },
     encoding: 'utf8',
