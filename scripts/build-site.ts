@@ -62,7 +62,7 @@ async function bundle(): Promise<void> {
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       rolldownOptions: {
-        input: { site: resolve(SOURCE, 'main.ts') },
+        input: { site: resolve(SOURCE, 'main.ts'), pay: resolve(SOURCE, 'pay.ts') },
         output: {
           hashCharacters: 'hex',
           entryFileNames: 'assets/[name]-[hash].js',
@@ -82,7 +82,7 @@ async function bundle(): Promise<void> {
     );
     return [store(placed(part.fileName), bytes), ...forms];
   });
-  const entry = built.output.find((part) => part.type === 'chunk' && part.isEntry);
+  const entry = built.output.find((part) => part.type === 'chunk' && part.name === 'site');
   const styles = built.output.filter(({ fileName }) => /^assets\/site-[^/]*\.css$/.test(fileName));
   const files = { script: entry?.fileName, styles: styles.map(({ fileName }) => fileName) };
   made.push(store(join(OUTPUT, 'bundle.json'), `${JSON.stringify(files)}\n`));

@@ -50,6 +50,7 @@ ${catalogue(material)}
 <section id="record" aria-label="One record" hidden></section>
 <section id="map" aria-label="Map" hidden></section>
 <section id="bundle" aria-label="Chain" hidden></section>
+<section id="bought" aria-label="What I bought" hidden></section>
 ${buying(material)}
 ${CHANGES}
 ${trustSection(material)}`,

@@ -80,6 +80,7 @@ const LINKS: readonly (readonly [href: string, text: string])[] = [
   ['/#buy', 'How to buy'],
   ['/#trust', 'Trust'],
   ['/#changes', 'What changed'],
+  ['/#/bought', 'What I bought'],
   ['/docs', 'API'],
 ];
 
