@@ -81,7 +81,7 @@ const LINKS: readonly (readonly [href: string, text: string])[] = [
   ['/#trust', 'Trust'],
   ['/#changes', 'What changed'],
   ['/#/bought', 'What I bought'],
-  ['/docs', 'API'],
+  ['/docs', 'Documents'],
 ];
 
 /** A whole page: nothing inline and nothing from elsewhere, so that it can be served with a strict policy. */
