@@ -62,7 +62,11 @@ async function bundle(): Promise<void> {
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       rolldownOptions: {
-        input: { site: resolve(SOURCE, 'main.ts') },
+        input: {
+          site: resolve(SOURCE, 'main.ts'),
+          pay: resolve(SOURCE, 'pay.ts'),
+          docs: resolve(SOURCE, 'docs-search.ts'),
+        },
         output: {
           hashCharacters: 'hex',
           entryFileNames: 'assets/[name]-[hash].js',
@@ -82,9 +86,15 @@ async function bundle(): Promise<void> {
     );
     return [store(placed(part.fileName), bytes), ...forms];
   });
-  const entry = built.output.find((part) => part.type === 'chunk' && part.isEntry);
+  const entry = (name: string): string | undefined =>
+    built.output.find((part) => part.type === 'chunk' && part.isEntry && part.name === name)
+      ?.fileName;
   const styles = built.output.filter(({ fileName }) => /^assets\/site-[^/]*\.css$/.test(fileName));
-  const files = { script: entry?.fileName, styles: styles.map(({ fileName }) => fileName) };
+  const files = {
+    script: entry('site'),
+    docsScript: entry('docs'),
+    styles: styles.map(({ fileName }) => fileName),
+  };
   made.push(store(join(OUTPUT, 'bundle.json'), `${JSON.stringify(files)}\n`));
   const sources = built.output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
   noteBuilt(NOTES, sources, [...SETTINGS, ...made]);

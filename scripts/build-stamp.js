@@ -14,10 +14,18 @@ const STAMPS = { sources: join(BUILD, '.sources'), whole: join(BUILD, '.whole') 
 /** Folders whose sources a build compiles into programs. */
 const PROGRAMS = ['compiler', 'gatekeeper', 'scripts', 'test/lab'];
 const SOURCE = /(?<!\.test)\.(ts|js|json)$/;
-/** What else a build follows from: what the lab imports of the tests, style sheets, settings. */
+/** What else a build follows from: what the lab imports of the tests, style sheets, documents, settings. */
 const READ = ['compiler', 'gatekeeper', 'scripts', 'test'];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json'];
-const INPUT = /(?<!\.test)\.(ts|js|json|css)$/;
+/** Documents beside those folders: they are pages of a shop. */
+const DOCUMENTS = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'snapshots/README.md',
+];
+const INPUT = /(?<!\.test)\.(ts|js|json|css|md)$/;
 
 /** SHA-256 over the paths and the bytes of files. */
 function digestOf(paths) {
@@ -34,7 +42,10 @@ const sourcesDigest = () =>
 
 function wholeDigest() {
   const read = READ.flatMap(filesBelow).filter((path) => INPUT.test(path));
-  const inputs = digestOf([...read, ...SETTINGS.filter((path) => existsSync(path))]);
+  const inputs = digestOf([
+    ...read,
+    ...[...SETTINGS, ...DOCUMENTS].filter((path) => existsSync(path)),
+  ]);
   // Hidden ones are notes of TypeScript, some of which other commands write, and these stamps.
   const outputs = filesBelow(BUILD).filter((path) => !path.startsWith(`${BUILD}/.`));
   const written = outputs.sort().map((path) => {

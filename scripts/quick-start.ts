@@ -81,6 +81,7 @@ async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> 
         return `  ${price_usd.padStart(5)}  ${path.padEnd(25)} ${dim(summary)}`;
       }),
       `  ${cyan(`curl -is '${gatekeeper.url}${PAID_EXAMPLE}'`)}\n      ${dim('402: the price of a genuine reading')}`,
+      `  ${cyan(`${gatekeeper.url}${PAID_EXAMPLE}`)}\n      ${dim('in a browser: pay it there, with a pretend wallet')}`,
       '',
       `In another terminal, ${bold(settings.port === usual ? 'npm run demo' : `SIGNALPRESS_PORT=${settings.port} npm run demo`)} buys from this shop and verifies offline what it bought.`,
       'Ctrl-C stops the shop.',

@@ -124,6 +124,7 @@ export const STATIC_FILES: readonly StaticRow[] = [
   page('/', SITE_INDEX_PATH, HTML),
   page('/site/', SITE_INDEX_PATH, HTML),
   linked('service-doc', page('/docs', SITE_DOCS_PATH, HTML)),
+  { ...file('/docs/', `${SITE_FOLDER}/docs/`, HTML), site: true },
   page('/changes.json', SITE_CHANGES_PATH, JSON_TYPE),
   page('/changes.atom', SITE_FEED_PATH, 'application/atom+xml; charset=utf-8'),
   page('/sitemap.xml', `${SITE_FOLDER}/sitemap.xml`, 'application/xml; charset=utf-8'),

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { SITE_DOCS_PATH } from '../catalog/site.ts';
 import {
   DID_PATH,
   FORMAT_DOCUMENTS,
@@ -26,6 +25,7 @@ import { PACKAGE_FOLDER } from '../system/package-folder.ts';
 import { readPlain } from '../system/plain-file.ts';
 import type { Issuer, Sealer } from '../system/sealer.ts';
 import { describeSite, type SiteMaterial } from './describe-site.ts';
+import { describeDocs } from './docs.ts';
 import type { Shelf } from './examples.ts';
 import {
   type Described,
@@ -36,7 +36,6 @@ import {
   withoutExamples,
 } from './manifest.ts';
 import { openApi } from './openapi.ts';
-import { docsPage, siteAssets } from './pages.ts';
 import { writeSearchIndex } from './search-index.ts';
 import { FAVICON, llmsFullText, llmsText, robotsText, securityText } from './texts.ts';
 
@@ -98,8 +97,7 @@ function describeOffer(press: Press, all: Described, contact: string | null): vo
   put('/.well-known/agent.json', {}, legacyCard(card));
   const document = openApi({ issuer, contact, entries, bodies: all.bodies, catalog });
   press.pack('well-known/openapi.json', JSON.stringify(document));
-  const docs = docsPage(document, { issuer, assets: siteAssets() });
-  press.pack(SITE_DOCS_PATH, docs);
+  describeDocs(press, document);
   press.pack('well-known/llms.txt', llmsText({ issuer, catalog }, entries));
   press.pack('well-known/llms-full.txt', llmsFullText({ issuer, catalog }, entries));
 }

@@ -80,7 +80,8 @@ const LINKS: readonly (readonly [href: string, text: string])[] = [
   ['/#buy', 'How to buy'],
   ['/#trust', 'Trust'],
   ['/#changes', 'What changed'],
-  ['/docs', 'API'],
+  ['/#/bought', 'What I bought'],
+  ['/docs', 'Documents'],
 ];
 
 /** A whole page: nothing inline and nothing from elsewhere, so that it can be served with a strict policy. */

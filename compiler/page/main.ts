@@ -23,7 +23,7 @@ import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 const LOG_URL = '/log/checkpoint';
 
 /** Sections that show one thing at a time, under the address. */
-const VIEWS = ['record', 'map', 'bundle'] as const;
+const VIEWS = ['record', 'map', 'bundle', 'bought'] as const;
 
 interface Page {
   shop: PageShop;
@@ -104,7 +104,7 @@ function leaveTo(hash: string): void {
 
 function sectionOf({ view }: PageRoute): (typeof VIEWS)[number] | null {
   if (view === 'signal' || view === 'record') return 'record';
-  return view === 'map' || view === 'bundle' ? view : null;
+  return view === 'map' || view === 'bundle' || view === 'bought' ? view : null;
 }
 
 function reveal(id: string | null): void {
@@ -129,6 +129,10 @@ async function viewOf(route: PageRoute, page: Page): Promise<HTMLElement> {
       return mapOn(route.signal, page);
     case 'bundle':
       return chainOn(route, page);
+    case 'bought': {
+      const { boughtView } = await import('./purchase-view.ts');
+      return boughtView();
+    }
     default:
       return el('p');
   }

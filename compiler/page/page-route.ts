@@ -6,7 +6,8 @@ export type PageRoute =
   | { readonly view: 'record'; readonly signal: string; readonly entity: string }
   | { readonly view: 'map'; readonly signal: string | null }
   | { readonly view: 'bundle'; readonly line: string; readonly subject: string | null }
-  | { readonly view: 'hash'; readonly hash: string };
+  | { readonly view: 'hash'; readonly hash: string }
+  | { readonly view: 'bought' };
 
 /** Reads `#/airquality.aqi/us-denver`; null for anything else, such as `#prices`, which the browser follows itself. */
 export function parseRoute(hash: string): PageRoute | null {
@@ -36,6 +37,8 @@ export function parseRoute(hash: string): PageRoute | null {
       return second === '' ? null : { view: 'bundle', line: second, subject: third || null };
     case 'hash':
       return second === '' ? null : { view: 'hash', hash: second };
+    case 'bought':
+      return second === '' ? { view: 'bought' } : null;
     default:
       // Ids of signals have a dot, so they never meet the words above.
       if (!first.includes('.')) return null;
@@ -65,5 +68,7 @@ function partsOf(route: PageRoute): string[] {
       return ['bundle', route.line, ...(route.subject === null ? [] : [route.subject])];
     case 'hash':
       return ['hash', route.hash];
+    case 'bought':
+      return ['bought'];
   }
 }

@@ -23,7 +23,7 @@ const STATUS = {
 } as const;
 
 /** Verified, failed or cannot be judged, as the command says it. */
-const VERDICT: Readonly<Record<Verification['verdict'], string>> = {
+export const VERDICT: Readonly<Record<Verification['verdict'], string>> = {
   verified: 'Verified: everything holds, and the issuer of this shop signed it.',
   partly_verified:
     'Verified, for a part only: its citation or its hash holds, and nothing else is shown.',
@@ -216,7 +216,8 @@ async function bodyOf({ text, what }: PanelInput): Promise<{ text: string; note:
   return { text: proof, note };
 }
 
-async function outcomeOf(text: string, issuer: string): Promise<Verification> {
+/** Judges a text for the issuer of the page, with its announced keys. */
+export async function outcomeOf(text: string, issuer: string): Promise<Verification> {
   const { verify } = await loadJudge();
   const keys = await textAt(KEYS_URL).then(
     (list) => JSON.parse(list) as unknown,
@@ -231,7 +232,7 @@ async function outcomeOf(text: string, issuer: string): Promise<Verification> {
 
 const loadJudge = () => import('../client/verify.ts');
 
-function stepItem(step: VerificationStep): HTMLElement {
+export function stepItem(step: VerificationStep): HTMLElement {
   const { mark, word } = STATUS[step.status];
   const unproven = step.doesNotProve.slice(0, 1).toLowerCase() + step.doesNotProve.slice(1);
   const details = step.findings.map(({ where, status, detail }) =>

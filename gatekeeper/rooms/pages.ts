@@ -36,17 +36,27 @@ export function challengePage(reply: Reply, asked: AskedPrice, service: Service)
     pair === null
       ? null
       : html`<a href="${preview}">its last seven readings</a>, <a href="${page}">the same as a picture</a>, and `;
+  const { scripts, ...shop } = pageShop(release);
   const body = sitePage({
     title: `402: ${price} USD for ${endpoint.path}`,
     description: endpoint.summary,
-    ...pageShop(release),
+    ...shop,
     path: endpoint.path,
-    script: null,
+    // Whoever asks for a price alone has nothing to buy yet.
+    script: target.includes('?') ? (scripts[0] ?? null) : null,
+    facts: {
+      'base-url': baseUrl,
+      'issuer-did': release.head.issuer_did,
+      settlement: service.operator.settlement,
+      target,
+      'price-usd': price,
+    },
     isListed: false,
     main: html`<section aria-labelledby="price"><h1 id="price">This answer costs ${price} USD</h1>
 <p class="lead">${sentence}</p>
 <p><code>${target}</code></p><dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>
 <p>Free: ${pictures}${sample}.</p></section>
+<section id="pay" aria-labelledby="pay-title" hidden><h2 id="pay-title">Pay ${price} USD with a wallet</h2></section>
 <section id="buy" aria-labelledby="buy-title"><h2 id="buy-title">How to buy it</h2>
 <p>Programs buy here, through <strong>x402</strong>: they sign the price with a wallet that holds USDC, and send the same request again. No account, no API key. Only a 200 is ever charged.</p>
 ${howToBuy({ baseUrl, target: shown, pair })}</section>`,
@@ -90,9 +100,12 @@ const ASSETS_MAX = 100;
 /** What every page says of the shop: whose it is, where, and the styles that this release has. */
 type PageHead = Pick<SitePage, 'issuerName' | 'baseUrl' | 'styles'>;
 
-export function pageShop(release: ReleaseIndex): PageHead {
+export function pageShop(release: ReleaseIndex): PageHead & { scripts: readonly string[] } {
   const { issuer_name: issuerName, base_url: baseUrl } = release.head;
-  const paths = release.files.pathsUnder(`${SITE_FOLDER}/assets/site-`, ASSETS_MAX);
-  const styles = paths.filter((path) => path.endsWith('.css')).map((path) => `/${path}`);
-  return { issuerName, baseUrl, styles };
+  const assets = (name: string, ending: string): string[] =>
+    release.files
+      .pathsUnder(`${SITE_FOLDER}/assets/${name}-`, ASSETS_MAX)
+      .filter((path) => path.endsWith(ending))
+      .map((path) => `/${path}`);
+  return { issuerName, baseUrl, styles: assets('site', '.css'), scripts: assets('pay', '.js') };
 }

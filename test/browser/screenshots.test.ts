@@ -36,8 +36,14 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   bundle: { path: '/site/#/bundle/environment/us-denver' },
   docs: { path: '/docs' },
   'paid-link': { path: '/gauge?signal_id=airquality.aqi&entity=us-denver' },
+  purchase: { path: '/gauge?signal_id=airquality.aqi&entity=us-denver', act: payPretended },
   'paid-link-phone': { path: '/gauge?signal_id=airquality.aqi&entity=us-denver', options: PHONE },
 };
+
+async function payPretended(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'with a pretend wallet' }).click();
+  await page.locator('.purchase .verdict.verified').waitFor();
+}
 
 async function tryGenuine(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Try a genuine one' }).click();

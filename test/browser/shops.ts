@@ -19,12 +19,12 @@ interface Making {
   readonly baseUrl: string;
 }
 
-/** The shop of `npm start`. */
-export function sampleShop(): Promise<Shop> {
+/** The shop of `npm start`; `payments` are settings in place of pretended ones. */
+export function sampleShop(payments?: Readonly<Record<string, string>>): Promise<Shop> {
   return openShop(async ({ root, baseUrl }) => {
     const made = await quickStartData({ top: join(root, 'top'), baseUrl });
     renameSync(join(made.root, 'dist-data'), join(root, 'dist-data'));
-  });
+  }, payments);
 }
 
 /** A shop that sells one signal about one entity. */
@@ -129,7 +129,10 @@ async function compileRows(
   await compileFolder(snapshots, { ...options, data: join(root, 'dist-data') });
 }
 
-async function openShop(make: (making: Making) => Promise<unknown>): Promise<Shop> {
+async function openShop(
+  make: (making: Making) => Promise<unknown>,
+  payments: Readonly<Record<string, string>> = { test_payments: '1' },
+): Promise<Shop> {
   const root = mkdtempSync(join(tmpdir(), 'signalpress-browser-'));
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -138,7 +141,7 @@ async function openShop(make: (making: Making) => Promise<unknown>): Promise<Sho
     base_url: baseUrl,
     data: join(root, 'dist-data'),
     state: join(root, 'state'),
-    test_payments: '1',
+    ...payments,
   };
   const env = { SIGNALPRESS_TOKEN_SECRET: 'a secret for tests alone of 32 characters or more' };
   const started = performance.now();

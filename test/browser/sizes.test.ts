@@ -160,8 +160,10 @@ describe('a shop with hostile texts', () => {
 
   it('shows them as text in the API page and in the list of changes', async () => {
     const { page, open, expectClean } = await session(shop);
-    await open('/docs');
-    await unharmed(page);
+    for (const path of ['/docs', '/docs/api', '/docs/api-readings']) {
+      await open(path);
+      await unharmed(page);
+    }
     const feed = await (await fetch(`${shop.url}/changes.atom`)).text();
     expect(feed).not.toMatch(/<script|<img|<svg|<style/);
     expect(feed).toContain('&lt;script&gt;');

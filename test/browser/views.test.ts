@@ -13,7 +13,9 @@ const VIEWS = {
   record: '/site/#/airquality.aqi/us-denver',
   map: '/site/#/map/airquality.aqi',
   bundle: '/site/#/bundle/environment/us-denver',
-  API: '/docs',
+  documents: '/docs',
+  document: '/docs/settings',
+  API: '/docs/api',
   'paid link': '/gauge?signal_id=airquality.aqi&entity=us-denver',
 } as const;
 const NAMES = Object.keys(VIEWS) as (keyof typeof VIEWS)[];

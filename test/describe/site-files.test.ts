@@ -40,7 +40,7 @@ describe('indexPage()', () => {
       issuer: ISSUER,
       asOf: '2026-11-20T12:00:00Z',
       shop: { signals: [], bundles: [], prices: [], entities: 0 },
-      assets: { files: [], script: '/site/a.js', styles: [] },
+      assets: { files: [], script: '/site/a.js', docsScript: '/site/b.js', styles: [] },
       catalog: new CatalogView(Buffer.alloc(0)),
       keys: firstHistory('did:key:z6Mk'),
       example: '/gauge',

@@ -50,6 +50,7 @@ const ROUTES: readonly (readonly [string, PageRoute])[] = [
   ['#/bundle/environment/us-denver', { view: 'bundle', line: 'environment', subject: 'us-denver' }],
   ['#/find/denver%20aqi', { view: 'find', query: 'denver aqi' }],
   ['#/hash/sha256%3Aab', { view: 'hash', hash: 'sha256:ab' }],
+  ['#/bought', { view: 'bought' }],
 ];
 
 describe('parseRoute() and routeHash()', () => {
@@ -62,12 +63,18 @@ describe('parseRoute() and routeHash()', () => {
     expect([parseRoute(''), parseRoute('#')]).toEqual([{ view: 'home' }, { view: 'home' }]);
   });
 
-  it.each(['#buy', '#/nothing', '#/bundle', '#/hash', '#/a.b/c/d/e', '#/a.b/%E0%A4%A', '#/%'])(
-    'leaves %s to the browser',
-    (hash) => {
-      expect(parseRoute(hash)).toBeNull();
-    },
-  );
+  it.each([
+    '#buy',
+    '#/nothing',
+    '#/bundle',
+    '#/hash',
+    '#/bought/x',
+    '#/a.b/c/d/e',
+    '#/a.b/%E0%A4%A',
+    '#/%',
+  ])('leaves %s to the browser', (hash) => {
+    expect(parseRoute(hash)).toBeNull();
+  });
 
   it('leads to entities of any name', () => {
     for (const entity of HOSTILE_NAMES.filter((name) => name !== '' && name.isWellFormed())) {
