@@ -28,6 +28,8 @@ export interface Param {
   readonly upperCase?: boolean;
   /** Value -> folder in front of the file path: another compiled form of the same product. */
   readonly variant?: Readonly<Record<string, string>>;
+  /** Value under which the body that is sold is shown as its fact alone (`fact.ts`); a payment is for the body all the same. */
+  readonly fact?: string;
   /** Value -> path of the operation that answers instead, at that operation's price. */
   readonly redirect?: Readonly<Record<string, string>>;
 }
@@ -294,6 +296,17 @@ export const thin: Param = {
   ),
   default: 'json',
   variant: { thin: 'thin' },
+};
+/** The same, and the fact of a record. */
+export const thinOrFact: Param = {
+  ...thin,
+  ...optional(
+    oneOf(
+      'thin: signed, with identity, time, reading, class and hash alone; fact: for a model, at most 160 tokens, unsigned: the same payment gets the signed json free',
+      ['json', 'thin', 'fact'],
+    ),
+  ),
+  fact: 'fact',
 };
 export const rowCores = optional(
   oneOf('1 adds _hash_core, the canonical pre-image of each row hash', ['1']),
