@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Citation, REQUEST_TIME_FIELDS } from '../compiler/format/citation.ts';
@@ -9,11 +11,14 @@ import { deliveredText } from '../compiler/products/shapes/request-time.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import { NETWORKS } from '../gatekeeper/settle/networks.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { printedBy } from './client/python-gate.ts';
 import { sampleGate } from './gate.ts';
 import { payer } from './gatekeeper/payer.ts';
 import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
 import { SAMPLE_HOUR } from './sample-folder.ts';
 import { type CompiledSample, compiledSample } from './shop.ts';
+import { makeFolder, removeFolders } from './snapshot-folder.ts';
+import { hasPython } from './verify/python-judge.ts';
 
 /** What of the full form the short one may have. Its citation alone has some 440 tokens, hashes and a signature. */
 const FORMS = [
@@ -25,6 +30,7 @@ let sample: CompiledSample;
 beforeAll(async () => {
   sample = await compiledSample();
 });
+afterAll(removeFolders);
 
 /** A path of each signal or line, with both texts. */
 function pairs(folder: string): { path: string; thin: string; full: string }[] {
@@ -118,6 +124,24 @@ describe('format=fact of a record', () => {
       const other = defined(inFolder(folder)[0], folder);
       expect([other, factOf(delivered(other), '0.005')]).toEqual([other, null]);
     }
+  });
+});
+
+describe.skipIf(!hasPython)('fact_of() of the client in Python (skipped without Python)', () => {
+  const PROGRAM = `
+import json, sys
+from signalpress_answers import fact_of
+from signalpress_verify import parse
+with open(sys.argv[1], "rb") as lines: print(json.dumps([fact_of(parse(line), "0.005") for line in lines]))`;
+
+  it('I31: says of every record what the service says', async () => {
+    const texts = sample.paths
+      .filter((path) => path.startsWith('record/'))
+      .map((path) => deliveredText(sample.text(path), Date.parse(SAMPLE_HOUR)));
+    const file = join(makeFolder(), 'records.ndjson');
+    writeFileSync(file, texts.join('\n'));
+    const made = texts.map((text) => factOf(JSON.parse(text), '0.005'));
+    expect(await printedBy(PROGRAM, [file])).toEqual(made);
   });
 });
 

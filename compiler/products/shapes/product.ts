@@ -278,6 +278,21 @@ export function takenParams(endpoint: Pick<Endpoint, 'params' | 'tag' | 'answer'
   return bringsProof(endpoint) ? { ...params, proof } : params;
 }
 
+/**
+ * What is sold as a model asks for it, who pays for each word and checks no log: as its fact, else without its proof. A program
+ * that verifies sends the request as it is.
+ */
+export function requestForModel(
+  row: Pick<Endpoint, 'params' | 'tag' | 'answer' | 'priceUsd'>,
+  request: string,
+): string {
+  const asksProof = /[?&]proof=/.test(request);
+  if (row.priceUsd === null || !bringsProof(row) || asksProof) return request;
+  const fact = /[?&]format=/.test(request) ? undefined : row.params.format?.fact;
+  const more = fact === undefined ? 'proof=0' : `format=${fact}`;
+  return `${request}${request.includes('?') ? '&' : '?'}${more}`;
+}
+
 export const signalId: TableParam = {
   ...text('signal id, genus.species; legal ones are in /gauge/catalog', 'airquality.aqi'),
   values: 'signals',
@@ -302,7 +317,7 @@ export const thinOrFact: Param = {
   ...thin,
   ...optional(
     oneOf(
-      'thin: signed, with identity, time, reading, class and hash alone; fact: for a model, at most 160 tokens, unsigned: the same payment gets the signed json free',
+      'thin: signed, with identity, time, reading, class and hash alone; fact: for a model, some 150 tokens and unsigned; the same payment gets the signed json free',
       ['json', 'thin', 'fact'],
     ),
   ),
