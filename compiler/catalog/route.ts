@@ -25,6 +25,8 @@ export interface Route {
   readonly values: Values;
   /** Canonical `path?query` of the row and its values: payments are bound to it. */
   readonly target: string;
+  /** The answer is shown as its fact: how it is shown is no part of what is bought. */
+  readonly isFact: boolean;
   /** No query at all: a question for the price. */
   readonly bare: boolean;
   readonly fault: RouteFault | null;
@@ -85,12 +87,15 @@ export function route(request: CanonicalRequest, catalog: Catalog): Route | unde
   const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${segment[name]}`);
   const inQuery = Object.entries(values).filter(([name]) => !(name in segment));
   const target = canonicalTarget(path, Object.fromEntries(inQuery));
+  const fact = legal.find(({ param, value }) => value === param.fact);
+  const misplaced = fact === undefined || row === asked ? null : misplacedFact(fact);
   return {
     endpoint,
     values,
     target,
+    isFact: fact !== undefined,
     bare: request.values.size === 0,
-    fault: faultOf(given, catalog),
+    fault: faultOf(given, catalog) ?? misplaced,
   };
 }
 
@@ -103,6 +108,12 @@ interface Given {
   readonly value: string;
   /** Another name of the parameter that was sent with another value. */
   readonly rival?: string;
+}
+
+/** A fact is that of a record: who asks for another product of it would pay for what the fact leaves out. */
+function misplacedFact({ name, value }: Given): RouteFault {
+  const legal = 'it is the fact of the record itself; leave dim out';
+  return { miss: 'illegal_value', name, missing: [], value, legal };
 }
 
 function faultOf(given: readonly Given[], catalog: ValueSets): RouteFault | null {
@@ -132,7 +143,7 @@ function givenValue(name: string, param: Param, values: ReadonlyMap<string, stri
 /** A value that means the same as leaving the parameter out. */
 function isDefault({ param, value }: Given): boolean {
   // A redirecting value has done its work once the row is chosen.
-  if (param.redirect !== undefined) return true;
+  if (param.redirect !== undefined || value === param.fact) return true;
   if (param.type === 'integer') return Number(value) === Number(param.default);
   return value === param.default;
 }

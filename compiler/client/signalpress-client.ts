@@ -180,7 +180,11 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       const catalog = await forSale();
       const url = urlOf(baseUrl, operationAt(path, catalog), params);
       const target = defined(targetIn(url), 'the target of the request');
-      if (questionOf(target, catalog) === null) {
+      const question = questionOf(target, catalog);
+      if (question?.isFact === true) {
+        throw new TypeError(`Cannot buy "${url}": nobody signs a fact; leave out format=fact, or call buyFact()`);
+      }
+      if (question === null) {
         // Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue.
         await freeAnswer(url, undefined, trip).catch((error: unknown) => {
           if (!(error instanceof ClientError) || error.facts.status !== 402) throw error;

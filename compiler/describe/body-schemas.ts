@@ -3,6 +3,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { citationSchema } from '../format/citation.ts';
 import { defined } from '../format/defined.ts';
 import { formOf } from '../products/products.ts';
+import { factSchema } from '../products/shapes/fact.ts';
 import type { Endpoint, Param } from '../products/shapes/product.ts';
 import { RECORD_PARTS } from '../products/shapes/record.ts';
 import { filingRowSchema } from '../products/shapes/resolve-bodies.ts';
@@ -101,7 +102,12 @@ function ownForms(row: Endpoint): BodyForm[] {
     const schema = formOf(row, variant)?.body;
     return schema === undefined ? [] : [{ schema, name: componentName(`${row.path}/${variant}`) }];
   });
-  return [...plainForms(row), ...chosen];
+  const isShown = paramsOf(row).some(({ fact }) => fact !== undefined);
+  return [
+    ...plainForms(row),
+    ...chosen,
+    ...(isShown ? [{ schema: factSchema, name: 'Fact' }] : []),
+  ];
 }
 
 /** A parameter may also ask for another operation, which answers with forms of its own. */

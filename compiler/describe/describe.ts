@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Catalog } from '../catalog/catalog.ts';
 import {
   DID_PATH,
   FORMAT_DOCUMENTS,
@@ -19,6 +20,7 @@ import { CONTRACT_VERSION } from '../format/release.ts';
 import { endpointAt, type TablePath } from '../products/products.ts';
 import { knownFilePath, type Values } from '../products/shapes/path.ts';
 import { otherPrices } from '../products/shapes/price.ts';
+import { requestForModel } from '../products/shapes/product.ts';
 import type { Press } from '../release/press.ts';
 import { jcs } from '../system/jcs.ts';
 import { PACKAGE_FOLDER } from '../system/package-folder.ts';
@@ -33,6 +35,7 @@ import {
   forSale,
   type ManifestEntry,
   manifestBody,
+  rowOf,
   withoutExamples,
 } from './manifest.ts';
 import { openApi } from './openapi.ts';
@@ -87,7 +90,7 @@ export function describe(
 function describeOffer(press: Press, all: Described, contact: string | null): void {
   const { issuer, catalog } = press;
   const entries = forSale(all.entries);
-  const card = { issuer, entries };
+  const card = { issuer, entries, catalog };
   const put = (path: TablePath, values: Values, body: object): void =>
     press.pack(knownFilePath(endpointAt(path), values), JSON.stringify(body));
   put('/manifest', {}, manifestBody(withoutExamples(entries)));
@@ -146,11 +149,12 @@ const cardText = (baseUrl: string): string =>
 
 interface CardOptions {
   readonly issuer: Issuer;
+  readonly catalog: Catalog;
   readonly entries: readonly ManifestEntry[];
 }
 
 /** The capability card: what can be bought, as skills. Only members that A2A v1.0 knows, since only those are signed. */
-function agentCard({ issuer, entries }: CardOptions) {
+function agentCard({ issuer, entries, catalog }: CardOptions) {
   const { baseUrl, name } = issuer;
   return {
     name,
@@ -165,11 +169,11 @@ function agentCard({ issuer, entries }: CardOptions) {
     capabilities: { streaming: false, pushNotifications: false },
     defaultInputModes: JSON_MODE,
     defaultOutputModes: JSON_MODE,
-    skills: skills(entries, baseUrl),
+    skills: skills({ issuer, entries, catalog }),
   };
 }
 
-function skills(entries: readonly ManifestEntry[], baseUrl: string) {
+function skills({ issuer: { baseUrl }, entries, catalog }: CardOptions) {
   return entries
     .filter((entry) => entry.price_atomic !== '0')
     .map((entry) => ({
@@ -177,7 +181,7 @@ function skills(entries: readonly ManifestEntry[], baseUrl: string) {
       name: `${entry.method} ${entry.path}`,
       description: `${entry.description}. ${entry.price_usd} USD a call${otherPrices(entry.price_by_signal ?? null)} through x402.`,
       tags: [...new Set(['x402', ...entry.path.slice(1).split(/[/-]/)])],
-      examples: [baseUrl + entry.input_example_request],
+      examples: [baseUrl + requestForModel(rowOf(entry, catalog), entry.input_example_request)],
       inputModes: JSON_MODE,
       outputModes: JSON_MODE,
     }));
@@ -193,7 +197,7 @@ export function signedCard(card: object, { issuer, sealer }: { issuer: Issuer; s
 }
 
 /** The card in its v0.3 shape, for clients that ask for `/.well-known/agent.json`. */
-function legacyCard({ issuer, entries }: CardOptions) {
+function legacyCard({ issuer, entries, catalog }: CardOptions) {
   const { baseUrl, name } = issuer;
   return {
     protocolVersion: LEGACY_PROTOCOL_VERSION,
@@ -208,7 +212,7 @@ function legacyCard({ issuer, entries }: CardOptions) {
     capabilities: { streaming: false, pushNotifications: false, stateTransitionHistory: false },
     defaultInputModes: JSON_MODE,
     defaultOutputModes: JSON_MODE,
-    skills: skills(entries, baseUrl),
+    skills: skills({ issuer, entries, catalog }),
   };
 }
 

@@ -4,7 +4,7 @@ import { DAY_MS } from '../format/iso-time.ts';
 import { productOf } from '../products/products.ts';
 import { isBasket } from '../products/shapes/basket.ts';
 import { otherPrices } from '../products/shapes/price.ts';
-import type { Endpoint, Param } from '../products/shapes/product.ts';
+import { type Endpoint, type Param, requestForModel } from '../products/shapes/product.ts';
 import type { Issuer } from '../system/sealer.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
 
@@ -18,13 +18,13 @@ interface Described {
 
 /** What a language model needs to use the service, one screen of Markdown; `entries` are for sale. */
 export function llmsText(of: Described, entries: readonly ManifestEntry[]): string {
-  return modelText(of, entries, (entry) => [line(entry, of.issuer.baseUrl)]);
+  return modelText(of, entries, (entry) => [line(entry, of)]);
 }
 
 /** The same with the question that each operation answers, and with its parameters. */
 export function llmsFullText(of: Described, entries: readonly ManifestEntry[]): string {
   return modelText(of, entries, (entry) => [
-    line(entry, of.issuer.baseUrl),
+    line(entry, of),
     `  ${productOf(entry, of.catalog.lines).guide}`,
     ...Object.entries(entry.params).map(([name, param]) => parameterLine(name, param)),
   ]);
@@ -63,8 +63,9 @@ function modelText(
 }
 
 /** A link for what a GET asks, else the request line alone. */
-function line(entry: ManifestEntry, baseUrl: string): string {
-  const { method, path, input_example_request: example, description, price_usd } = entry;
+function line(entry: ManifestEntry, { issuer: { baseUrl }, catalog }: Described): string {
+  const { method, path, input_example_request, description, price_usd } = entry;
+  const example = requestForModel(rowOf(entry, catalog), input_example_request);
   const other = otherPrices(entry.price_by_signal ?? null);
   const link = method === 'GET' ? `[${path}](${baseUrl}${example})` : `${method} ${path}`;
   return `- ${link}: ${description}${entry.price_atomic === '0' ? '' : `, ${price_usd} USD${other}`}`;
@@ -83,8 +84,8 @@ function section(title: string, lines: readonly string[]): string[] {
 export const GUIDANCE = [
   'Find what you need by words at /gauge/search, or a legal pair of signal_id and entity at /gauge/catalog, then GET the paid URL.',
   'It answers 402 with the price; sign the EIP-3009 authorization and send the same request again with X-PAYMENT.',
+  'To read it yourself, add format=fact where it is offered: the fact in some 150 tokens, its signed whole free with the same payment; else proof=0, which leaves out _proof, that the answer is in the log. A program that verifies adds neither.',
   'Where format=thin is offered, it is the short form, signed by itself.',
-  'A signed answer that is sold brings _proof, that it is in the log; proof=0 in the query leaves it out.',
   'A 422 is never charged: its error names a free request that lists or finds what you asked for; its example_request works, and may be about another subject.',
   'After a lost answer or a 503, send the same X-PAYMENT again: the same body comes back without a second charge, to its buyer alone: from the same address for 10 minutes, later and for a token with the PAYMENT-IDENTIFIER of the first request or SIGN-IN-WITH-X.',
   'Above 0.10 USD, raise the cap of your client; client_hint says how.',

@@ -1,5 +1,5 @@
 import { ADD_ONS } from './add-ons.ts';
-import { oneOf, optional, type Param, paid, pair, thin } from './shapes/product.ts';
+import { oneOf, optional, type Param, paid, pair, thinOrFact } from './shapes/product.ts';
 import { recordSchema, thinRecordSchema } from './shapes/record.ts';
 import { thinRecord } from './shapes/record-views.ts';
 
@@ -15,7 +15,7 @@ const dim: Param = {
 };
 
 export const RECORD = paid('/gauge', {
-  params: { ...pair, dim, format: thin },
+  params: { ...pair, dim, format: thinOrFact },
   file: 'record/{signal_id}/{entity}.json',
   summary: 'one signal record',
   guide:

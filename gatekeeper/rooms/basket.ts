@@ -308,7 +308,7 @@ async function partOf(
 const NO_OPERATION = 'no operation at this path; /gauge/catalog lists what is sold';
 
 /** Why an operation is never sold in a basket; null for one that is. */
-function unsoldInBaskets({ endpoint, target }: Route): string | null {
+function unsoldInBaskets({ endpoint, target, isFact }: Route): string | null {
   if (endpoint.priceUsd === null) {
     const { answer: word, method, token } = endpoint;
     if (word === 'basket') return 'a basket cannot be in a basket';
@@ -319,6 +319,7 @@ function unsoldInBaskets({ endpoint, target }: Route): string | null {
       : `a ${method} that is free; send it alone`;
   }
   if (endpoint.answer === 'mint') return 'a token is sold alone: it is no signed answer';
+  if (isFact) return 'a basket brings signed answers; leave out format=fact';
   const isJson = mediaTypeOf(endpoint, target) === JSON_MEDIA_TYPE;
   return isJson ? null : 'a table is sold alone; ask for format=json';
 }

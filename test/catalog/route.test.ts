@@ -74,6 +74,17 @@ describe('route()', () => {
     expect(routed(`${full}&fields=current`).target).toBe(full);
   });
 
+  it('I5: is the same target for a record and its fact, and for nothing else that is asked for as a fact', () => {
+    const full = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+    const fact = routed(`${full}&format=fact`);
+    expect([fact.target, fact.isFact, fact.fault]).toEqual([full, true, null]);
+    expect(routed(full).isFact).toBe(false);
+    expect(routed(`${full}&format=thin`).isFact).toBe(false);
+    for (const other of [`${full}&dim=ruler`, `${full}&dim=calibrated`, '/gauge/region?loc=x']) {
+      expect(routed(`${other}&format=fact`).fault?.name).toBe('format');
+    }
+  });
+
   it('writes tickers in upper case where the line does, and nothing else', () => {
     expect(routed('/gauge/filing-company?entity=aapl').values).toEqual({ entity: 'AAPL' });
     expect(routed('/gauge?signal_id=filing.insider&entity=aapl').values.entity).toBe('AAPL');

@@ -52,8 +52,13 @@ describe('package.json', () => {
     expect(files.some((folder) => built.startsWith(`${folder}/`))).toBe(true);
   });
 
-  it('exports the client, its errors and the judge', () => {
-    expect(Object.keys(exports)).toEqual(['./client', './client/error', './verify']);
+  it('exports the client, its facts, its errors and the judge', () => {
+    expect(Object.keys(exports)).toEqual([
+      './client',
+      './client/fact',
+      './client/error',
+      './verify',
+    ]);
   });
 
   it.each([

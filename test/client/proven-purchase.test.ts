@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineBuy } from '../../compiler/cli/buy-command.ts';
+import { buyFact } from '../../compiler/client/fact.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { revokeKey, rotateKey } from '../../compiler/publish/keys/key-command.ts';
 import type { CommandSettings } from '../../compiler/system/command-settings.ts';
@@ -10,6 +11,7 @@ import { issuerDid, signingKey } from '../../compiler/system/sealer.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
+import { BUYER_ADDRESS } from '../gatekeeper/tiny-gate.ts';
 import {
   compileFolder,
   makeFolder,
@@ -63,6 +65,40 @@ const lying = (change: (text: string) => string): Partial<ClientOptions> => ({
   },
 });
 const stripped = (text: string): string => text.replaceAll(/"_proof":"[^"]*",/g, '');
+
+describe('buyFact()', () => {
+  it('makes the fact of the signed record that it bought and verified, and names what was paid', async () => {
+    const bought = await buyFact(client(), PARAMS);
+    const { purchase, ...shown } = bought;
+    expect(shown).toMatchObject({
+      fact: { value: 4, unit: 'ft', class: null, price_usd: '0.005' },
+      paidUsd: '0.005',
+      verdict: 'verified',
+    });
+    expect(purchase.report?.verdict).toBe('verified');
+    const header = { ...BUYER_ADDRESS, [purchase.payment.header]: purchase.payment.value };
+    const named = { ...header, 'payment-identifier': purchase.payment.identifier ?? '' };
+    const served = await fetch(`${gate.url}${TARGET}&format=fact`, { headers: named });
+    expect(await served.json()).toEqual(bought.fact);
+    expect((await client().redeliver(purchase.payment)).text).toBe(purchase.text);
+  });
+
+  it('I62: makes none of a record that was altered, whose proof was cut out, or that costs more than the cap', async () => {
+    const altered = (text: string): string => text.replace('"stage_ft":4', '"stage_ft":5');
+    const refused = { code: 'unverified' };
+    await expect(buyFact(client(lying(altered)), PARAMS)).rejects.toMatchObject(refused);
+    await expect(buyFact(client(lying(stripped)), PARAMS)).rejects.toMatchObject(refused);
+    const dear = { code: 'too_expensive' };
+    await expect(buyFact(client(), PARAMS, { maxUsd: '0.004' })).rejects.toMatchObject(dear);
+  });
+
+  it('is named by buy(), which signs nothing for a fact: nobody could judge it', async () => {
+    const signed: unknown[] = [];
+    const buying = client({ onSigned: (payment) => void signed.push(payment) });
+    await expect(buying.buy('/gauge', { ...PARAMS, format: 'fact' })).rejects.toThrow('buyFact()');
+    expect(signed).toEqual([]);
+  });
+});
 
 describe('a purchase', () => {
   it('brings a proof that the client checks, be it alone or in a basket', async () => {

@@ -112,6 +112,7 @@ afterAll(async () => {
 it('says what it said when the ledger of behaviour was written', async () => {
   const parts = ['# Operations', ...(await operations(OPERATIONS))];
   parts.push('# Beside the table', ...(await operations(BESIDE)));
+  parts.push('# A record as its fact', ...(await operations([FACT])));
   parts.push('# Settings of the gatekeeper', ...SETTING_NAMES.map((name) => `  ${name}`));
   parts.push('# Settings of the compiler', ...compilerSettings());
   parts.push('# Metrics', ...(await metrics()));
@@ -140,6 +141,11 @@ const BESIDE = [
 ].map(
   (path): Operation => ({ path, price: null, valid: '', missing: null, illegal: null, none: null }),
 );
+
+const FACT: Operation = {
+  ...{ path: '/gauge', price: '0.01', missing: null, illegal: null, none: null },
+  valid: 'signal_id=airquality.aqi&entity=us-denver&format=fact',
+};
 
 interface Ask {
   readonly query?: string;

@@ -9,7 +9,7 @@ import urllib.parse
 from typing import NamedTuple, Optional
 
 from signalpress_verify import (MALFORMED, SERIES, SKEW_MS, Refused, Undecided, Verdict, answered_at, body_of,
-                                canonical_bytes, instant, is_whole, iso, judge, milliseconds, opened_extra, parse,
+                                canonical, canonical_bytes, instant, is_whole, iso, judge, milliseconds, opened_extra, parse,
                                 parse_entry, record_in, target_of)
 
 # The longest wait before a payment is sent again.
@@ -19,6 +19,7 @@ DATE_SKEW_S = 240
 SUBSCRIBE = "/gauge/subscribe"
 REQUESTS_MAX = 30
 USD = re.compile(r"(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?", re.ASCII)
+WHOLE = "signed, free with the same payment: leave out format=fact"
 TOKEN_MEMBERS = {"token", "plan", "expires_at", "days"}
 
 
@@ -142,6 +143,21 @@ def signed_by(payment):
         return str(body["payload"]["authorization"]["from"]).lower(), network
     except (ValueError, TypeError, KeyError):
         return None, None
+
+
+def fact_of(body, price_usd):
+    """The fact of a record that was judged, as the service makes it for format=fact; its words stand in the citation."""
+    text = body["_citation"]["fact"]
+    text = text[len("%s of %s read " % (body["signal_id"], body["entity"])):-len(" at " + body["observed_at"])]
+    spelled = {one if isinstance(one, str) else canonical(one): one for one in (body["current"] or {}).values()}
+    named = max((one for one in spelled if text == one or text.startswith(one + " ")), key=len, default=None)
+    ruler, current, provenance = body["standard_ruler"], body["current"] or {}, body["provenance"]
+    band = current.get("band") if ruler is None else ruler["band"]
+    return {"subject": body["_citation"]["claim"], "value": spelled.get(named),
+            "unit": named is not None and text[len(named) + 1:] or None, "class": band if isinstance(band, str) else None,
+            "observed_at": body["observed_at"], "age_hours": provenance["age_hours_now"],
+            "freshness": provenance["freshness"], "source": provenance["data_lineage"][0]["traceable_to"],
+            "record_hash": body["record_hash"], "price_usd": price_usd, "whole": WHOLE}
 
 
 # ---- prices ---------------------------------------------------------------------------------------------------------

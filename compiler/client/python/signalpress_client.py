@@ -16,8 +16,8 @@ import urllib.parse
 from typing import NamedTuple, Optional
 
 from signalpress_answers import (WAIT_S_MAX, ClientError, PendingPayment, accepts_of, atomic, basket_body,
-                                 buyer_question, check_offer, digest_of, is_address, is_for, json_of, judged_basket,
-                                 judged_body, parsed, parts_of, receipt_of, refusal, seconds, signed_by, url_of, usd)
+                                 buyer_question, check_offer, digest_of, fact_of, is_address, is_for, json_of, judged_basket,
+                                 judged_body, paid_by, parsed, parts_of, receipt_of, refusal, seconds, signed_by, url_of, usd)
 from signalpress_http import http_get
 from signalpress_verify import (CORE_COLUMNS, SERIES, SERIES_COLUMNS, Reader, Refused, Verdict, judge, read_keys,
                                 read_trust, target_of, usable_key)
@@ -197,6 +197,12 @@ class SignalpressClient:
     def buy(self, path, params=None, max_usd=None):
         """Buys, verifies offline and returns; one charge, however often the answer is lost on its way."""
         return self._bought(self._url(path, params), None, max_usd)
+
+    def fact(self, params, max_usd=None):
+        """Buys the signed record, verifies it, and returns its fact, made here, what was paid in USD, and the purchase."""
+        bought = self.buy("/gauge", params, max_usd)
+        paid_usd = usd(paid_by(bought.payment))
+        return fact_of(bought.body, paid_usd), paid_usd, bought
 
     def buy_basket(self, requests, max_usd=None):
         """Buys up to 30 requests, each a path?query, with one payment; what cannot be sold is named and not charged."""

@@ -28,6 +28,8 @@ export interface Param {
   readonly upperCase?: boolean;
   /** Value -> folder in front of the file path: another compiled form of the same product. */
   readonly variant?: Readonly<Record<string, string>>;
+  /** Value under which the body that is sold is shown as its fact alone (`fact.ts`); a payment is for the body all the same. */
+  readonly fact?: string;
   /** Value -> path of the operation that answers instead, at that operation's price. */
   readonly redirect?: Readonly<Record<string, string>>;
 }
@@ -276,6 +278,21 @@ export function takenParams(endpoint: Pick<Endpoint, 'params' | 'tag' | 'answer'
   return bringsProof(endpoint) ? { ...params, proof } : params;
 }
 
+/**
+ * What is sold as a model asks for it, who pays for each word and checks no log: as its fact, else without its proof. A program
+ * that verifies sends the request as it is.
+ */
+export function requestForModel(
+  row: Pick<Endpoint, 'params' | 'tag' | 'answer' | 'priceUsd'>,
+  request: string,
+): string {
+  const asksProof = /[?&]proof=/.test(request);
+  if (row.priceUsd === null || !bringsProof(row) || asksProof) return request;
+  const fact = /[?&]format=/.test(request) ? undefined : row.params.format?.fact;
+  const more = fact === undefined ? 'proof=0' : `format=${fact}`;
+  return `${request}${request.includes('?') ? '&' : '?'}${more}`;
+}
+
 export const signalId: TableParam = {
   ...text('signal id, genus.species; legal ones are in /gauge/catalog', 'airquality.aqi'),
   values: 'signals',
@@ -294,6 +311,17 @@ export const thin: Param = {
   ),
   default: 'json',
   variant: { thin: 'thin' },
+};
+/** The same, and the fact of a record. */
+export const thinOrFact: Param = {
+  ...thin,
+  ...optional(
+    oneOf(
+      'thin: signed, with identity, time, reading, class and hash alone; fact: for a model, some 150 tokens and unsigned; the same payment gets the signed json free',
+      ['json', 'thin', 'fact'],
+    ),
+  ),
+  fact: 'fact',
 };
 export const rowCores = optional(
   oneOf('1 adds _hash_core, the canonical pre-image of each row hash', ['1']),

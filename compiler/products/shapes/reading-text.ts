@@ -10,12 +10,15 @@ export interface Worded {
   readonly collected_at: string;
 }
 
+/** Stands for a main metric that a source left out. */
+export const NO_VALUE = 'no value';
+
 /** The main metric as people write it: `13.6 ft`. */
 export function valueText(signal: Signal, { current }: Pick<Worded, 'current'>): string {
   const [metric] = signal.metrics;
   const value = current[metric];
   const label = signal.unitOf[metric]?.label ?? '';
-  if (value === null || value === undefined) return 'no value';
+  if (value === null || value === undefined) return NO_VALUE;
   return label === '' ? String(value) : `${String(value)} ${label}`;
 }
 

@@ -7,9 +7,11 @@ import {
   route,
 } from '../../../compiler/catalog/route.ts';
 import { messageOf } from '../../../compiler/format/errors.ts';
+import { factOf } from '../../../compiler/products/shapes/fact.ts';
 import { wantsPage } from '../../wire/header-facts.ts';
 import {
   type Header,
+  JSON_MEDIA_TYPE,
   jsonReply,
   NO_STORE,
   PRIVATE_NO_STORE,
@@ -56,6 +58,7 @@ interface RoutedCall extends Call {
  *  5. The row names a stored file, or the room that computes its answer (`answers.ts`). Where there is none, the reply is
  *     a 422 that names a free request which lists or finds what was asked.
  *  6. What is free is sent. What costs is a 402, or with a payment one purchase: known already, or sold now.
+ *  7. With `format=fact` what is sent is the fact of that body. The purchase knows the body alone.
  *
  * Data comes before money: nobody is asked to pay for what cannot be answered, and only a 200 is ever charged.
  */
@@ -157,7 +160,10 @@ async function free(call: RoutedCall): Promise<HttpResponse> {
   const answered = await answer(questionOf(call), service);
   if (answered.kind === 'miss') return missed(call);
   if (answered.kind === 'reply') return plainResponse(answered.reply, path);
-  const content = await service.rooms.proven(answered.content, questionOf(call), service);
+  const whole = await service.rooms.proven(answered.content, questionOf(call), service);
+  const fact = factBytes(whole.body, routed);
+  const content =
+    fact === null ? whole : { body: fact, contentType: JSON_MEDIA_TYPE, keepMs: whole.keepMs };
   // What a token opens belongs to its holder: no cache keeps it and no tag tells others that it changed.
   if (endpoint.token) return plainResponse(contentReply(content, PRIVATE_NO_STORE), path);
   const etag = etagOf(content);
@@ -224,11 +230,31 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   // What is known is answered as it was; anything else must have an answer before money is looked at.
   const { method, trace } = asked;
   const opened = await service.purchases.open({ endpoint, target, method, paymentHeader, trace });
-  if (!('sell' in opened)) return plainResponse(opened, path);
+  if (!('sell' in opened)) return plainResponse(inForm(opened, routed), path);
   const answered = await answer(questionOf(call), service);
   if (answered.kind !== 'content') return plainResponse(unanswered(answered, call), path);
   const content = await service.rooms.proven(answered.content, questionOf(call), service);
-  return plainResponse(await opened.sell(content), path);
+  return plainResponse(inForm(await opened.sell(content), routed), path);
+}
+
+/** The reply of a purchase, in the form that was asked for. */
+function inForm(reply: Reply, routed: Route): Reply {
+  const fact = reply.status === 200 ? factBytes(reply.body, routed) : null;
+  return fact === null ? reply : { ...reply, body: fact };
+}
+
+/**
+ * The fact of a body; null where none was asked for. Money may have moved already, so it never throws: a body that gives no
+ * fact, such as one of an older format that is delivered again, is sent whole.
+ */
+function factBytes(body: Buffer | string, { isFact, endpoint }: Route): Buffer | null {
+  if (!isFact) return null;
+  try {
+    const fact = factOf(JSON.parse(body.toString()), endpoint.priceUsd ?? '0');
+    return fact === null ? null : Buffer.from(JSON.stringify(fact));
+  } catch {
+    return null;
+  }
 }
 
 async function unpaid(call: RoutedCall): Promise<HttpResponse> {

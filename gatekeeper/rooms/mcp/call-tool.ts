@@ -14,6 +14,7 @@ import { BASKET_USAGE, isBasket } from '../../../compiler/products/shapes/basket
 import { nearest } from '../../../compiler/products/shapes/nearest.ts';
 import { canonicalTarget } from '../../../compiler/products/shapes/path.ts';
 import { priceRange } from '../../../compiler/products/shapes/price.ts';
+import { requestForModel } from '../../../compiler/products/shapes/product.ts';
 import { respond } from '../../heart/answers/respond.ts';
 import type { Question, Service } from '../../heart/answers/service.ts';
 import { shown } from '../../heart/offer/no-charge.ts';
@@ -312,6 +313,7 @@ async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
     }
     return succeededWith({ ...quoted, price_usd, how });
   }
+  const asModel = `${shop.baseUrl}${requestForModel(endpoint, target)}`;
   const reply = await shop.ask(found.fault === null || found.bare ? target : asked);
   if (reply.status !== 402) return failed(reply.body.toString());
   const { x402Version, accepts } = JSON.parse(reply.body.toString()) as {
@@ -321,7 +323,7 @@ async function quote({ request }: JsonObject, shop: Shop): Promise<ToolResult> {
   return succeededWith({
     ...quoted,
     price_usd: endpoint.priceUsd,
-    how: `No tool takes a payment, since tools only read: send GET ${url} over HTTP, sign accepts[0] of its 402, and send the same GET with X-PAYMENT`,
+    how: `No tool takes a payment, since tools only read: send GET ${asModel} over HTTP, sign accepts[0] of its 402, and send the same GET with X-PAYMENT`,
     x402Version,
     accepts: accepts.map((entry) =>
       Object.fromEntries(SIGNED_FROM.map((name) => [name, entry[name]])),

@@ -33,10 +33,10 @@ function instructions({ baseUrl }: Service): string {
   return (
     'Official readings and rosters, each signed by its issuer and bound into a public log, sold one request at a time over ' +
     'x402 in USDC. These tools are free: none takes a payment or returns what is sold. Start with search: words in; ids, ' +
-    'prices and requests out. quote says what any request costs, how it is paid and what comes back. To buy, send the request ' +
-    `as GET to ${baseUrl} over HTTP, sign accepts[0] of the 402, and send the same GET with X-PAYMENT; sent again, it ` +
-    'fetches the same bytes and is not charged twice. To verify, give record_hash to verify_citation, or POST the body to ' +
-    `/verify, or read ${baseUrl}${FORMAT_URL} and check it without us.`
+    'prices and requests out. quote prices any request and says how it is paid. To buy, send the request as GET to ' +
+    `${baseUrl} over HTTP (to read it yourself, add format=fact where offered, else proof=0), sign accepts[0] of the 402, ` +
+    'and send the same GET with X-PAYMENT; sent again, it fetches the same bytes uncharged. To verify, give ' +
+    `record_hash to verify_citation, or POST the body to /verify, or read ${baseUrl}${FORMAT_URL} and check it without us.`
   );
 }
 

@@ -50,6 +50,19 @@ show([one.report.verdict, one.body["entity"], one.receipt["success"], again.text
     expect(gate.transactions.size).toBe(1);
   });
 
+  it('makes the fact of a record that it bought and verified, and none of an altered one', async () => {
+    const made = await python(`
+def altered(url, headers, timeout):
+    answer = http(url, headers, timeout)
+    return answer._replace(data=answer.data.replace(b'"aqi_index":', b'"aqi_index":1')) if "x-payment" in headers else answer
+fact, paid_usd, bought = client().fact(PAIR)
+served = http_get(URL + "/gauge?entity=us-denver&signal_id=airquality.aqi&format=fact", {"x-payment": bought.payment.value,
+  "payment-identifier": bought.payment.identifier}, 10)
+show([paid_usd, bought.report.verdict, fact == json.loads(served.data), code(lambda: client(get=altered).fact(PAIR)),
+  code(lambda: client().buy("/gauge", dict(PAIR, format="fact"))), len(set(sent))])`);
+    expect(made).toEqual(['0.01', 'verified', true, 'unverified', 'refused', 2]);
+  });
+
   it('sends the very same payment again after lost answers, 503 and 429, and is charged once', async () => {
     const made = await python(`
 turn = []
