@@ -1,14 +1,4 @@
-import {
-  editedValues,
-  mixedMoments,
-  otherProofs,
-  otherSpellings,
-  signedAgain,
-  spliced,
-  transplants,
-  wrongMoments,
-} from './body-forgeries.ts';
-import type { Delivery, Forgery, Moments, Random } from './forgery.ts';
+import { type Delivery, type Forgery, type Moments, type Random, editedValues, mixedMoments, otherProofs, otherSpellings, signedAgain, spliced, transplants, wrongMoments } from './body-forgeries.ts';
 import type { SettlementShop } from './shops.ts';
 
 /** Other answers that each answer is mixed with. */
