@@ -3,12 +3,18 @@ import { generateKeyPairSync, hash, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type CompileSummary, compile } from '../../../compiler/cli/compile.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
-import { type Took, bench, median, timed } from '../bench.ts';
-import { CHANGED_BATCH, SIGNALS, changeOnePercent, makeSnapshots, snapshotFile } from './generated-snapshots.ts';
+import { bench, median, type Took, timed } from '../bench.ts';
+import {
+  CHANGED_BATCH,
+  changeOnePercent,
+  makeSnapshots,
+  SIGNALS,
+  snapshotFile,
+} from './generated-snapshots.ts';
 
 /**
  * What no compile can beat. `crypto`: the same bytes are hashed, signed and written, and nothing else. `format`: readings are

@@ -1,30 +1,36 @@
-import { cpSync, readFileSync, readdirSync, realpathSync, utimesSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, realpathSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { logOrigin } from '../../../compiler/format/checkpoint.ts';
 import { parseDidKey } from '../../../compiler/format/did-key.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
 import type { LogPolicy } from '../../../compiler/format/log-policy.ts';
+import { RELEASES_FOLDER } from '../../../compiler/format/release.ts';
 import { NOTE_KEY } from '../../../compiler/format/verifier-key.ts';
+import { askWitnesses } from '../../../compiler/publish/witness/ask-witnesses.ts';
+import { releaseNames } from '../../../compiler/release/release-folders.ts';
 import { checkEvidence, parseEvidence } from '../../../compiler/verify/monitor/evidence.ts';
 import { Monitor } from '../../../compiler/verify/monitor/monitor.ts';
 import type { MonitorStatus } from '../../../compiler/verify/monitor/monitor-state.ts';
 import { readPolicy } from '../../../compiler/verify/policy-check.ts';
+import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import { answer } from '../../../gatekeeper/heart/answers/answers.ts';
 import { respond } from '../../../gatekeeper/heart/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
+import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/wire/cost.ts';
 import { headerFacts } from '../../../gatekeeper/wire/header-facts.ts';
 import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import { StubWitness } from '../../publish/witness/stub-witness.ts';
-import { compileFolder, makeFolder, ndjson, reading, writeSnapshots } from '../../snapshot-folder.ts';
+import {
+  compileFolder,
+  makeFolder,
+  ndjson,
+  reading,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
 import { VirtualClock } from '../../sources/fetch/virtual-clock.ts';
-import { RELEASES_FOLDER } from '../../../compiler/format/release.ts';
-import { askWitnesses } from '../../../compiler/publish/witness/ask-witnesses.ts';
-import { releaseNames } from '../../../compiler/release/release-folders.ts';
-import { runVerify } from '../../../compiler/verify/verify-command.ts';
-import { answer } from '../../../gatekeeper/heart/answers/answers.ts';
-import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { seeded } from '../campaign.ts';
-import { type Plan, type Seeds, didOf, keyEvents, monthTime, seedsOf, signersIn } from './plan.ts';
+import { didOf, keyEvents, monthTime, type Plan, type Seeds, seedsOf, signersIn } from './plan.ts';
 
 /** What is not proven has to be there twice in a row. */
 const LOOKS = 2;

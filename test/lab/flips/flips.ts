@@ -1,14 +1,29 @@
-import { copyFileSync, cpSync, readFileSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { FILES_NAME, type FileEntry, RELEASE_NAME, parseFiles } from '../../../compiler/format/release.ts';
+import { type CompileOptions, compile } from '../../../compiler/cli/compile.ts';
+import { defined } from '../../../compiler/format/defined.ts';
+import {
+  FILES_NAME,
+  type FileEntry,
+  parseFiles,
+  RELEASE_NAME,
+} from '../../../compiler/format/release.ts';
 import { LOG_FOLDER } from '../../../compiler/format/tiles.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { type Disk, nodeDisk } from '../../../compiler/system/disk.ts';
 import { FAULTS_MAX } from '../../../compiler/verify/release-fault.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
-import { defined } from '../../../compiler/format/defined.ts';
-import { type CompileOptions, compile } from '../../../compiler/cli/compile.ts';
-import { SAMPLE_HOUR, makeSample } from '../../sample-folder.ts';
+import { makeSample, SAMPLE_HOUR } from '../../sample-folder.ts';
 import { campaign } from '../campaign.ts';
 
 /** Files that are harmed at once; a report names no more than FAULTS_MAX. */

@@ -7,14 +7,20 @@ import { compile } from '../../../compiler/cli/compile.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { built } from '../../built.ts';
-import { makeFolder, ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import { readLog, seenLog } from '../../publish/log/watch-log.ts';
+import {
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
 import { seeded } from '../campaign.ts';
 import { fillDisk, mountedFill } from './disk-full.ts';
 import { runKills } from './kill.ts';
 import { optionsOf, writeBatch } from './kill-work.ts';
+import { callsOn, injectArgs, injectionsAt, runInjections, type TracedCall } from './syscalls.ts';
 import { readCurrent, verifyCurrent, watch } from './watch-current.ts';
-import { type TracedCall, callsOn, injectArgs, injectionsAt, runInjections } from './syscalls.ts';
-import { readLog, seenLog } from '../../publish/log/watch-log.ts';
 
 afterAll(removeFolders);
 

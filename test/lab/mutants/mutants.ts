@@ -1,7 +1,7 @@
-import { parseAst } from 'vite';
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
+import { parseAst } from 'vite';
 import { campaign } from '../campaign.ts';
 
 /** One change of a source that an engineer could make by mistake. */

@@ -1,6 +1,6 @@
-import type { Mood } from '../../sources/fetch/agency.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
-import { registryPage, server } from '../../sources/kit/small-payloads.ts';
+import type { Mood } from '../../sources/fetch/agency.ts';
+import { registryPage, server } from '../../sources/kit/recorded.ts';
 
 /** What may go wrong at an agency, and how it is played. */
 export interface Fault {
