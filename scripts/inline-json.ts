@@ -4,35 +4,34 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defined } from '../compiler/format/defined.ts';
 
-const SOURCES = ['compiler/catalog/builtin-files.ts', 'compiler/catalog/register-files.ts'];
+const SOURCE = 'compiler/catalog/builtin-files.ts';
 const IMPORT = /^import (\w+) from '(\.\/[\w/-]+\.json)' with \{ type: 'json' \};$/gm;
-const LIST = /^export const (\w+): readonly unknown\[\] = \[\n((?: {2}\w+,\n)+)\];$/m;
+const LIST = /^export const (\w+): readonly unknown\[\] = (\[\n(?: {2}\w+,\n)+\]|\w+);$/gm;
 
-for (const source of SOURCES) {
-  const built = join('build', source.replace(/\.ts$/, '.js'));
-  const { atime, mtime } = statSync(built);
-  writeFileSync(built, inlined(source));
-  utimesSync(built, atime, mtime);
-}
+const built = join('build', SOURCE.replace(/\.ts$/, '.js'));
+const { atime, mtime } = statSync(built);
+writeFileSync(built, inlined(readFileSync(SOURCE, 'utf8')));
+utimesSync(built, atime, mtime);
 
 /** The program of a source, with the files in place of their imports. Throws a RangeError if the source holds more. */
-function inlined(source: string): string {
-  const text = readFileSync(source, 'utf8');
-  const [, name, list] = LIST.exec(text) ?? [];
+function inlined(text: string): string {
   const rest = text
     .replace(IMPORT, '')
     .replace(LIST, '')
     .replace(/^\s*\/[/*].*$/gm, '');
-  if (list === undefined || rest.trim() !== '') {
-    throw new RangeError(`Cannot inline "${source}": it holds more than imports and one list`);
+  if (rest.trim() !== '') {
+    throw new RangeError(`Cannot inline "${SOURCE}": it holds more than imports and lists`);
   }
   const files = [...text.matchAll(IMPORT)].map(([, file, path]) => {
     const json = readFileSync(
-      join(dirname(source), defined(path, 'the path of an import')),
+      join(dirname(SOURCE), defined(path, 'the path of an import')),
       'utf8',
     );
     // One line of JSON, which is JavaScript too.
     return `const ${file} = ${JSON.stringify(JSON.parse(json))};\n`;
   });
-  return `${files.join('')}export const ${name} = [${list}];\n`;
+  const lists = [...text.matchAll(LIST)].map(
+    ([, name, value]) => `export const ${name} = ${value};\n`,
+  );
+  return [...files, ...lists].join('');
 }

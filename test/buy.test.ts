@@ -1,11 +1,20 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { Command } from 'commander';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { catalogText, wholeFile } from '../compiler/catalog/whole-catalog.ts';
-import { accountOf, networksNamed, wallet } from '../compiler/cli/buy-command.ts';
+import { accountOf, defineBuy, networksNamed, wallet } from '../compiler/cli/buy-command.ts';
+import { newShop } from '../compiler/cli/init-command.ts';
 import { signalpressClient } from '../compiler/client/signalpress-client.ts';
+import { verifyText } from '../compiler/client/verify.ts';
+import type { CommandSettings } from '../compiler/system/command-settings.ts';
 import { NETWORKS } from '../gatekeeper/settle/networks.ts';
-import { makeFolder, removeFolders, SEED } from './snapshot-folder.ts';
+import type { Gatekeeper } from '../gatekeeper/start.ts';
+import { sampleGate } from './gate.ts';
+import { NOW_MS } from './gatekeeper/payer.ts';
+import { compileFolder, makeFolder, removeFolders, SEED } from './snapshot-folder.ts';
 import { TIDE_FILE } from './tide-catalog.ts';
 
 // The command itself buys in init.test.ts, from a shop that runs.
@@ -125,5 +134,208 @@ describe('accountOf()', () => {
     writeFileSync(file, 'secret but too short');
     expect(() => accountOf(file)).toThrow(/not a key of 64 hex digits; name another file$/);
     expect(() => accountOf(file)).not.toThrow(/secret/);
+  });
+});
+
+describe('buy command', () => {
+  // A shop whose address has a path, behind a door that takes the path away.
+
+  const RECORD = 'gauge?signal_id=tides.level&entity=station-one';
+  let gate: Gatekeeper;
+  /** Payments that arrived, and whether their file was there by then. */
+  let paid: { readonly payment: string; readonly kept: boolean }[] = [];
+  /** What the shop changes in what it sold. */
+  let change = (text: string): string => text;
+  let nowMs: number;
+  let file: string;
+  let issuer: string;
+  const door = createServer(async (request, response) => {
+    const { url = '' } = request;
+    if (!url.startsWith('/shop/')) return void response.writeHead(404).end('{}');
+    const payment = request.headers['payment-signature'];
+    if (payment !== undefined) paid.push({ payment: String(payment), kept: existsSync(file) });
+    const headers = payment === undefined ? {} : { 'payment-signature': String(payment) };
+    const answer = await fetch(gate.url + url.slice('/shop'.length), { headers });
+    const asked = answer.headers.get('payment-required');
+    const date = String(answer.headers.get('date'));
+    response.writeHead(
+      answer.status,
+      asked === null ? { date } : { date, 'payment-required': asked },
+    );
+    const text = await answer.text();
+    response.end(payment === undefined ? text : change(text));
+  });
+  let shop: string;
+
+  beforeAll(async () => {
+    nowMs = NOW_MS;
+    const folder = join(makeFolder(), 'shop');
+    newShop({ folder, line: 'tides', extended: null, nowMs: NOW_MS });
+    const asOf = new Date(NOW_MS).toISOString();
+    const options = { asOf, baseUrl: 'https://example.org/shop' };
+    const { data, release } = await compileFolder(join(folder, 'snapshots'), options);
+    issuer = release.issuer_did;
+    gate = await sampleGate(data, { clock: () => nowMs });
+    await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+    shop = `http://127.0.0.1:${(door.address() as AddressInfo).port}/shop`;
+  });
+  beforeEach(() => {
+    nowMs = NOW_MS;
+    change = (text) => text;
+    paid = [];
+    file = join(makeFolder(), 'record.payment');
+  });
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(async () => {
+    door.close();
+    await gate.close();
+    removeFolders();
+  });
+
+  /** What the command prints; rejects with its error. */
+  async function printed(...args: readonly string[]): Promise<string> {
+    const command = new Command();
+    let text = '';
+    const print = (line: string): void => {
+      text += line;
+    };
+    defineBuy(command, { now: () => nowMs, print } as unknown as CommandSettings);
+    await command.parseAsync([...args, '--issuer', issuer], { from: 'user' });
+    return text;
+  }
+  const verdict = (text: string) => verifyText(text, { trust: [issuer], now: NOW_MS }, {}).verdict;
+
+  describe('an address with a path', () => {
+    it.each([[RECORD], ['gauge/tides-region?loc=station-one']])('sells %s', async (target) => {
+      const text = await printed(`${shop}/${target}`, '--max-usd', '1');
+      expect(text).toContain('"station-one"');
+      expect(verdict(text)).toBe('verified');
+    });
+
+    it('names what is no operation, and buys nothing', async () => {
+      await expect(printed(`${shop}/gague?entity=x`)).rejects.toThrow(
+        'does not end with an operation such as /gauge',
+      );
+    });
+
+    it('is one that the typed client knows', async () => {
+      const pay = wallet({
+        account: accountOf(undefined),
+        now: () => NOW_MS,
+        networks: networksNamed(undefined),
+      });
+      const options = {
+        baseUrl: `${shop}/`,
+        issuer,
+        pay,
+        clock: () => NOW_MS,
+        catalog: 'served',
+      } as const;
+      const client = signalpressClient(options);
+      const sold = await client.buy('/gauge', { signal_id: 'tides.level', entity: 'station-one' });
+      expect(sold.report?.verdict).toBe('verified');
+      const again = await client.redeliver(sold.payment);
+      expect(again.text).toBe(sold.text);
+    });
+  });
+
+  describe('--payment', () => {
+    const url = (): string => `${shop}/${RECORD}`;
+
+    it('keeps a payment before it is sent, and sends it again when the command runs again', async () => {
+      change = (text) => text.replace('"band":"flood"', '"band":"high"');
+      await expect(printed(url(), '--payment', file)).rejects.toThrow(
+        `"${file}" keeps the payment: run this again to send the same one; to sign a new one`,
+      );
+      change = (text) => text;
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const text = await printed(url(), '--payment', file);
+      expect(verdict(text)).toBe('verified');
+      const turned = `${shop}/gauge?entity=station-one&signal_id=tides.level`;
+      expect(await printed(turned, '--payment', file)).toBe(text);
+      const { value } = JSON.parse(readFileSync(file, 'utf8'));
+      const same = { payment: value, kept: true };
+      expect(paid).toEqual([same, same, same]);
+    });
+
+    it('I59: fetches a lost answer again after 29 days, with the name of the purchase in the file', async () => {
+      change = () => '';
+      await expect(printed(url(), '--payment', file)).rejects.toThrow('keeps the payment');
+      change = (text) => text;
+      nowMs += 29 * 86_400_000;
+      expect(verdict(await printed(url(), '--payment', file))).toBe('verified');
+      const { value, ...kept } = JSON.parse(readFileSync(file, 'utf8'));
+      const { 'payment-identifier': extension } = JSON.parse(atob(value)).extensions;
+      expect(extension.info).toEqual({
+        required: false,
+        id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      });
+      writeFileSync(file, JSON.stringify({ ...kept, value, identifier: 'of one character,' }));
+      await expect(printed(url(), '--payment', file)).rejects.toThrow('it holds no payment');
+    });
+
+    it('I59: reads a file of an earlier version, and signs in with the wallet that paid', async () => {
+      const [own, other] = [1, 2].map((digit) => {
+        const key = join(makeFolder(), 'wallet.key');
+        writeFileSync(key, String(digit).repeat(64));
+        return key;
+      });
+      // The public address of the shop, which a message has to name.
+      const send = globalThis.fetch;
+      vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
+        const { url, headers } = new Request(input, init);
+        return send(url.replace('https://example.org/shop', gate.url), { headers });
+      });
+      const publicUrl = `https://example.org/shop/${RECORD}`;
+      const text = await printed(publicUrl, '--payment', file, '--wallet', own ?? '');
+      const { value, ...kept } = JSON.parse(readFileSync(file, 'utf8'));
+      const { extensions: _, ...bare } = JSON.parse(atob(value));
+      writeFileSync(file, JSON.stringify({ ...kept, value: btoa(JSON.stringify(bare)) }));
+      nowMs += 2 * 3_600_000;
+      for (const flags of [[], ['--wallet', other ?? '']])
+        await expect(printed(publicUrl, '--payment', file, ...flags)).rejects.toThrow(
+          /wants to see who paid: .*run this again with the --wallet that paid to send the same one/,
+        );
+      expect(await printed(publicUrl, '--payment', file, '--wallet', own ?? '')).toBe(text);
+    });
+
+    it('I62: takes nothing whose proof was cut out, but what was asked for without', async () => {
+      const text = await printed(url(), '--payment', file);
+      expect(await printed(url(), '--payment', file)).toBe(text);
+      change = (sold) => sold.replace(/"_proof":"[^"]*",/, '');
+      for (const args of [['--payment', file], []]) {
+        await expect(printed(url(), ...args)).rejects.toThrow('no proof that it is in the log');
+      }
+      const taken = await printed(`${url()}&proof=0`);
+      expect(taken).not.toContain('"_proof"');
+    });
+
+    it('signs another one without it', async () => {
+      await printed(url());
+      await printed(url());
+      expect(new Set(paid.map(({ payment }) => payment)).size).toBe(2);
+    });
+
+    it('sends nothing that it could not keep, or that is for something else', async () => {
+      await expect(printed(url(), '--payment', join(file, 'none'))).rejects.toThrow('ENOENT');
+      expect(paid).toEqual([]);
+      for (const text of [
+        '',
+        '{}',
+        '{"url": 1}',
+        `{"url":"${url()}","header":"host","value":"x"}`,
+      ]) {
+        writeFileSync(file, text);
+        await expect(printed(url(), '--payment', file)).rejects.toThrow('it holds no payment');
+        expect(readFileSync(file, 'utf8')).toBe(text);
+      }
+      const payment = { url: url(), header: 'payment-signature', value: 'eA==' };
+      writeFileSync(file, JSON.stringify(payment));
+      const other = `${shop}/gauge?signal_id=tides.level&entity=station-two`;
+      await expect(printed(other, '--payment', file)).rejects.toThrow('it is for "http:');
+      const away = url().replace('127.0.0.1', 'localhost');
+      await expect(printed(away, '--payment', file)).rejects.toThrow('it is for "http:');
+      expect(paid).toEqual([]);
+    });
   });
 });

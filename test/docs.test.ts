@@ -65,9 +65,7 @@ function variablesKnown(): Set<string> {
     read('compiler/cli/compile-options.ts'),
     read('compiler/publish/keys/key-store.ts'),
     read('compiler/cli/upload-cli.ts'),
-    ...readdirSync('compiler/catalog/register').map((name) =>
-      read(`compiler/catalog/register/${name}`),
-    ),
+    read('compiler/catalog/register.json'),
     read('scripts/quick-start-data.ts'),
   ].join('\n');
   const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);

@@ -20,8 +20,9 @@ import severeConvection from './builtin/severe-convection.json' with { type: 'js
 import shipping from './builtin/shipping.json' with { type: 'json' };
 import units from './builtin/units.json' with { type: 'json' };
 import wildfire from './builtin/wildfire.json' with { type: 'json' };
+import register from './register.json' with { type: 'json' };
 
-// Nothing but imports and one list may stand here: scripts/inline-json.ts writes the files into the module that is built,
+// Nothing but imports and lists may stand here: scripts/inline-json.ts writes the files into the module that is built,
 // since Node 20 warns of every program that imports JSON.
 
 /** The files of the built-in catalogue, in the order of the specification; the tests hold them to their format. */
@@ -49,3 +50,6 @@ export const BUILTIN_FILES: readonly unknown[] = [
   aliases,
   abbreviations,
 ];
+
+/** The rows of the register of sources, by id; `register.ts` holds them to their format. */
+export const REGISTER_ROWS: readonly unknown[] = register;

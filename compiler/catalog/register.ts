@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { DAY_MS } from '../format/iso-time.ts';
-import { REGISTER_FILES } from './register-files.ts';
+import { REGISTER_ROWS } from './builtin-files.ts';
 
 /**
- * The register of agencies: where each is asked, until when, how often, and what its terms say. It is data, one file a
- * source in `register/`, and an operator's configuration may replace parts of a row. Pure: instants are parameters.
+ * The register of agencies: where each is asked, until when, how often, and what its terms say. It is data, one row a
+ * source in `register.json`, and an operator's configuration may replace parts of a row. Pure: instants are parameters.
  */
 
 const day = z.iso.date('not a day such as 2026-11-29');
@@ -107,7 +107,7 @@ export const rowChangesSchema = sourceRowSchema
 export type RowChanges = z.infer<typeof rowChangesSchema>;
 
 /** Every source, in the order of its id. */
-export const REGISTER: readonly SourceRow[] = REGISTER_FILES.map((row) =>
+export const REGISTER: readonly SourceRow[] = REGISTER_ROWS.map((row) =>
   sourceRowSchema.parse(row),
 );
 
@@ -119,7 +119,7 @@ export function sourcesOf(id: string): SourceRow[] {
   return REGISTER.filter(({ feeds }) => feeds.includes(id));
 }
 
-/** The row of a source; throws a RangeError for an id that no file names. */
+/** The row of a source; throws a RangeError for an id that no row has. */
 export function rowOf(id: string): SourceRow {
   const found = REGISTER.find((row) => row.id === id);
   if (found === undefined) throw new RangeError(`Cannot find source "${id}": not in the register`);

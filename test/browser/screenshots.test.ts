@@ -2,8 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { openChromium } from './chromium.ts';
-import { openSession } from './page-session.ts';
+import { openChromium, openSession } from './page-session.ts';
 import { type Shop, sampleShop } from './shops.ts';
 
 /** `npm run screenshots`: pictures of the page, to be looked at. */

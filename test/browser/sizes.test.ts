@@ -1,7 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openChromium } from './chromium.ts';
-import { axeFaults, openSession, type PageSession } from './page-session.ts';
+import { axeFaults, openChromium, openSession, type PageSession } from './page-session.ts';
 import {
   HOSTILE_TEXTS,
   hostileShop,

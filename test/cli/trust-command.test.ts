@@ -5,7 +5,7 @@ import { verify } from '../../compiler/client/verify.ts';
 import { rotateKey } from '../../compiler/publish/keys/key-command.ts';
 import { policyFile } from '../../compiler/publish/witness/witness-list.ts';
 import { type TrustFile, trustOfFile } from '../../compiler/verify/trust-file.ts';
-import { InventedWitness } from '../publish/witness/invented-witness.ts';
+import { InventedWitness } from '../publish/witness/invented-log.ts';
 import { didOf, seed } from '../seeded-keys.ts';
 import {
   AS_OF,

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatAnchorState, parseAnchorState } from '../../compiler/format/anchor-state.ts';
@@ -12,8 +12,23 @@ import {
   signatureIn,
   verifierKey,
 } from '../../compiler/format/checkpoint.ts';
+import { cosignaturesOf, cosignedBytes } from '../../compiler/format/cosignature.ts';
+import {
+  hasWitnessed,
+  type LogPolicy,
+  POLICY_BYTES_MAX,
+  parseLogPolicy,
+  shortfall,
+} from '../../compiler/format/log-policy.ts';
 import { leafHash } from '../../compiler/format/merkle.ts';
+import {
+  formatVerifierKey,
+  NOTE_KEY,
+  parseVerifierKey,
+  type VerifierKey,
+} from '../../compiler/format/verifier-key.ts';
 import { printedBy } from '../client/python-gate.ts';
+import { cosignatureLine } from '../publish/witness/invented-log.ts';
 import { hasPython } from '../verify/python-judge.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
@@ -215,5 +230,245 @@ describe('parseAnchorState()', () => {
       { ...STATE, more: 1 },
     ];
     for (const one of bad) expect(() => parseAnchorState(JSON.stringify(one))).toThrow();
+  });
+});
+
+describe('cosignature', () => {
+  const KEY = createPrivateKey({
+    key: Buffer.from(`302e020100300506032b657004220420${'2a'.repeat(32)}`, 'hex'),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey = createPublicKey(KEY).export({ format: 'der', type: 'spki' }).subarray(-32);
+  const WITNESS: VerifierKey = { name: 'witness.example/w1', type: NOTE_KEY.witness, publicKey };
+  const TEXT = checkpointText({
+    origin: 'a.example/log',
+    size: 9,
+    root: new Uint8Array(32).fill(7),
+  });
+
+  function cosigned(seconds: number) {
+    const signature = new Uint8Array(sign(null, cosignedBytes(TEXT, seconds), KEY));
+    return cosignatureLine({ seconds, signature }, WITNESS, sha256);
+  }
+
+  describe('cosignedBytes()', () => {
+    it('puts the header line and the time in front of the whole text', () => {
+      expect(Buffer.from(cosignedBytes(TEXT, 1679315147)).toString()).toBe(
+        `cosignature/v1\ntime 1679315147\n${TEXT}`,
+      );
+    });
+
+    it('refuses a time that cannot be stated', () => {
+      for (const seconds of [0, -1, 1.5, Number.NaN, 2 ** 53, 253_402_300_800]) {
+        expect(() => cosignedBytes(TEXT, seconds)).toThrow(RangeError);
+      }
+    });
+  });
+
+  /** A checkpoint of a public log as a public witness cosigned it: programs and keys of others. */
+  const PUBLISHED = `arche2025h1.staging.ct.transparency.dev
+1432088532
+U7WM79jrzyhGZ5/GUBTpM7NzwdyfFx61t3RovgcC4Ro=
+
+\u2014 arche2025h1.staging.ct.transparency.dev ui8GwCF1+kWqZrxGdhj4aX3gcw7XUlXQQabg/27lefwhUkzbC3NygNI75MdhL1bfTW9g8Ei59RA23oHP7Ry1k3ZFWwQ=
+\u2014 witness1.smartit.nu/witness1 pIyCDwAAAABqEiEghIp82KWebrw7/oHQwlTAm3g2RKS4+eebl8eO0WH+/iEcxZ75W3u5hNI7TOQtmJbqmNWVuE0tgh0XwzdZsDsUAQ==
+\u2014 remora.n621.de 2net5wAAAABqEiEgPlfF3V06o0Y+fHM+J5J9s27wgxxcOVSpZ/2g/KSiXCg9DEZI+aVCIobWX9sXTynk5XeU/zZ0WBxtqB0DrAWfBw==
+`;
+  const PUBLISHED_KEY = 'remora.n621.de+da77ade7+BOvN63jn/bLvkieywe8R6UYAtVtNbZpXh34x7onlmtw2';
+
+  describe('a cosignature that others made', () => {
+    const witness = parseVerifierKey(PUBLISHED_KEY, sha256);
+    const x = Buffer.from(witness.publicKey).toString('base64url');
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    const holds = (published: string): boolean[] => {
+      const note = parseNote(published) ?? { text: '', signatures: [] };
+      return cosignaturesOf(note, witness, sha256).map(
+        (one) =>
+          one !== null && verify(null, cosignedBytes(note.text, one.seconds), key, one.signature),
+      );
+    };
+
+    it('is read and holds', () => {
+      expect(parseCheckpoint(parseNote(PUBLISHED)?.text ?? '')?.size).toBe(1432088532);
+      expect(holds(PUBLISHED)).toEqual([true]);
+    });
+
+    it('does not hold for another size or at another time', () => {
+      expect(holds(PUBLISHED.replace('1432088532', '1432088533'))).toEqual([false]);
+      expect(holds(PUBLISHED.replace('2net5wAAAABqEiEg', '2net5wAAAABqEiEh'))).toEqual([false]);
+    });
+  });
+
+  describe('cosignaturesOf()', () => {
+    it('finds what stands under the key of a witness, whatever stands beside it', () => {
+      const log = {
+        name: 'a.example/log',
+        keyHash: noteKeyHash('a.example/log', publicKey, sha256),
+        signature: new Uint8Array(64).fill(1),
+      };
+      const other = { ...cosigned(5), name: 'witness.example/w2' };
+      const note = formatNote({ text: TEXT, signatures: [log, other, cosigned(1679315147)] });
+      const [found, ...rest] = cosignaturesOf(
+        parseNote(note) ?? { signatures: [] },
+        WITNESS,
+        sha256,
+      );
+      expect(rest).toEqual([]);
+      expect(found?.seconds).toBe(1679315147);
+      const bytes = cosignedBytes(TEXT, found?.seconds ?? 0);
+      expect(verify(null, bytes, createPublicKey(KEY), found?.signature ?? Buffer.alloc(0))).toBe(
+        true,
+      );
+      const later = cosignedBytes(TEXT, 1679315148);
+      expect(verify(null, later, createPublicKey(KEY), found?.signature ?? Buffer.alloc(0))).toBe(
+        false,
+      );
+    });
+
+    it('gives null for a line of another form, and for a time that nobody can state', () => {
+      const line = cosigned(1);
+      const zero = new Uint8Array(line.signature).fill(0, 0, 8);
+      const far = new Uint8Array(line.signature).fill(0xff, 0, 8);
+      for (const signature of [line.signature.slice(1), line.signature.slice(8), zero, far]) {
+        const signatures = [{ ...line, signature }];
+        expect(cosignaturesOf({ signatures }, WITNESS, sha256)).toEqual([null]);
+      }
+    });
+
+    it('finds none of the same key in the form of a log', () => {
+      const asLog = { ...WITNESS, type: NOTE_KEY.log };
+      expect(cosignaturesOf({ signatures: [cosigned(1)] }, asLog, sha256)).toEqual([]);
+    });
+  });
+});
+
+const read = (text: string): LogPolicy => parseLogPolicy(Buffer.from(text), sha256);
+/** A key that is no point of small order; nothing is signed with it here. */
+const vkeyOf = (name: string, type: number, bytes = 32): string =>
+  formatVerifierKey(
+    { name, type, publicKey: new Uint8Array(bytes).fill(name.length + 40) },
+    sha256,
+  );
+const witness = (name: string): string =>
+  formatVerifierKey({ name, type: NOTE_KEY.witness, publicKey: sha256(Buffer.from(name)) }, sha256);
+const LOG = vkeyOf('a.example/log', NOTE_KEY.log);
+
+/** The example of tlog-policy, with keys. */
+const EXAMPLE = `log ${LOG}
+
+# the first organization
+witness X1 ${witness('x.example/1')}
+witness X2 ${witness('x.example/2')} https://x.example/2
+\twitness  X3 ${witness('x.example/3')}\t
+group X-witnesses 2 X1 X2 X3
+
+witness Y1 ${witness('y.example/1')}
+witness Y2 ${witness('y.example/2')}
+witness Y3 ${witness('y.example/3')}
+group Y-witnesses any Y1 Y2 Y3
+
+group X-and-Y all X-witnesses Y-witnesses
+quorum X-and-Y
+`;
+
+describe('parseLogPolicy()', () => {
+  it('reads the example of tlog-policy', () => {
+    const { logs, witnesses, quorum } = read(EXAMPLE);
+    expect(logs.map(({ key, url }) => [key.name, url])).toEqual([['a.example/log', null]]);
+    expect(witnesses.map(({ name }) => name)).toEqual(['X1', 'X2', 'X3', 'Y1', 'Y2', 'Y3']);
+    expect(witnesses[1]?.url).toBe('https://x.example/2');
+    expect(quorum).toMatchObject({ name: 'X-and-Y', threshold: 2 });
+  });
+
+  it('reads a policy of a quorum alone, and names in any octets', () => {
+    expect(read('quorum none\n')).toEqual({ logs: [], witnesses: [], quorum: null });
+    const name = Buffer.from([0xff, 0x4b]);
+    const policy = Buffer.concat([
+      Buffer.from('witness '),
+      name,
+      Buffer.from(` ${witness('z')}\n# \u00fcber \u2014\nquorum `),
+      name,
+      Buffer.from('\n'),
+    ]);
+    expect(parseLogPolicy(policy, sha256).quorum).toMatchObject({ name: '\ufffdK' });
+  });
+
+  it('takes 32 logs, 32 witnesses and 32 groups at least', () => {
+    const at = Array.from({ length: 32 }, (_, n) => n);
+    const logKey = (n: number): string =>
+      formatVerifierKey(
+        { name: `l${n}`, type: NOTE_KEY.log, publicKey: sha256(Buffer.from(`l${n}`)) },
+        sha256,
+      );
+    const text = [
+      ...at.map((n) => `log ${logKey(n)}`),
+      ...at.map((n) => `witness w${n} ${witness(`w${n}`)}`),
+      ...at.map((n) => `group g${n} any w${n}`),
+      `quorum g31`,
+    ];
+    expect(read(`${text.join('\n')}\n`).witnesses).toHaveLength(32);
+  });
+
+  it('reads a witness of ML-DSA-44, which never counts', () => {
+    const { quorum } = read(`witness M ${vkeyOf('m', NOTE_KEY.mldsaWitness, 1312)}\nquorum M\n`);
+    expect(quorum === null ? '' : shortfall(quorum, new Set())).toContain('does not check');
+  });
+
+  it('names the line and what is wrong with any other text', () => {
+    const [w1, w2] = [`witness W1 ${witness('w1')}`, `witness W2 ${witness('w2')}`];
+    const bad = [
+      ['', 'no quorum line'],
+      [`${w1}\n`, 'no quorum line'],
+      ['quorum none', 'cut off'],
+      ['quorum none\r\n', 'line 1: it ends in CR LF'],
+      ['quorum none\u0007\n', 'line 1: octet 7'],
+      ['quorum none\n\u007f\n', 'line 2: octet 127'],
+      ['quorum none\nquorum none\n', 'line 2: a second quorum'],
+      ['quorum\n', 'line 1: not "quorum <name>"'],
+      ['quorum a b\n', 'line 1: not "quorum <name>"'],
+      ['quorum W1\n', 'line 1: no line above defines "W1"'],
+      [`quorum W1\n${w1}\n`, 'line 1: no line above defines "W1"'],
+      ['Quorum none\n', 'line 1: "Quorum" is not one of'],
+      ['log\n', 'line 1: not "log'],
+      [`log ${LOG} a b\n`, 'line 1: not "log'],
+      [`log ${witness('w')}\n`, 'line 1: the key of "w" is of type 4'],
+      [`log ${LOG}\nlog ${LOG}\n`, 'line 2: the key of "a.example/log" stands'],
+      ['witness W1\n', 'line 1: not "witness'],
+      [`witness W1 ${LOG}\n`, 'line 1: the key of "a.example/log" is of type 1'],
+      [`witness none ${witness('w')}\n`, 'line 1: "none" has a meaning'],
+      [`${w1}\nwitness W1 ${witness('w2')}\n`, 'line 2: "W1" is defined twice'],
+      [`${w1}\nwitness W2 ${witness('w1')}\n`, 'line 2: the key of "w1" stands'],
+      [`${w1}\ngroup G all\n`, 'line 2: not "group'],
+      [`${w1}\ngroup G 2 W1\n`, 'line 2: "2" is not all, any'],
+      [`${w1}\ngroup G 0 W1\n`, 'line 2: "0" is not all, any'],
+      [`${w1}\ngroup G 01 W1\n`, 'line 2: "01" is not all, any'],
+      [`${w1}\ngroup G any none\n`, 'line 2: no line above defines "none"'],
+      [`${w1}\ngroup G any G\n`, 'line 2: no line above defines "G"'],
+      [`${w1}\ngroup G any W1 W1\n`, 'line 2: "W1" is a member twice'],
+      [`${w1}\n${w2}\ngroup G any W1\ngroup H any W1 W2\n`, 'line 4: "W1" is a member twice'],
+      [`${w1}\ngroup W1 any W1\n`, 'line 2: "W1" is defined twice'],
+      ['witness W1 remora.n621.de+da77ade7\n', 'line 1: Cannot use verifier key'],
+      [`${'#'.repeat(POLICY_BYTES_MAX)}\n`, 'longer than'],
+    ] as const;
+    for (const [text, why] of bad) expect(() => read(text), text).toThrow(why);
+  });
+});
+
+describe('hasWitnessed(), shortfall()', () => {
+  const { quorum, witnesses } = read(EXAMPLE);
+  const of = (...names: string[]) => new Set(witnesses.filter(({ name }) => names.includes(name)));
+  const lacks = (...names: string[]): string =>
+    quorum === null ? 'none' : shortfall(quorum, of(...names));
+
+  it('I71: counts the members of groups', () => {
+    expect(quorum !== null && hasWitnessed(quorum, of('X1', 'X3', 'Y2'))).toBe(true);
+    expect(lacks('X1', 'X3', 'Y2')).toBe('');
+  });
+
+  it('I71: names what is absent', () => {
+    expect(lacks('X1', 'Y2')).toBe('1 of 2 of X-and-Y (without X-witnesses)');
+    expect(lacks('X1', 'X2', 'X3')).toBe('1 of 2 of X-and-Y (without Y-witnesses)');
+    expect(quorum !== null && hasWitnessed(quorum, of('X1', 'X2', 'X3'))).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
-import { hash } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { checkpointText, formatNote, noteKeyHash } from '../../compiler/format/checkpoint.ts';
 import {
   besideRanges,
   completeLevels,
@@ -17,6 +18,22 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '../../compiler/format/merkle.ts';
+import {
+  bundleEntries,
+  encodeBundle,
+  logEntry,
+  parseTilePath,
+  type Tile,
+  tileOfSubtree,
+  tilePath,
+  tilesOf,
+} from '../../compiler/format/tiles.ts';
+import {
+  formatTlogProof,
+  isLeafProven,
+  parseTlogProof,
+  TLOG_PROOF_BYTES_MAX,
+} from '../../compiler/format/tlog-proof.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 const hex = (value: Uint8Array): string => Buffer.from(value).toString('hex');
@@ -328,5 +345,200 @@ describe('proofs that other code made', () => {
     });
     expect(wrong).toEqual([]);
     expect(rows.filter(({ valid }) => valid)).toHaveLength(4);
+  });
+});
+
+const NAME = 'readings.example/log';
+const KEY = createPrivateKey({
+  key: Buffer.from(`302e020100300506032b657004220420${'2a'.repeat(32)}`, 'hex'),
+  format: 'der',
+  type: 'pkcs8',
+});
+const PUBLIC_KEY = createPublicKey(KEY).export({ format: 'der', type: 'spki' }).subarray(-32);
+
+const leafOf = (at: number): Uint8Array => leafHash(Buffer.from(`entry ${at}`), sha256);
+
+function proofOf(index: number, size: number) {
+  const levels = completeLevels(
+    Array.from({ length: size }, (_, at) => leafOf(at)),
+    sha256,
+  );
+  const hashes = inclusionRanges(index, size).map((range) => rangeHash(range, levels, sha256));
+  const root = rangeHash({ start: 0, end: size }, levels, sha256);
+  const text = checkpointText({ origin: NAME, size, root });
+  const keyHash = noteKeyHash(NAME, PUBLIC_KEY, sha256);
+  const signature = new Uint8Array(sign(null, Buffer.from(text), KEY));
+  const checkpoint = formatNote({ text, signatures: [{ name: NAME, keyHash, signature }] });
+  return { index, hashes, checkpoint };
+}
+
+describe('formatTlogProof()', () => {
+  it('writes the lines of C2SP tlog-proof@v1', () => {
+    const proof = proofOf(2, 3);
+    const [sibling = new Uint8Array()] = proof.hashes;
+    expect(formatTlogProof({ ...proof, extra: Buffer.from('hello') })).toBe(
+      `c2sp.org/tlog-proof@v1\nextra aGVsbG8=\nindex 2\n${Buffer.from(sibling).toString('base64')}\n\n${proof.checkpoint}`,
+    );
+  });
+
+  it('refuses to write what cannot be read', () => {
+    const proof = proofOf(2, 3);
+    const wrong = [
+      { ...proof, index: 3 },
+      { ...proof, index: -1 },
+      { ...proof, hashes: [] },
+      { ...proof, hashes: [...proof.hashes, ...proof.hashes] },
+      { ...proof, hashes: [new Uint8Array(31)] },
+      { ...proof, checkpoint: '' },
+      { ...proof, extra: new Uint8Array(0) },
+      { ...proof, extra: new Uint8Array(4097) },
+    ];
+    for (const each of wrong) expect(() => formatTlogProof(each)).toThrow(RangeError);
+  });
+});
+
+describe('parseTlogProof()', () => {
+  it('reads every proof of every small tree, and each proves its own leaf alone', () => {
+    for (let size = 1; size <= 20; size += 1) {
+      for (let index = 0; index < size; index += 1) {
+        const proof = proofOf(index, size);
+        const read = parseTlogProof(formatTlogProof(proof));
+        expect(read).toMatchObject({ index, checkpoint: proof.checkpoint });
+        expect(read.signed).toMatchObject({ origin: NAME, size });
+        expect(isLeafProven(read, leafOf(index), sha256)).toBe(true);
+        expect(isLeafProven(read, leafOf(index + 1), sha256)).toBe(false);
+      }
+    }
+  });
+
+  it('keeps extra data, and signature lines of keys that it does not know', () => {
+    const proof = proofOf(4, 9);
+    const checkpoint = `${proof.checkpoint}\u2014 witness.example ${Buffer.alloc(76, 7).toString('base64')}\n`;
+    const extra = new Uint8Array([1, 2, 3]);
+    const read = parseTlogProof(formatTlogProof({ ...proof, checkpoint, extra }));
+    expect(read.extra).toEqual(extra);
+    expect(read.note.signatures.map(({ name }) => name)).toEqual([NAME, 'witness.example']);
+  });
+
+  it('says what is wrong with every other text', () => {
+    const good = formatTlogProof(proofOf(4, 9));
+    const bad: readonly (readonly [string, RegExp])[] = [
+      ['', /no empty line/],
+      [good.slice(0, good.indexOf('\n\n')), /no empty line/],
+      [` ${good}`, /first line/],
+      [good.replace('@v1', '@v2'), /first line/],
+      [good.replaceAll('\n', '\r\n'), /no empty line/],
+      [good.replace('index 4', 'index 04'), /"index <position>"/],
+      [good.replace('index 4', 'index -4'), /"index <position>"/],
+      [good.replace('index 4', 'index 9007199254740993'), /"index <position>"/],
+      [good.replace('index 4\n', ''), /"index <position>"/],
+      [good.replace('index 4', 'extra !\nindex 4'), /extra data/],
+      [good.replace('index 4', 'extra \nindex 4'), /extra data/],
+      [good.replace('index 4', 'index 9'), /entry 9 of a log of 9/],
+      [good.replace('index 4', 'index 8'), /needs 1/],
+      [good.replace('index 4', 'index 4\nAAAA'), /hash 1 .* 32 bytes/],
+      [good.replace(/\n\n[\s\S]*$/, '\n\nno checkpoint'), /signed checkpoint/],
+      [good.replace('\n9\n', '\n9\n\n'), /signed checkpoint/],
+      [good.trimEnd(), /signed checkpoint/],
+      [`${good}\n`, /signed checkpoint/],
+      [`${good}${'x'.repeat(TLOG_PROOF_BYTES_MAX)}`, /longer than/],
+    ];
+    for (const [text, why] of bad) expect(() => parseTlogProof(text), text).toThrow(why);
+  });
+
+  it('proves nothing once any hash of it is another', () => {
+    const text = formatTlogProof(proofOf(4, 9));
+    const read = parseTlogProof(text);
+    for (const [at] of read.hashes.entries()) {
+      const hashes = read.hashes.map((one, place) => (place === at ? leafOf(at) : one));
+      expect(isLeafProven({ ...read, hashes }, leafOf(4), sha256)).toBe(false);
+    }
+    expect(isLeafProven({ ...read, index: 5 }, leafOf(4), sha256)).toBe(false);
+    expect(isLeafProven(read, leafOf(4), sha256)).toBe(true);
+  });
+});
+
+const HASHES = [0, 1, 2].map((digit) => `sha256:${String(digit).repeat(64)}`);
+
+describe('tilePath()', () => {
+  const paths: readonly (readonly [Tile, string])[] = [
+    [{ level: 0, index: 0, width: 256 }, 'log/tile/0/000'],
+    [{ level: 0, index: 999, width: 1 }, 'log/tile/0/999.p/1'],
+    [{ level: 1, index: 1000, width: 255 }, 'log/tile/1/x001/000.p/255'],
+    [{ level: 2, index: 1_234_067, width: 256 }, 'log/tile/2/x001/x234/067'],
+    [{ level: 'entries', index: 1_234_067, width: 8 }, 'log/tile/entries/x001/x234/067.p/8'],
+  ];
+
+  it.each(paths)('spells %j', (tile, path) => {
+    expect(tilePath(tile)).toBe(path);
+    expect(parseTilePath(path)).toEqual(tile);
+  });
+
+  it('has one spelling for each tile: every other is refused', () => {
+    const bad = [
+      'log/tile/0/0',
+      'log/tile/0/x000/000',
+      'log/tile/0/001/000',
+      'log/tile/0/000.p/0',
+      'log/tile/0/000.p/256',
+      'log/tile/0/000.p/01',
+      'log/tile/00/000',
+      'log/tile/x/000',
+      'tile/0/000',
+      'log/tile/0/000/',
+    ];
+    for (const path of bad) expect([path, parseTilePath(path)]).toEqual([path, null]);
+  });
+});
+
+describe('tilesOf()', () => {
+  it('lists the tiles of every level and the bundles', () => {
+    expect(tilesOf(0)).toEqual([]);
+    expect(tilesOf(1).map(tilePath)).toEqual(['log/tile/0/000.p/1', 'log/tile/entries/000.p/1']);
+    expect(tilesOf(256).map(tilePath)).toEqual([
+      'log/tile/0/000',
+      'log/tile/1/000.p/1',
+      'log/tile/entries/000',
+    ]);
+    expect(tilesOf(70_000)).toHaveLength(274 + 2 + 1 + 274);
+  });
+});
+
+describe('tileOfSubtree()', () => {
+  it('finds the tile that holds a subtree, in the width that a size gives it', () => {
+    expect(tileOfSubtree({ height: 0, index: 300 }, 310)).toEqual({
+      tile: { level: 0, index: 1, width: 54 },
+      height: 0,
+      offset: 44,
+    });
+    expect(tileOfSubtree({ height: 3, index: 33 }, 300)).toMatchObject({ height: 3, offset: 8 });
+    expect(tileOfSubtree({ height: 9, index: 0 }, 600)).toEqual({
+      tile: { level: 1, index: 0, width: 2 },
+      height: 1,
+      offset: 0,
+    });
+  });
+});
+
+describe('bundleEntries()', () => {
+  it('is the inverse of encodeBundle, for entries of any length', () => {
+    const entries = [...HASHES.map(logEntry), new Uint8Array(0), new Uint8Array(65_535).fill(7)];
+    expect(bundleEntries(encodeBundle(entries))).toEqual(entries);
+    expect(bundleEntries(new Uint8Array(0))).toEqual([]);
+  });
+
+  it('refuses what is cut off', () => {
+    const good = encodeBundle(HASHES.map(logEntry));
+    expect(() => bundleEntries(good.slice(0, -1))).toThrow('entry 2');
+    expect(() => bundleEntries(good.slice(0, 1))).toThrow('entry 0');
+    expect(() => bundleEntries(good.with(0, 1))).toThrow('entry 0');
+  });
+});
+
+describe('logEntry()', () => {
+  it('refuses a text that is no record hash', () => {
+    for (const text of ['', 'sha256:00', `SHA256:${'0'.repeat(64)}`, `sha256:${'A'.repeat(64)}`]) {
+      expect(() => logEntry(text)).toThrow(RangeError);
+    }
   });
 });

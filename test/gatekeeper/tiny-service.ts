@@ -21,6 +21,8 @@ import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import { type TokenService, tokenService } from '../../gatekeeper/settle/token.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/wire/cost.ts';
 import { jsonReply } from '../../gatekeeper/wire/reply.ts';
+import { filingSet, listingRow } from '../filing-rows.ts';
+import { compileFolder, writeSnapshots } from '../snapshot-folder.ts';
 import { TINY_NOW, type TinyOptions, tinyData } from './tiny-release.ts';
 
 /** A service over a tiny release, without a server; its purchases take no payment. */
@@ -111,4 +113,18 @@ export function tinyOffers(requestOf: (row: Endpoint) => string | null): Offers 
       return [row.path, offer];
     }),
   );
+}
+
+/** When the releases of filings are asked. */
+export const FILING_NOW = '2026-11-20T12:30:00Z';
+
+/** A release of one filer's filings, and what its list says otherwise; `removeFolders` takes its folder away. */
+export async function filingData(rows: readonly object[], list = {}): Promise<string> {
+  const { data } = await compileFolder(writeSnapshots(filingSet([listingRow(list), ...rows])));
+  return data;
+}
+
+/** A service over such a release. */
+export async function filingService(rows: readonly object[], list = {}): Promise<Service> {
+  return compiledService(await filingData(rows, list), FILING_NOW);
 }

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../compiler/format/strict-json.ts';
-import { parseJson } from '../../compiler/format/strict-json.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../compiler/format/strict-json.ts';
 import { deliveredText } from '../../compiler/products/shapes/request-time.ts';
 import { READ_AS, READS } from '../../compiler/verify/plain-verdict.ts';
 import { verify } from '../../compiler/client/verify.ts';
@@ -21,7 +20,7 @@ import {
 import { ADDRESS, ran, servedFrom } from '../cli/served-folder.ts';
 import { hasPython, PYTHON_JUDGE } from '../verify/python-judge.ts';
 import { provenStored } from '../verify/proven-stored.ts';
-import { InventedWitness, withNote } from '../publish/witness/invented-witness.ts';
+import { InventedWitness, withNote } from '../publish/witness/invented-log.ts';
 
 // What `signalpress verify FILE` prints of ten kinds of body, from a small shop that changes its key on the 10th, and whose
 // first key is stolen on the 12th in another life of it.

@@ -10,9 +10,26 @@ import { backUpJournal } from '../../gatekeeper/heart/journal/ledger.ts';
 import { ledgerCommand } from '../../gatekeeper/heart/journal/ledger-command.ts';
 import { postgresJournal } from '../../gatekeeper/heart/journal/postgres-journal.ts';
 import { sqliteJournal } from '../../gatekeeper/heart/journal/sqlite-journal.ts';
+import { withBooks } from '../../gatekeeper/heart/journal/with-journal.ts';
+import { audit } from '../../gatekeeper/operate/books/audit.ts';
+import { examine } from '../../gatekeeper/operate/doctor/doctor-command.ts';
+import { clockCheck, journalCheck } from '../../gatekeeper/operate/doctor/local-checks.ts';
 import { dashboardCommand } from '../../gatekeeper/rooms/dashboard/dashboard-command.ts';
+import type { Config } from '../../gatekeeper/settings/config.ts';
 import { claimOf } from '../gatekeeper/heart/journal/journal-suite.ts';
+import {
+  blockTimeMs,
+  claimed,
+  HEAD,
+  keyOf,
+  PAYEE,
+  type Paid,
+  paidChain,
+  transactionOf,
+} from '../gatekeeper/operate/books/paid-chain.ts';
+import { examined, reported } from '../gatekeeper/operate/doctor/examined.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
+import { TINY_NOW } from '../gatekeeper/tiny-release.ts';
 import { UNTOLD } from '../gatekeeper/wire/untold.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
@@ -256,5 +273,110 @@ describe.skipIf(!existsSync(GATE))('ledger migrate killed (skipped when not buil
     expect((await migrate(state, journal)).out).toMatch(
       /^nothing to move.* payments 6000, bodies 240/,
     );
+  });
+});
+
+describe('the books of a journal in PostgreSQL', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.close());
+
+  const SPAN = { fromMs: NOW_MS - 86_400_000, untilMs: NOW_MS };
+
+  it('I61: audit() compares them with the chain, as those in a file', async () => {
+    const url = await server.freshUrl();
+    const time = { now: NOW_MS };
+    const journal = await postgresJournal({ url, clock: () => time.now, lost: UNTOLD });
+    const paid: Paid[] = [];
+    for (let at = 0; at < 4; at++) {
+      const block = HEAD - 1000 - 100 * at;
+      time.now = blockTimeMs(block) - 3000;
+      await journal.claim(claimed(at, { claimBlock: `${BigInt(block - 2)}:0xaa` }));
+      const end = { state: 'settled', transaction: transactionOf(at) } as const;
+      await journal.conclude({ key: keyOf(at), ...end });
+      paid.push({ at, block });
+    }
+    await journal.close();
+    const found = () =>
+      withBooks({ stateDir: '', journal: url }, (books) =>
+        audit(books, { ...SPAN, payTo: PAYEE, nodes: [paidChain(paid).node] }),
+      );
+    expect(await found()).toMatchObject({ findings: [], gaps: [], sales: 4, transfers: 4 });
+    paid.splice(2, 1, { at: 9, block: HEAD - 1200 });
+    expect((await found()).findings).toMatchObject([
+      { kind: 'missing', key: keyOf(2) },
+      { kind: 'foreign', transaction: transactionOf(9) },
+    ]);
+  });
+
+  it('I61: name what is owed, and begin and end each refund once', async () => {
+    const url = await server.freshUrl();
+    const journal = await postgresJournal({ url, clock: () => NOW_MS, lost: UNTOLD });
+    for (const at of [0, 1, 2]) {
+      await journal.claim(claimed(at));
+      const end = { state: 'settled', transaction: transactionOf(at) } as const;
+      await journal.conclude({ key: keyOf(at), ...end, isWaiting: at < 2 });
+    }
+    await journal.close();
+    await withBooks({ stateDir: '', journal: url }, async (books) => {
+      expect(await books.undeliverable()).toEqual([]);
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query('DELETE FROM signalpress.body');
+      await client.end();
+      const owed = await books.undeliverable();
+      expect(owed.map(({ key }) => key)).toEqual([keyOf(0), keyOf(1)]);
+      const [first] = owed;
+      if (first === undefined) throw new Error('nothing is owed');
+      expect(await books.beginRefund(first, '0xa', NOW_MS)).toBe(true);
+      expect(await books.beginRefund(first, '0xb', NOW_MS)).toBe(false);
+      const begun = await books.row(first.key);
+      expect(begun).toMatchObject({ refund_from: '0xa', refund_at: NOW_MS, refund_tx: null });
+      await books.endRefund(first.key, '0x1', NOW_MS + 1);
+      await books.endRefund(first.key, '0x2', NOW_MS + 2);
+      expect(await books.refunds()).toMatchObject([{ key: first.key, refund_tx: '0x1' }]);
+      if (begun !== null) expect(await books.beginRefund(begun, '0xa', NOW_MS)).toBe(false);
+    });
+  });
+});
+
+describe('doctor and a journal in PostgreSQL', () => {
+  const KEY = `base|0xasset|0x${'a'.repeat(40)}|0x${'1'.repeat(64)}`;
+  const CHECKS = { journal: journalCheck, clock: clockCheck };
+
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.close());
+
+  const about = (journal: string) => examined({ config: { journal } as Partial<Config> });
+
+  it('says that the first start makes its tables', async () => {
+    const findings = reported(await examine(about(await server.freshUrl()), CHECKS));
+    expect(findings[0]).toMatch(/^skipped: nothing in ".*" yet; the first start makes it$/);
+    expect(findings[1]).toBe('skipped: no journal to compare the clock with');
+  });
+
+  it('finds open payments and a clock that is behind, and makes nothing', async () => {
+    const url = await server.freshUrl();
+    const clock = (): number => TINY_NOW + 3_600_000;
+    const journal = await postgresJournal({ url, clock, lost: UNTOLD });
+    await journal.claim(claimOf(KEY));
+    await journal.close();
+    const findings = reported(await examine(about(url), CHECKS));
+    expect(findings[0]).toMatch(/^ok: ".*" is whole$/);
+    expect(findings[1]).toMatch(/^warning: open payments: 1, the oldest since /);
+    expect(findings[2]).toMatch(/^failed: Cannot take payments at /);
+    expect(findings.join()).not.toContain(new URL(url).password || 'no password');
+  });
+
+  it('says what to do where the database is away, without its password', async () => {
+    const findings = await examine(about('postgres://shop:hunter2@127.0.0.1:1/shop'), CHECKS);
+    expect(findings.map(({ state }) => state)).toEqual(['failed', 'failed']);
+    expect(JSON.stringify(findings)).toContain('start the server, or correct SIGNALPRESS_JOURNAL');
+    expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 });

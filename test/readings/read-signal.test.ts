@@ -1,6 +1,10 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { listSnapshots, type SignalFiles } from '../../compiler/readings/list-snapshots.ts';
+import { LINE_BYTES_MAX } from '../../compiler/readings/read-lines.ts';
 import {
   FILE_FAULTS_MAX,
   readSignal,
@@ -8,7 +12,15 @@ import {
   WHOLE,
 } from '../../compiler/readings/read-signal.ts';
 import { builtinEntry } from '../builtin-rows.ts';
-import { AS_OF, ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { sha256Text } from '../sha256-text.ts';
+import {
+  AS_OF,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
@@ -154,5 +166,135 @@ describe('readSignal()', () => {
   it('I34: keeps a bounded number of problems of a file in which every line is bad', () => {
     const { faults, readings } = read('x\n'.repeat(5000));
     expect([faults.length, readings]).toEqual([FILE_FAULTS_MAX, 0]);
+  });
+});
+
+describe('Quarantine', () => {
+  const REJECT_RAW_BYTES_MAX = 500;
+  const FILE_REJECTS_MAX = 10_000;
+
+  const TEXT = JSON.stringify(reading('btc', { price_usd: 1.5 }));
+  const HALF = 500_000;
+
+  /** What is read of one file when so many lines of a million may be left out; its rows as they were written. */
+  function judge(lines: readonly (string | Uint8Array)[], ppm: number) {
+    const text = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
+    const [signal] = listSnapshots(writeSnapshots({ [FILE]: text }), BUILTIN).signals;
+    const folder = join(makeFolder(), 'rejects');
+    const rules = {
+      entry: builtinEntry('crypto.spot'),
+      rejects: { ppm, folder },
+      asOf: AS_OF,
+      share: WHOLE,
+    };
+    const outcome = readSignal(signal as SignalFiles, () => undefined, rules);
+    const path = join(folder, FILE);
+    const written = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    const rows = written.split('\n').slice(0, -1);
+    return { ...outcome, path, written, rows: rows.map((row) => JSON.parse(row)) };
+  }
+
+  const good = (count: number): string[] => Array.from({ length: count }, () => TEXT);
+
+  it('I23: leaves out a bad line and writes down where, what, why and how it begins', () => {
+    const bad = TEXT.replace('price_usd', 'price');
+    const { faults, rejects, readings, rows, written, path } = judge([TEXT, bad], HALF);
+    expect([faults, readings, rejects.count]).toEqual([[], 1, 1]);
+    expect(rejects.digests).toEqual({ [FILE]: sha256Text(written) });
+    expect(rows).toMatchObject([{ file: FILE, line: 2, raw: bad.slice(0, 500) }]);
+    expect(rows[0].bytes).toBe(bad.length);
+    expect(rows[0].faults).toMatchObject([{ code: 'bad_field', field: 'current.price_usd' }]);
+    expect(rows[0].faults[0].reason).toContain('main metric missing');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('I23: writes nothing about a file without a bad line', () => {
+    const { rejects, path } = judge([TEXT, '', TEXT], HALF);
+    expect(rejects).toEqual({ count: 0, digests: {} });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it.each([
+    [1, 100, 10_000],
+    [29, 100, 290_000],
+    [1, 3, 333_334],
+  ])(
+    'I23: leaves out %i of %i lines at %i of a million, and not with one more',
+    (...[bad, all, ppm]) => {
+      const lines = (count: number) => [...good(all - count), ...'x'.repeat(count)];
+      expect(judge(lines(bad), ppm)).toMatchObject({ faults: [], rejects: { count: bad } });
+      const { faults, rejects, path } = judge(lines(bad + 1), ppm);
+      expect(faults[0]).toMatchObject({ code: 'too_many_rejects', file: FILE });
+      expect(faults[0]?.message).toContain(`${bad + 1} of ${all} lines rejected, more than the`);
+      expect(faults[0]?.message).toContain(`${ppm / 10_000}% of --max-rejects; correct them`);
+      expect(faults).toHaveLength(bad + 2);
+      expect([rejects.count, existsSync(path)]).toEqual([0, false]);
+    },
+  );
+
+  it.each([
+    ['a first line that is not JSON', ['{"header":{"grade":"A"', ...good(9)], 1],
+    ['a first line that is not UTF-8', [Buffer.from('{"header":\xff}', 'latin1'), ...good(9)], 1],
+    ['a first line beyond the limit', ['x'.repeat(LINE_BYTES_MAX + 1), ...good(9)], 1],
+    ['a header with a strange member', ['{"header":{"unit":"ft"}}', ...good(9)], 1],
+    ['a misspelt header', ['{"heabler":{"grade":"A"}}', ...good(9)], 1],
+    ['a header of another file in the middle', [TEXT, '{"header":{"grade":"A"}}', ...good(9)], 2],
+    ['a line from the future', [TEXT, TEXT.replace('T11:00:00Z', 'T13:00:00Z'), ...good(9)], 2],
+  ])('I23: never leaves out %s', (_, lines, line) => {
+    const { faults, path } = judge(lines, HALF);
+    expect(faults).toMatchObject([{ file: FILE, line }]);
+    expect(faults[0]?.message).toContain('never left out');
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('I23: keeps little of a long line, and nothing of one that is too long to be read', () => {
+    const bytes = Buffer.from(`{"€":"${'é'.repeat(5000)}\xff`, 'latin1');
+    const { rows, faults } = judge([...good(3), bytes, 'x'.repeat(LINE_BYTES_MAX + 1)], HALF);
+    expect(faults).toEqual([]);
+    expect(rows.map(({ line, bytes: size }) => [line, size])).toEqual([
+      [4, bytes.length],
+      [5, null],
+    ]);
+    expect(rows[0].raw.length).toBeLessThanOrEqual(REJECT_RAW_BYTES_MAX);
+    expect(rows[1]).toMatchObject({ raw: null, faults: [{ field: 'line', code: 'bad_line' }] });
+  });
+
+  it('I34: a line of many faults writes down a few of them', () => {
+    const names = Array.from({ length: 5000 }, (_, at) => `"${'X'.repeat(40)}${at}":1`);
+    const { rows, written } = judge([TEXT, TEXT.replace('1.5', `1.5,${names}`)], HALF);
+    expect(rows).toHaveLength(1);
+    expect(rows[0].faults.length).toBeGreaterThan(1);
+    expect(written.length).toBeLessThan(8000);
+  });
+
+  it('I34: holds a bounded number of lines of a file, and stops when it would lose more', () => {
+    const most = [
+      ...good(FILE_REJECTS_MAX),
+      ...Array.from({ length: FILE_REJECTS_MAX }, () => 'x'),
+    ];
+    expect(judge(most, HALF)).toMatchObject({ faults: [], rejects: { count: FILE_REJECTS_MAX } });
+    const { faults } = judge([TEXT, ...most, 'x'], HALF);
+    expect(faults[0]?.message).toContain(`the ${FILE_REJECTS_MAX} that one file may lose`);
+    expect(faults).toHaveLength(FILE_FAULTS_MAX + 1);
+  });
+
+  it('I23: loses no line without a trace: readings and rejects are the lines that were read', () => {
+    const line = fc.constantFrom(TEXT, '', 'x', '{}', '[]', `${TEXT}x`, TEXT.slice(0, -9));
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 30 }), (tail) => {
+        const all = [TEXT, ...tail];
+        const { readings, rejects, faults, rows } = judge(all, HALF);
+        const filled = all.filter((text) => text !== '');
+        const bad = filled.filter((text) => text !== TEXT).length;
+        expect(readings).toBe(filled.length - bad);
+        if (bad * 2 > filled.length) {
+          expect(faults[0]?.code).toBe('too_many_rejects');
+          return;
+        }
+        expect([faults, rejects.count, rows.length]).toEqual([[], bad, bad]);
+        expect(rows.map((row) => all[row.line - 1])).toEqual(rows.map((row) => row.raw));
+      }),
+      { numRuns: 100 },
+    );
   });
 });

@@ -28,7 +28,7 @@ import { sourceOf } from '../../compiler/sources/sources.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 import { tideCatalog } from '../tide-shop.ts';
 import { playedPayloads } from './kit/cases.ts';
-import { bytesOf, feed, quake, registryPage, server } from './kit/small-payloads.ts';
+import { bytesOf, feed, quake, registryPage, server } from './kit/recorded.ts';
 
 let folder = '';
 beforeAll(() => {

@@ -20,7 +20,7 @@ import { expectingProof, withDemands } from '../../compiler/verify/demand-checks
 import { type Format2Trust, isFormat2, judgeFormat2 } from '../../compiler/verify/format-2.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
-import { InventedWitness, withNote } from '../publish/witness/invented-witness.ts';
+import { InventedWitness, withNote } from '../publish/witness/invented-log.ts';
 import { seed } from '../seeded-keys.ts';
 import { BASE_URL, type Body, KEY } from '../shop.ts';
 import { alterations, leafChanges } from './alterations.ts';

@@ -11,7 +11,7 @@ import { givenKeys } from '../../compiler/verify/given-keys.ts';
 import { readPolicy } from '../../compiler/verify/policy-check.ts';
 import { type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
-import { FOREIGN_LINE, InventedWitness } from '../publish/witness/invented-witness.ts';
+import { FOREIGN_LINE, InventedWitness } from '../publish/witness/invented-log.ts';
 import { didOf } from '../seeded-keys.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { hex, Log, listOf, noon, signedBody } from './invented-issuer.ts';

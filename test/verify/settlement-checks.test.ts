@@ -7,8 +7,7 @@ import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import type { Service } from '../../gatekeeper/heart/answers/service.ts';
 import { resolve } from '../../gatekeeper/rooms/resolve.ts';
 import { FILINGS } from '../filing-rows.ts';
-import { filingService } from '../gatekeeper/filing-service.ts';
-import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
+import { filingService, jsonOf, question } from '../gatekeeper/tiny-service.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 
 let service: Service;

@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
 import { FILES_NAME, type FileEntry, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { bench, median, type Took, timed } from '../bench.ts';
-import { runFloor } from './compile-floor.ts';
+import { runFloor } from './compile.ts';
 import { headerLine, readingLine } from './generated-snapshots.ts';
 
 /** What a process took, as it writes it down when it ends. */

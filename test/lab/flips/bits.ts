@@ -28,8 +28,7 @@ import { readBody } from '../../../gatekeeper/heart/release/read-body.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import { campaign } from '../campaign.ts';
-import { smallData } from './flips.ts';
-import { changedDisk, type FlipRelease, logPlaces } from './run-flips.ts';
+import { changedDisk, type FlipRelease, logPlaces, smallData } from './flips.ts';
 
 const WHOLE_FILES = 50;
 /** The whole log is judged for each of its bits. */

@@ -13,8 +13,7 @@ import {
 } from '../../snapshot-folder.ts';
 import { seeded } from '../campaign.ts';
 import { runBits, runBodyBits } from './bits.ts';
-import { byteClasses, runFlips } from './run-flips.ts';
-import { runHarms } from './run-harms.ts';
+import { byteClasses, runFlips, runHarms } from './flips.ts';
 
 let release: { data: string; root: string; did: string };
 beforeAll(async () => {

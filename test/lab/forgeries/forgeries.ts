@@ -1,6 +1,5 @@
 import { campaign } from '../campaign.ts';
-import { SAME_VALUE } from './body-forgeries.ts';
-import type { Forgery, IsTrue, Trusted } from './forgery.ts';
+import { type Forgery, type IsTrue, SAME_VALUE, type Trusted } from './body-forgeries.ts';
 import { allVerdicts, BEYOND, type Verdicts } from './judges.ts';
 import { readingForgeries, settlementForgeries } from './plan.ts';
 import {

@@ -14,7 +14,7 @@ import { check } from '../../../gatekeeper/rooms/check.ts';
 import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
 import { failsBeyond, wordOf } from '../../verify/first-judge.ts';
 import { hasPython, PYTHON_JUDGE } from '../../verify/python-judge.ts';
-import type { Handed, Trusted } from './forgery.ts';
+import type { Handed, Trusted } from './body-forgeries.ts';
 
 /** What each judge says, in the words of FORMAT.md, section 9. */
 export interface Verdicts {

@@ -1,14 +1,17 @@
 import {
+  type Delivery,
   editedValues,
+  type Forgery,
+  type Moments,
   mixedMoments,
   otherProofs,
   otherSpellings,
+  type Random,
   signedAgain,
   spliced,
   transplants,
   wrongMoments,
 } from './body-forgeries.ts';
-import type { Delivery, Forgery, Moments, Random } from './forgery.ts';
 import type { SettlementShop } from './shops.ts';
 
 /** Other answers that each answer is mixed with. */

@@ -12,7 +12,7 @@ import { SOLD_TARGETS, soldShop, VARIANT_TARGETS } from '../../gate.ts';
 import { compiledService, question } from '../../gatekeeper/tiny-service.ts';
 import { sharedFolder } from '../../shared-folder.ts';
 import { compileFolder, writeSnapshots } from '../../snapshot-folder.ts';
-import type { Ask, Delivery, IsTrue, Moments, Open, Trusted } from './forgery.ts';
+import type { Ask, Delivery, IsTrue, Moments, Open, Trusted } from './body-forgeries.ts';
 
 const HOUR_MS = 3_600_000;
 /** Hours after the release was published: all is fresh; much is late, stale or unknown; every source is dead. */

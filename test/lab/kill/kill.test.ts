@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../compiler/cli/compile.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { built } from '../../built.ts';
+import { readLog, seenLog } from '../../publish/log/watch-log.ts';
 import {
   makeFolder,
   ndjson,
@@ -18,6 +19,7 @@ import { seeded } from '../campaign.ts';
 import { fillDisk, mountedFill } from './disk-full.ts';
 import { runKills } from './kill.ts';
 import { optionsOf, writeBatch } from './kill-work.ts';
+import { callsOn, injectArgs, injectionsAt, runInjections, type TracedCall } from './syscalls.ts';
 import { readCurrent, verifyCurrent, watch } from './watch-current.ts';
 
 afterAll(removeFolders);
@@ -130,5 +132,139 @@ describe('the disk campaign, its short form', () => {
     const [disk, root] = [makeFolder(), makeFolder()];
     const tally = await fillDisk(disk, root, []);
     expect(tally).toEqual({ refused: 0, finished: 0, broken: [] });
+  });
+});
+
+const TRACE = `
+10 openat(AT_FDCWD</>, "/program.js", O_RDONLY) = 3</program.js>
+10 openat(AT_FDCWD</>, "/data/.lock", O_WRONLY|O_CREAT) = 4</data/.lock>
+11 openat(AT_FDCWD</>, "/data/file", O_RDONLY) = 5</data/file>
+10 write(4</data/.lock>, "10", 2) = 2
+12 syncfs(3</data>) = 0
+10 rename("/data/.checkpoint.new", "/data/log/checkpoint") = 0
+10 rename("/data/.current.new", "/data/current") = 0
+10 +++ exited with 0 +++
+`;
+
+describe('callsOn()', () => {
+  it('numbers calls by name and thread, and keeps those on the data folder', () => {
+    expect(callsOn('/data', TRACE)).toEqual([
+      { name: 'openat', when: 2, file: '.lock', isLate: false, isOfLog: false },
+      { name: 'openat', when: 1, file: 'file', isLate: false, isOfLog: false },
+      { name: 'write', when: 1, file: '.lock', isLate: false, isOfLog: false },
+      { name: 'syncfs', when: 1, file: '', isLate: true, isOfLog: false },
+      { name: 'rename', when: 1, file: 'log/checkpoint', isLate: true, isOfLog: true },
+      { name: 'rename', when: 2, file: 'current', isLate: true, isOfLog: false },
+    ]);
+  });
+
+  it('finds nothing where the folder is not named', () => {
+    expect(callsOn('/elsewhere', TRACE)).toEqual([]);
+  });
+});
+
+describe('injectionsAt()', () => {
+  const calls = callsOn('/data', TRACE);
+
+  it('I16: takes each fault at each call where all fit', () => {
+    const made = injectionsAt(calls, 1000);
+    expect(made).toHaveLength(24);
+    const renames = made.filter(({ call }) => call.name === 'rename');
+    expect(renames).toHaveLength(8);
+    expect(new Set(renames.map(({ fault }) => fault)).size).toBe(4);
+    expect(renames.map(injectArgs)).toContainEqual([
+      ...['-e', 'trace=rename'],
+      ...['-e', 'inject=rename:error=EIO:when=1'],
+    ]);
+  });
+
+  it('takes mostly those around the switch where only some fit', () => {
+    const made = injectionsAt(calls, 8);
+    expect(made).toHaveLength(8);
+    expect(made.filter(({ call }) => call.isLate)).toHaveLength(6);
+  });
+});
+
+const canTrace = spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
+
+describe('the system call campaign, its short form', () => {
+  it.skipIf(!canTrace)(
+    'I16: runInjections() finds a whole release after a fault at a call (skipped without strace)',
+    async () => {
+      const script = built('test/lab/apart.js');
+      const choose = (calls: readonly TracedCall[]) =>
+        calls.flatMap((call) => {
+          if (call.name === 'symlink') return [{ call, fault: 'signal=KILL' }];
+          return call.name === 'syncfs' ? [{ call, fault: 'error=ENOSPC' }] : [];
+        });
+      const tally = await runInjections({ root: makeFolder(), script, round: 1, choose });
+      expect(tally).toMatchObject({ injections: 2, killed: 1, finished: 1, missed: 0 });
+      expect(tally).toMatchObject({ old: 1, fresh: 1, broken: [] });
+    },
+  );
+});
+
+/** Folders of one release and of two, and one whose second release is another. */
+let one: string;
+let two: string;
+let other: string;
+beforeAll(async () => {
+  one = makeFolder();
+  writeBatch(one, 0);
+  await compile(optionsOf(one, 0));
+  const follow = async (batch: number): Promise<string> => {
+    const root = makeFolder();
+    cpSync(one, root, { recursive: true, verbatimSymlinks: true });
+    writeBatch(root, batch);
+    await compile(optionsOf(root, 1));
+    return root;
+  };
+  two = await follow(1);
+  other = await follow(2);
+});
+
+/** What is wrong with the log of the last of these folders, which somebody looked at one after the other. */
+function wrongs(...roots: readonly string[]): string[] {
+  const seen = seenLog();
+  let wrong: string[] = [];
+  for (const root of roots) {
+    wrong = [];
+    readLog(join(root, 'data'), seen, (what) => wrong.push(what));
+  }
+  return wrong;
+}
+
+function spoiled(spoil: (data: string) => void): string {
+  const root = makeFolder();
+  cpSync(two, root, { recursive: true, verbatimSymlinks: true });
+  spoil(join(root, 'data'));
+  return root;
+}
+
+describe('readLog()', () => {
+  it('I15: takes a log that grows, and one that is what it was', () => {
+    expect(wrongs(makeFolder(), one, one, two)).toEqual([]);
+    expect(wrongs(one, other)).toEqual([]);
+  });
+
+  it('I15: tells one that shrinks, forks, or is gone', () => {
+    expect(wrongs(two, one)).toEqual(['the log has 1 entries, and had 2']);
+    expect(wrongs(two, other)).toEqual([
+      'the log forks at 2 entries',
+      'release 2 has another entry',
+    ]);
+    expect(wrongs(two, makeFolder())).toEqual(['the log is gone']);
+  });
+
+  it('tells a tile that is missing, and what a release took in that is missing or torn', () => {
+    const tile = spoiled((data) => rmSync(join(data, 'log/tile/0/000.p/2')));
+    expect(wrongs(tile)).toEqual([expect.stringContaining('log/tile/0/000.p/2')]);
+    const gone = spoiled((data) => rmSync(join(data, 'log/new/2')));
+    expect(wrongs(gone)).toEqual([expect.stringContaining('log/new/2')]);
+    const torn = spoiled((data) => {
+      const path = join(data, 'log/new/2');
+      writeFileSync(path, readFileSync(path).subarray(32));
+    });
+    expect(wrongs(torn)).toEqual(['log/new/2 is not what its entry states']);
   });
 });

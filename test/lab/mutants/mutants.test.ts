@@ -2,8 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
-import { changesOf } from './changes.ts';
-import { judged, treeOf } from './mutants.ts';
+import { changesOf, judged, treeOf } from './mutants.ts';
 
 afterAll(removeFolders);
 

@@ -1,4 +1,4 @@
-import type { Random, Delivery, Forgery, Handed, Trusted } from '../forgeries/forgery.ts';
+import type { Random, Delivery, Forgery, Handed, Trusted } from '../forgeries/body-forgeries.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../../../compiler/format/defined.ts';

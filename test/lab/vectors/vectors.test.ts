@@ -10,7 +10,7 @@ import { readingShop, settlementShop } from '../forgeries/shops.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { parseJson } from '../../../compiler/format/strict-json.ts';
 import { readerVectors } from './reader-vectors.ts';
-import type { Open } from '../forgeries/forgery.ts';
+import type { Open } from '../forgeries/body-forgeries.ts';
 import { soldShop } from '../../gate.ts';
 
 describe('vectorFiles()', () => {

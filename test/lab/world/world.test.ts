@@ -5,9 +5,8 @@ import { defined } from '../../../compiler/format/defined.ts';
 import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import type { Asked } from '../../sources/fetch/agency.ts';
-import { AGENCIES } from './agencies.ts';
+import { AGENCIES, FAULTS } from './agencies.ts';
 import { factsAt, growth, lossesOf, rudeness, Stored, Truth, Turns, vagueness } from './checks.ts';
-import { FAULTS } from './faults.ts';
 import { World } from './world.ts';
 
 const NOW = Date.parse('2026-11-20T11:07:00Z');

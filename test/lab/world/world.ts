@@ -20,7 +20,7 @@ import type { Play } from '../../sources/fetch/agency-payloads.ts';
 import { PlayedShop } from '../../sources/fetch/played-shop.ts';
 import { campaign, seeded } from '../campaign.ts';
 import { didOf } from '../five-years/plan.ts';
-import { AGENCIES, type WorldAgency } from './agencies.ts';
+import { AGENCIES, FAULTS, type Fault, OTHER_CERTIFICATE, type WorldAgency } from './agencies.ts';
 import {
   factsAt,
   growth,
@@ -32,7 +32,6 @@ import {
   Turns,
   vagueness,
 } from './checks.ts';
-import { FAULTS, type Fault, OTHER_CERTIFICATE } from './faults.ts';
 
 const START = '2026-11-20T00:07:00Z';
 const IDS = Object.keys(AGENCIES);

@@ -1,6 +1,18 @@
-import { createPublicKey, hash, sign } from 'node:crypto';
-import { checkpointText, formatNote } from '../../../compiler/format/checkpoint.ts';
-import { completeLevels, leafHash, rangeHash } from '../../../compiler/format/merkle.ts';
+import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import {
+  checkpointText,
+  formatNote,
+  type NoteSignature,
+  parseNote,
+} from '../../../compiler/format/checkpoint.ts';
+import { cosignedBytes } from '../../../compiler/format/cosignature.ts';
+import {
+  completeLevels,
+  leafHash,
+  rangeHash,
+  type Sha256,
+} from '../../../compiler/format/merkle.ts';
+import { formatTlogProof, parseTlogProof } from '../../../compiler/format/tlog-proof.ts';
 import {
   formatVerifierKey,
   keyHashOf,
@@ -48,4 +60,68 @@ export class InventedLog {
   #hash(start: number, end: number): Uint8Array {
     return rangeHash({ start, end }, this.#levels, sha256);
   }
+}
+
+/** A line as long as that of a witness of ML-DSA-44, by a key that nobody knows. */
+export const FOREIGN_LINE = `\u2014 other.example/w ${Buffer.alloc(4 + 8 + 2420, 5).toString('base64')}\n`;
+
+/** A witness that signs whatever it is given. */
+export class InventedWitness {
+  readonly #key: KeyObject;
+  readonly #name: string;
+
+  constructor(name: string, seed = 1) {
+    this.#name = name;
+    this.#key = signingKey(new Uint8Array(32).fill(seed));
+  }
+
+  get #verifierKey() {
+    const publicKey = createPublicKey(this.#key).export({ format: 'der', type: 'spki' });
+    const own = Uint8Array.from(publicKey.subarray(-32));
+    return { name: this.#name, type: NOTE_KEY.witness, publicKey: own };
+  }
+
+  get vkey(): string {
+    return formatVerifierKey(this.#verifierKey, sha256);
+  }
+
+  /** The same key as that of a log. */
+  get logKey(): string {
+    return formatVerifierKey({ ...this.#verifierKey, type: NOTE_KEY.log }, sha256);
+  }
+
+  /** A line of a policy. */
+  policyLine(name: string): string {
+    return `witness ${name} ${this.vkey}\n`;
+  }
+
+  /** The note with one line more. */
+  cosign(note: string, at: string): string {
+    const parsed = parseNote(note);
+    if (parsed === null) throw new RangeError('Cannot cosign: no note');
+    const seconds = Date.parse(at) / 1000;
+    const bytes = cosignedBytes(parsed.text, seconds);
+    const signature = new Uint8Array(sign(null, bytes, this.#key));
+    const line = cosignatureLine({ seconds, signature }, this.#verifierKey, sha256);
+    return formatNote({ ...parsed, signatures: [...parsed.signatures, line] });
+  }
+}
+
+/** A proof whose checkpoint has another note. */
+export function withNote(proof: string, change: (note: string) => string): string {
+  const { index, hashes, checkpoint, extra } = parseTlogProof(proof);
+  const more = extra === undefined ? {} : { extra };
+  return formatTlogProof({ index, hashes, checkpoint: change(checkpoint), ...more });
+}
+
+/** The signature line of a cosignature, as a witness writes it: its time in 8 bytes, then the signature. */
+export function cosignatureLine(
+  { seconds, signature }: { seconds: number; signature: Uint8Array },
+  witness: VerifierKey,
+  sha256: Sha256,
+): NoteSignature {
+  const bytes = new Uint8Array(8 + 64);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(seconds));
+  bytes.set(signature, 8);
+  return { name: witness.name, keyHash: keyHashOf(witness, sha256), signature: bytes };
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../compiler/format/verifier-key.ts';
 import { signingKey } from '../../../compiler/system/sealer.ts';
 import { isStrictSignature } from '../../../compiler/verify/strict-signature.ts';
-import { cosignatureLine } from './invented-witness.ts';
+import { cosignatureLine } from './invented-log.ts';
 
 const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer');
 

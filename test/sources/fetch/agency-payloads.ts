@@ -1,5 +1,5 @@
 import { HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
-import { feed, quake } from '../kit/small-payloads.ts';
+import { feed, quake } from '../kit/recorded.ts';
 import type { Reply } from './agency.ts';
 
 // Small answers of our own making, in the shape of the agencies' and of the hour at which they are asked.

@@ -1,5 +1,5 @@
 import { payloadText } from '../kit/cases.ts';
-import { registryPage, server, soilFrom, zipOf } from '../kit/small-payloads.ts';
+import { registryPage, server, soilFrom, zipOf } from '../kit/recorded.ts';
 import type { Reply } from './agency.ts';
 import { PLAYS, type Play } from './agency-payloads.ts';
 

@@ -89,3 +89,110 @@ function changed(value: unknown, [name, ...rest]: Path, to: unknown): unknown {
   const put = changed(old, rest, to);
   return put === undefined ? others : { ...(value as object), [String(name)]: put };
 }
+
+const PAGE = '<html><body>Service unavailable</body></html>';
+/** An element that holds text or nothing. */
+const LEAF = /<(\w+)([^>]*)>([^<]*)<\/\1>/g;
+/** An element with all that it holds. */
+const WHOLE = (name: string) => new RegExp(`<${name}[ >].*?</${name}>`, 's');
+
+/**
+ * A document of markup with one thing wrong in it: cut off, a page in its place, a document type; each element with text in
+ * turn absent, twice, empty, of another name, format or unit; each attribute absent or of another value; each element that
+ * holds others twice or empty.
+ */
+export function* markupMutations(text: string): Generator<Mutation> {
+  for (const part of [0.25, 0.5, 0.9]) {
+    yield { name: `cut off at ${part}`, payload: text.slice(0, Math.floor(text.length * part)) };
+  }
+  yield { name: 'a page of markup', payload: PAGE };
+  yield { name: 'a document type', payload: `<!DOCTYPE x>${text}` };
+  yield { name: 'two documents', payload: text + text };
+  yield { name: 'another root', payload: `<x>${text}</x>` };
+  for (const { index, 0: whole, 1: name = '', 2: attributes = '', 3: value = '' } of text.matchAll(
+    LEAF,
+  )) {
+    const put = (other: string) => text.slice(0, index) + other + text.slice(index + whole.length);
+    const at = `${name} at ${index}`;
+    yield { name: `${at} absent`, payload: put('') };
+    yield { name: `${at} twice`, payload: put(whole + whole) };
+    yield { name: `${at} renamed`, payload: put(`<x${attributes}>${value}</x>`) };
+    yield { name: `${at} nested`, payload: put(`<${name}><x>${value}</x></${name}>`) };
+    for (const other of otherMarkup(value)) {
+      const payload = put(`<${name}${attributes}>${other}</${name}>`);
+      yield { name: `${at} = ${JSON.stringify(other)}`, payload };
+    }
+  }
+  for (const [attribute, name = '', value = ''] of text.matchAll(/ (\w+)="([^"]*)"/g)) {
+    for (const other of ['', ` ${name}=""`, ` ${name}="n/a"`, ` x="${value}"`]) {
+      yield { name: `${attribute} as "${other}"`, payload: text.replace(attribute, other) };
+    }
+  }
+  yield* containers(text);
+}
+
+function* containers(text: string): Generator<Mutation> {
+  const names = new Set([...text.matchAll(/<(\w+)[^>]*><\w/g)].map(([, name = '']) => name));
+  for (const name of names) {
+    const [whole = ''] = WHOLE(name).exec(text) ?? [];
+    yield { name: `${name} twice`, payload: text.replace(whole, () => whole + whole) };
+    yield { name: `${name} empty`, payload: text.replace(whole, `<${name}></${name}>`) };
+    const other = whole.replaceAll(`<${name}`, '<x').replaceAll(`</${name}>`, '</x>');
+    yield { name: `${name} renamed`, payload: text.replace(whole, () => other) };
+  }
+}
+
+function otherMarkup(value: string): readonly string[] {
+  const bare = value.replace(/ ?(hours?|minutes?)\b/g, '');
+  const month = value.replace(/\b[JFMASOND][a-z]{2}\b/g, '13');
+  const variants = [bare, value.replace(/\d+/, '99999'), value.replace(/\d+/, 'x'), month];
+  return ['', 'n/a', '-1', `${value} x`, ...variants.filter((other) => other !== value)];
+}
+
+/**
+ * A table as text with one thing wrong in it: cut off, a page of markup in its place, a line absent or twice, a column absent
+ * or in another place with its header, and each value of three lines in turn empty, of another type, unit or format.
+ */
+export function* textMutations(text: string): Generator<Mutation> {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const rows = lines.map((line) => line.split(separatorOf(text)));
+  const joined = (cells: readonly (readonly string[])[]) =>
+    `${cells.map((row) => row.join(separatorOf(text))).join('\n')}\n`;
+  for (const part of [0.5, 0.9]) {
+    yield { name: `cut off at ${part}`, payload: text.slice(0, Math.floor(text.length * part)) };
+  }
+  yield { name: 'a page of markup', payload: PAGE };
+  yield { name: 'cut off, with a page of markup', payload: text.slice(0, text.length >> 1) + PAGE };
+  for (const at of new Set([0, 1, rows.length >> 1, rows.length - 1])) {
+    const row = rows[at] ?? [];
+    yield { name: `line ${at} absent`, payload: joined(rows.filter((_, index) => index !== at)) };
+    yield { name: `line ${at} twice`, payload: joined(rows.toSpliced(at, 0, row)) };
+    for (const [column, value] of row.entries()) {
+      for (const other of otherTexts(value)) {
+        const name = `line ${at} column ${column} = ${JSON.stringify(other)}`;
+        yield { name, payload: joined(rows.with(at, row.with(column, other))) };
+      }
+    }
+  }
+  for (const column of (rows[0] ?? []).keys()) {
+    yield {
+      name: `column ${column} absent`,
+      payload: joined(rows.map((row) => row.toSpliced(column, 1))),
+    };
+    const last = rows.map((row) => [...row.toSpliced(column, 1), row[column] ?? '']);
+    yield { name: `column ${column} last`, payload: joined(last) };
+  }
+}
+
+function separatorOf(text: string): string {
+  return ['\t', ','].find((one) => text.includes(one)) ?? ' ';
+}
+
+function otherTexts(value: string): readonly string[] {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})/.exec(value) ?? [];
+  const days =
+    year === undefined ? [] : [`${day}/${month}/${year}`, `${year}-13-45`, `${year}-02-30`];
+  const isNumber = value !== '' && !Number.isNaN(Number(value));
+  const written = isNumber ? [`${value} ft`, value.replace('.', ';'), `${value}e9`, '-999999'] : [];
+  return ['', 'n/a', 'null', ...days, ...written];
+}

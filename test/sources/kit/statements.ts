@@ -12,9 +12,7 @@ import {
   type Imported,
 } from '../../../compiler/sources/kit/payload.ts';
 import { sourceOf } from '../../../compiler/sources/sources.ts';
-import { markupMutations } from './markup-mutations.ts';
-import { type Mutation, mutations } from './mutations.ts';
-import { textMutations } from './text-mutations.ts';
+import { type Mutation, markupMutations, mutations, textMutations } from './mutations.ts';
 
 /** What can be said after an import: a name of the statement, and its value; null says nothing. */
 export type Statements = ReadonlyMap<string, unknown>;

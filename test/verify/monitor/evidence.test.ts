@@ -20,7 +20,7 @@ import {
   parseEvidence,
 } from '../../../compiler/verify/monitor/evidence.ts';
 import { readPolicy } from '../../../compiler/verify/policy-check.ts';
-import { InventedWitness } from '../../publish/witness/invented-witness.ts';
+import { InventedWitness } from '../../publish/witness/invented-log.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
 import {
   DID,

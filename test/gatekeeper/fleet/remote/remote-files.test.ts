@@ -31,8 +31,13 @@ import { loadConfig } from '../../../../gatekeeper/settings/load-config.ts';
 import { dataUrl, isRemote } from '../../../../gatekeeper/settings/settings.ts';
 import { FOR_EVERYBODY } from '../../../../gatekeeper/wire/cost.ts';
 import { tinyFiles, tinyKey } from '../../tiny-release.ts';
-import { closeGates, hostedGate } from './hosted-gate.ts';
-import { closeSites, staticSite, writeHostedRelease } from './static-site.ts';
+import {
+  closeGates,
+  closeSites,
+  hostedGate,
+  staticSite,
+  writeHostedRelease,
+} from './hosted-gate.ts';
 
 const bytesOf = (at: number): Buffer => Buffer.from(`file ${at} ${'x'.repeat(32_000)}`);
 const entryOf = (at: number) => ({

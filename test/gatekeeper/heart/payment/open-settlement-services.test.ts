@@ -12,8 +12,8 @@ import { loadConfig } from '../../../../gatekeeper/settings/load-config.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { ServiceState } from '../../../../gatekeeper/wire/service-state.ts';
 import { StartError } from '../../../../gatekeeper/wire/start-error.ts';
+import { type RpcStub, rpcStub } from '../../chain-reader.ts';
 import { paymentRequest } from '../../payment-request.ts';
-import { type RpcStub, rpcStub } from '../../rpc-stub.ts';
 import { untoldState } from '../../wire/untold.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';

@@ -5,7 +5,7 @@ import type { Journal } from '../../../../gatekeeper/settle/journal.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { Reply } from '../../../../gatekeeper/wire/reply.ts';
 import { builtinOperation } from '../../../builtin-rows.ts';
-import { CLAIMED, saying } from '../../chain-saying.ts';
+import { CLAIMED, saying } from '../../chain-reader.ts';
 import { encoded, headerOf, NOW_MS, payer, type SignedPayment } from '../../payer.ts';
 import {
   alice,

@@ -12,7 +12,7 @@ import { DEAD_AFTER_S } from '../../../../gatekeeper/settle/journal.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { RequirementsV1 } from '../../../../gatekeeper/settle/payment.ts';
 import type { Reply } from '../../../../gatekeeper/wire/reply.ts';
-import { CLAIMED, paidIn, saying } from '../../chain-saying.ts';
+import { CLAIMED, paidIn, saying } from '../../chain-reader.ts';
 import { NOW_MS, payer } from '../../payer.ts';
 import {
   alice,

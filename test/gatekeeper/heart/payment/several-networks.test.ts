@@ -8,7 +8,7 @@ import type {
 } from '../../../../gatekeeper/settle/facilitator.ts';
 import { findNetwork, furtherTokens, NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { Requirements } from '../../../../gatekeeper/settle/payment.ts';
-import { saying } from '../../chain-saying.ts';
+import { saying } from '../../chain-reader.ts';
 import { freshNonce, headerOf, payer } from '../../payer.ts';
 import { bench, expectRefused, gauge, json, PAY_TO, receipt, TARGET } from '../../payment-bench.ts';
 

@@ -12,7 +12,7 @@ import type { Facilitator, FacilitatorRequest } from '../../../../gatekeeper/set
 import { furtherTokens, NETWORKS, type Network } from '../../../../gatekeeper/settle/networks.ts';
 import { type Payment, priceOf, type Requirements } from '../../../../gatekeeper/settle/payment.ts';
 import { noteSigner, transferDigest } from '../../../../gatekeeper/settle/signature.ts';
-import { saying } from '../../chain-saying.ts';
+import { saying } from '../../chain-reader.ts';
 import { ledgerRows } from '../../ledger-rows.ts';
 import { freshNonce, headerOf, NOW_MS, payer } from '../../payer.ts';
 import { bench, gauge, HERE, json, PAY_TO, receipt, TARGET } from '../../payment-bench.ts';

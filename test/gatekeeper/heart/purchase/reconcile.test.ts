@@ -25,7 +25,7 @@ import type { SettleOutcome } from '../../../../gatekeeper/settle/facilitator.ts
 import { DEAD_AFTER_S, type JournalEntry } from '../../../../gatekeeper/settle/journal.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { RequirementsV1 } from '../../../../gatekeeper/settle/payment.ts';
-import { paidIn, saying } from '../../chain-saying.ts';
+import { paidIn, saying } from '../../chain-reader.ts';
 import { NOW_MS, payer, windowAt } from '../../payer.ts';
 import {
   alice,

@@ -1,19 +1,35 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatFiles, parseFiles } from '../../../../compiler/format/release.ts';
+import { BUILTIN } from '../../../../compiler/catalog/builtin.ts';
+import {
+  builtinCatalog,
+  catalogText,
+  ownDigest,
+} from '../../../../compiler/catalog/whole-catalog.ts';
+import {
+  CONTRACT_VERSION,
+  type FileEntry,
+  formatFiles,
+  parseFiles,
+} from '../../../../compiler/format/release.ts';
 import { storedPath } from '../../../../compiler/products/shapes/path.ts';
 import { deliveredText } from '../../../../compiler/products/shapes/request-time.ts';
+import { canonicalDigest } from '../../../../compiler/system/jcs.ts';
 import { acceptedCoding } from '../../../../gatekeeper/heart/release/coded-file.ts';
 import { folderSource } from '../../../../gatekeeper/heart/release/folder-source.ts';
+import { ListedFiles } from '../../../../gatekeeper/heart/release/listed-files.ts';
 import { linesFrom } from '../../../../gatekeeper/heart/release/log-index.ts';
 import {
+  catalogIn,
   checkFiles,
   checkHead,
+  checkIssuer,
+  keysOf,
   OFFERS_PATH,
   openRelease,
 } from '../../../../gatekeeper/heart/release/open-release.ts';
@@ -27,12 +43,17 @@ import type { ReleaseIndex } from '../../../../gatekeeper/heart/release/release-
 import { FOR_EVERYBODY } from '../../../../gatekeeper/wire/cost.ts';
 import { OwnValues } from '../../../../gatekeeper/wire/own-values.ts';
 import { readPlainFile } from '../../../../gatekeeper/wire/plain-file.ts';
+import { StartError } from '../../../../gatekeeper/wire/start-error.ts';
+import { TIDE_FILE } from '../../../tide-catalog.ts';
 import {
+  TINY_BASE_URL,
   TINY_NOW,
+  type TinyOptions,
   tinyData,
   tinyDataDir,
   tinyFilePath,
   tinyFiles,
+  tinyKey,
   writeTinyRelease,
 } from '../../tiny-release.ts';
 import { tinyService } from '../../tiny-service.ts';
@@ -363,5 +384,217 @@ describe('linesFrom()', () => {
     expect(linesFrom(Buffer.alloc(0), 'x')).toEqual([]);
     expect(linesFrom(Buffer.from('a\nc\n'), 'b')).toEqual([]);
     expect(linesFrom(Buffer.from('a\nc\n'), 'd')).toEqual([]);
+  });
+});
+
+describe('ListedFiles', () => {
+  const sha256 = (at: number): string => at.toString(16).padStart(64, '0');
+  const entry = (path: string, at = 0): FileEntry => ({ path, size: at * 37, sha256: sha256(at) });
+  const listOf = (paths: readonly string[]): FileEntry[] =>
+    [...new Set(paths)].sort().map((path, at) => entry(path, at));
+  const bytesOf = (entries: readonly FileEntry[]): Buffer => Buffer.from(formatFiles(entries));
+
+  const segment = fc.stringMatching(/^[a-z0-9_~-][a-z0-9._~-]{0,8}$/);
+  const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+  const paths = fc.array(path, { maxLength: 40 });
+
+  it('finds exactly what is listed, and lists it in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(paths, path, async (given, other) => {
+        const entries = listOf(given);
+        const files = await ListedFiles.inTurns(bytesOf(entries));
+        expect([...files.values()]).toEqual(entries);
+        for (const each of entries) expect(files.get(each.path)).toEqual(each);
+        expect(files.has(other)).toBe(entries.some((each) => each.path === other));
+        const first = entries.findIndex((each) => each.path >= other);
+        expect(files.firstFrom(other)).toBe(first === -1 ? entries.length : first);
+      }),
+    );
+  });
+
+  it('takes and refuses what the compiler takes and refuses', async () => {
+    const bytes = bytesOf(listOf(['a/b.json', 'a/c.json', 'log/tile/0/000', 'z.json']));
+    const alter = fc.record({ at: fc.nat(bytes.length - 1), to: fc.integer({ min: 0, max: 127 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(alter, { minLength: 1, maxLength: 2 }), async (changes) => {
+        const changed = Buffer.from(bytes);
+        for (const { at, to } of changes) changed[at] = to;
+        const taken = (read: () => unknown): Promise<boolean> =>
+          new Promise((resolve) => resolve(read())).then(
+            () => true,
+            () => false,
+          );
+        const isParsed = await taken(() => parseFiles(changed.toString('latin1')));
+        expect(await taken(() => ListedFiles.inTurns(changed))).toBe(isParsed);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('reads a list of several turns, and refuses it by the number of the line', async () => {
+    const entries = listOf(Array.from({ length: 20_000 }, (_, at) => `record/${at + 1e5}.json`));
+    const bytes = bytesOf(entries);
+    expect(bytes.length).toBeGreaterThan(1.5 * 1024 * 1024);
+    expect([...(await ListedFiles.inTurns(bytes)).values()]).toEqual(entries);
+    const line = 15_000;
+    const start = bytesOf(entries.slice(0, line - 1)).length;
+    const changed = Buffer.from(bytes);
+    changed.write('Z', start);
+    const words = `line ${line} is malformed`;
+    await expect(ListedFiles.inTurns(changed)).rejects.toThrow(words);
+  });
+
+  it.each([
+    ['a hash of 63 digits', `${sha256(1).slice(1)} 1 a\n`],
+    ['a hash in upper case', `${'A'.repeat(64)} 1 a\n`],
+    ['a size with a leading zero', `${sha256(1)} 01 a\n`],
+    ['a size of 16 digits', `${sha256(1)} ${'1'.repeat(16)} a\n`],
+    ['no size', `${sha256(1)}  a\n`],
+    ['no path', `${sha256(1)} 1 \n`],
+    ['a hidden segment', `${sha256(1)} 1 a/.b\n`],
+    ['a way upwards', `${sha256(1)} 1 ../a\n`],
+    ['an absolute path', `${sha256(1)} 1 /a\n`],
+    ['an empty segment', `${sha256(1)} 1 a//b\n`],
+    ['a folder', `${sha256(1)} 1 a/\n`],
+    ['a path twice', `${sha256(1)} 1 a\n${sha256(1)} 1 a\n`],
+    ['paths out of order', `${sha256(1)} 1 b\n${sha256(1)} 1 a\n`],
+    ['a last line without its end', `${sha256(1)} 1 a\n${sha256(1)} 1 b`],
+    ['an empty line', `${sha256(1)} 1 a\n\n`],
+  ])('refuses %s, by the number of the line', async (_, text) => {
+    expect(() => parseFiles(text)).toThrow(RangeError);
+    const files = ListedFiles.inTurns(Buffer.from(text));
+    await expect(files).rejects.toThrow(/line [12] is malformed/);
+  });
+});
+
+function release(options: TinyOptions = {}): { head: Buffer; files: Buffer } {
+  const root = writeTinyRelease(tinyDataDir(), options);
+  return {
+    head: readFileSync(join(root, 'release.json')),
+    files: readFileSync(join(root, 'files.txt')),
+  };
+}
+
+describe('checkHead()', () => {
+  it('takes a signed release of this version, pinned or not', () => {
+    const { head } = release();
+    expect(checkHead(head, ANY).sequence).toBe(1);
+    const pinned = { issuerDid: tinyKey().did, baseUrl: TINY_BASE_URL };
+    expect(checkHead(head, pinned).sequence).toBe(1);
+  });
+
+  it.each<[string, TinyOptions, RegExp]>([
+    [
+      'another contract version',
+      { head: { contract_version: CONTRACT_VERSION - 1 } },
+      /compile again with the signalpress of this version/,
+    ],
+    ['another format', { head: { format: 'signalpress-release/2' } }, /"format"/],
+    ['an unknown member', { head: { extra: 1 } }, /compile again/],
+    ['a member changed after signing', { forged: { sequence: 9 } }, /signature/],
+    ['a signature of another key', { forged: { issuer_did: tinyKey(2).did } }, /key id|signature/],
+    ['a second spelling of the signature', { forged: { signature: 'AA==' } }, /malformed/],
+    ['no signature', { forged: { signature: '' } }, /signature/],
+    ['a foreign key id', { head: { key_id: `${tinyKey(2).did}#z6Mk` } }, /another issuer/],
+  ])('I47: refuses %s', (_, options, message) => {
+    const { head } = release(options);
+    expect(() => checkHead(head, ANY)).toThrow(StartError);
+    expect(() => checkHead(head, ANY)).toThrow(message);
+  });
+
+  it('I47: refuses another issuer and another address than demanded, and says what to set', () => {
+    const { head } = release();
+    const { did } = tinyKey(2);
+    const read = checkHead(head, ANY);
+    expect(() => checkIssuer(read, keysOf(read, null), did)).toThrow(/SIGNALPRESS_ISSUER_DID/);
+    const baseUrl = 'https://other.example';
+    expect(() => checkHead(head, { ...ANY, baseUrl })).toThrow(/SIGNALPRESS_BASE_URL/);
+  });
+
+  it.each(['', '{', '{"a":1,"a":2}', '[]', '\ufeff{}'])('I47: refuses the head %j', (text) => {
+    expect(() => checkHead(Buffer.from(text), ANY)).toThrow(StartError);
+  });
+});
+
+describe('catalogIn()', () => {
+  const tidesHead = () => {
+    const table_digest = ownDigest(hash('sha256', catalogText(TIDE_FILE), 'hex'), canonicalDigest);
+    return checkHead(release({ head: { table_digest } }).head, ANY);
+  };
+
+  it('has the built-in catalogue for a head that was made of it, with or without the file', () => {
+    const head = checkHead(release().head, ANY);
+    expect(catalogIn(head, null)).toBe(BUILTIN);
+    expect(catalogIn(head, Buffer.from(catalogText(builtinCatalog().file)))).toBe(BUILTIN);
+  });
+
+  it('has the catalogue that the release carries', () => {
+    const { signals } = catalogIn(tidesHead(), Buffer.from(catalogText(TIDE_FILE)));
+    expect(signals.map(({ id }) => id)).toEqual(['tides.level', 'tides.waves']);
+  });
+
+  it('I47: refuses a release of other tables without the file', () => {
+    expect(() => catalogIn(tidesHead(), null)).toThrow(StartError);
+    expect(() => catalogIn(tidesHead(), null)).toThrow(/carries no "catalog.json".*compile again/);
+  });
+
+  it('I47: has the built-in catalogue for a head that signs its file, and not for one that signs another', () => {
+    const own = Buffer.from(catalogText(builtinCatalog().file));
+    const signing = (bytes: string | Buffer) => {
+      const catalog_sha256 = `sha256:${hash('sha256', bytes, 'hex')}`;
+      return checkHead(release({ head: { catalog_sha256 } }).head, ANY);
+    };
+    expect(catalogIn(signing(own), own)).toBe(BUILTIN);
+    for (const file of [null, Buffer.from(catalogText(TIDE_FILE))]) {
+      expect(() => catalogIn(signing(own), file)).toThrow(/is not the one that its head signs/);
+    }
+    expect(() => catalogIn(signing('other'), own)).toThrow(StartError);
+  });
+
+  it('I47: refuses a catalogue that is not the one of the head, or of another format', () => {
+    const dearer = catalogText({ ...TIDE_FILE, prices: { '/gauge': '9', bundle: '9' } });
+    expect(() => catalogIn(tidesHead(), Buffer.from(dearer))).toThrow(/another table/);
+    const newer = Buffer.from('{"format":"signalpress-catalog/2"}');
+    const table_digest = ownDigest(hash('sha256', newer, 'hex'), canonicalDigest);
+    const head = checkHead(release({ head: { table_digest } }).head, ANY);
+    expect(() => catalogIn(head, newer)).toThrow(
+      /catalog.json" at "\/format": not signalpress-catalog\/1/,
+    );
+    expect(() => catalogIn(head, newer)).toThrow(StartError);
+  });
+});
+
+describe('checkFiles()', () => {
+  it('lists what the head signs', async () => {
+    const { head, files } = release();
+    const list = await checkFiles(files, checkHead(head, ANY));
+    expect(list.get('free/sample/~.json')?.size).toBeGreaterThan(100);
+  });
+
+  it('I24: refuses a list with any byte changed', async () => {
+    const { head, files } = release();
+    const checked = checkHead(head, ANY);
+    for (const at of [0, 70, files.length - 1]) {
+      const changed = Buffer.from(files);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      await expect(checkFiles(changed, checked)).rejects.toThrow(/files.txt differs/);
+    }
+  });
+
+  it('says of the list of a mirror what it is, and of no other', async () => {
+    const list = Buffer.from('');
+    const sha256 = `sha256:${hash('sha256', list, 'hex')}`;
+    const open = (public_files: { sha256: string; count: number }) =>
+      checkFiles(list, checkHead(release({ head: { public_files } }).head, ANY));
+    await expect(open({ sha256, count: 0 })).rejects.toThrow(
+      /a mirror of what it gives away.*SIGNALPRESS_DATA/,
+    );
+    const other = `sha256:${'0'.repeat(64)}`;
+    await expect(open({ sha256: other, count: 0 })).rejects.toThrow(/files.txt differs/);
+  });
+
+  it('refuses a list of another length than the head says', async () => {
+    const { head, files } = release({ head: { files_count: 1 } });
+    await expect(checkFiles(files, checkHead(head, ANY))).rejects.toThrow(/not as long/);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '../../../../gatekeeper/operate/doctor/remote-checks.ts';
 import { tokenNode } from '../../../../gatekeeper/settle/chain/chain-node.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
-import { HANG, type RpcStub, rpcStub } from '../../rpc-stub.ts';
+import { HANG, type RpcStub, rpcStub } from '../../chain-reader.ts';
 import { freePort, type Stub, stub } from '../../stub-server.ts';
 import { tinyGate } from '../../tiny-gate.ts';
 import { TINY_BASE_URL, TINY_NOW } from '../../tiny-release.ts';

@@ -1,141 +1,151 @@
-import { encodeAbiParameters, encodeEventTopics, numberToHex, pad } from 'viem';
+import { decodeFunctionData, encodeAbiParameters, encodeEventTopics, numberToHex, pad } from 'viem';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { chainEvidence } from '../../../../gatekeeper/settle/chain/chain-evidence.ts';
+import { chainEvidence, nodeFault } from '../../../../gatekeeper/settle/chain/chain-evidence.ts';
 import { chainNode, TOKEN_ABI } from '../../../../gatekeeper/settle/chain/chain-node.ts';
 import type { ChainEvidence, ChainHead } from '../../../../gatekeeper/settle/evidence.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { Authorization } from '../../../../gatekeeper/settle/payment.ts';
+import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../../chain-reader.ts';
 import { NOW_MS, NOW_S } from '../../payer.ts';
-import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../../rpc-stub.ts';
-
-const LOG_CALLS_MAX = 32;
-const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
-
-type Hex = `0x${string}`;
-const network = NETWORKS.base;
-const ALICE: Hex = `0x${'a1'.repeat(20)}`;
-const PAYEE: Hex = `0x${'b2'.repeat(20)}`;
-const OTHER: Hex = `0x${'c3'.repeat(20)}`;
-const NONCE: Hex = `0x${'d4'.repeat(32)}`;
-const TX: Hex = `0x${'e5'.repeat(32)}`;
-const HEAD = 1_000_000;
-const SECONDS_PER_BLOCK = 2;
-const authorization: Authorization = {
-  from: ALICE,
-  to: PAYEE,
-  value: '5000',
-  validAfter: String(NOW_S - 600),
-  validBefore: String(NOW_S + 300),
-  nonce: NONCE,
-};
-
-interface Event {
-  readonly name: 'AuthorizationUsed' | 'AuthorizationCanceled' | 'Transfer';
-  readonly block: number;
-  readonly index: number;
-  readonly address?: Hex;
-  readonly nonce?: Hex;
-  readonly to?: Hex;
-  readonly value?: bigint;
-}
-
-function logOf({ name, block, index, address = network.asset as Hex, ...event }: Event) {
-  const { nonce = NONCE, to = PAYEE, value = 5000n } = event;
-  const args = name === 'Transfer' ? { from: ALICE, to } : { authorizer: ALICE, nonce };
-  return {
-    address,
-    topics: encodeEventTopics({ abi: TOKEN_ABI, eventName: name, args } as never),
-    data: name === 'Transfer' ? encodeAbiParameters([{ type: 'uint256' }], [value]) : '0x',
-    blockNumber: numberToHex(block),
-    logIndex: numberToHex(index),
-    transactionHash: TX,
-    transactionIndex: '0x0',
-    blockHash: TX,
-    removed: false,
-  };
-}
-
-const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`;
-/** A transfer three blocks below the newest one. */
-const PAID = { state: 'paid', transaction: TX, block: BigInt(HEAD - 3) };
-
-/** A chain that has these events, all in one transaction, and used the nonce when there is one. */
-function chainOf(events: readonly Event[], status = '0x1'): RpcAnswer {
-  const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
-    eth_chainId: () => numberToHex(network.chainId),
-    eth_getCode: () => '0x60',
-    eth_call: () => pad(numberToHex(events.length > 0 ? 1 : 0)),
-    eth_getBlockByNumber: ([tag]) => blockOf(tag),
-    eth_getLogs: ([query]) => logsIn(events, query),
-    eth_getTransactionReceipt: () => receiptOf(events, status),
-  };
-  return (method, params) => answers[method]?.(params);
-}
-
-function receiptOf(events: readonly Event[], status: string): object | null {
-  const block = events[0]?.block;
-  if (block === undefined) return null;
-  const logs = events.map(logOf);
-  return { transactionHash: TX, blockNumber: numberToHex(block), status, logs };
-}
-
-function blockOf(tag: unknown): object {
-  const number = tag === 'latest' ? HEAD : Number(tag);
-  const timestamp = NOW_S - (HEAD - number) * SECONDS_PER_BLOCK;
-  return { number: numberToHex(number), hash: hashOf(number), timestamp: numberToHex(timestamp) };
-}
-
-function logsIn(events: readonly Event[], query: unknown): object[] {
-  const { fromBlock, toBlock } = query as { fromBlock: Hex; toBlock: Hex };
-  const among = ({ name, block }: Event): boolean =>
-    name !== 'Transfer' && block >= Number(fromBlock) && block <= Number(toBlock);
-  return events.filter(among).map(logOf);
-}
-
-const used = (over: Partial<Event> = {}): Event => ({
-  name: 'AuthorizationUsed',
-  block: HEAD - 3,
-  index: 7,
-  ...over,
-});
-const moved = (over: Partial<Event> = {}): Event => ({
-  ...used(),
-  name: 'Transfer',
-  index: 8,
-  ...over,
-});
-
-let stub: RpcStub;
-let reported: string[];
-beforeEach(async () => {
-  stub = await rpcStub(chainOf([]));
-  reported = [];
-});
-afterEach(() => stub.close());
-
-/** A node gets long enough to answer on a busy machine; one that hangs is given up earlier. */
-interface Limits {
-  readonly confirmations?: number;
-  readonly timeoutMs?: number;
-  readonly nodeTimeoutMs?: number;
-}
-
-function evidence({ nodeTimeoutMs = 5000, ...over }: Limits = {}): ChainEvidence {
-  return chainEvidence({
-    node: chainNode({ url: stub.url, network, timeoutMs: nodeTimeoutMs }),
-    confirmations: 1,
-    clock: () => NOW_MS,
-    attemptPauseMs: 1,
-    report: (error) => reported.push(error instanceof Error ? error.message : ''),
-    ...over,
-  });
-}
-const found = (answer: RpcAnswer, over = {}) => {
-  stub.answer = answer;
-  return evidence(over).find(authorization);
-};
 
 describe('chainEvidence()', () => {
+  const LOG_CALLS_MAX = 32;
+  const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
+
+  type Hex = `0x${string}`;
+  const network = NETWORKS.base;
+  const ALICE: Hex = `0x${'a1'.repeat(20)}`;
+  const PAYEE: Hex = `0x${'b2'.repeat(20)}`;
+  const OTHER: Hex = `0x${'c3'.repeat(20)}`;
+  const NONCE: Hex = `0x${'d4'.repeat(32)}`;
+  const TX: Hex = `0x${'e5'.repeat(32)}`;
+  const HEAD = 1_000_000;
+  const SECONDS_PER_BLOCK = 2;
+  const authorization: Authorization = {
+    from: ALICE,
+    to: PAYEE,
+    value: '5000',
+    validAfter: String(NOW_S - 600),
+    validBefore: String(NOW_S + 300),
+    nonce: NONCE,
+  };
+
+  interface Event {
+    readonly name: 'AuthorizationUsed' | 'AuthorizationCanceled' | 'Transfer';
+    readonly block: number;
+    readonly index: number;
+    readonly address?: Hex;
+    readonly nonce?: Hex;
+    readonly to?: Hex;
+    readonly value?: bigint;
+  }
+
+  function logOf({ name, block, index, address = network.asset as Hex, ...event }: Event) {
+    const { nonce = NONCE, to = PAYEE, value = 5000n } = event;
+    const args = name === 'Transfer' ? { from: ALICE, to } : { authorizer: ALICE, nonce };
+    return {
+      address,
+      topics: encodeEventTopics({ abi: TOKEN_ABI, eventName: name, args } as never),
+      data: name === 'Transfer' ? encodeAbiParameters([{ type: 'uint256' }], [value]) : '0x',
+      blockNumber: numberToHex(block),
+      logIndex: numberToHex(index),
+      transactionHash: TX,
+      transactionIndex: '0x0',
+      blockHash: TX,
+      removed: false,
+    };
+  }
+
+  const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`;
+  /** A transfer three blocks below the newest one. */
+  const PAID = { state: 'paid', transaction: TX, block: BigInt(HEAD - 3) };
+
+  /** A chain that has these events, all in one transaction, and used the nonce when there is one. */
+  function chainOf(events: readonly Event[], status = '0x1'): RpcAnswer {
+    const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+      eth_chainId: () => numberToHex(network.chainId),
+      eth_getCode: () => '0x60',
+      eth_call: () => pad(numberToHex(events.length > 0 ? 1 : 0)),
+      eth_getBlockByNumber: ([tag]) => blockOf(tag),
+      eth_getLogs: ([query]) => logsIn(events, query),
+      eth_getTransactionReceipt: () => receiptOf(events, status),
+    };
+    return (method, params) => answers[method]?.(params);
+  }
+
+  function receiptOf(events: readonly Event[], status: string): object | null {
+    const block = events[0]?.block;
+    if (block === undefined) return null;
+    const logs = events.map(logOf);
+    return { transactionHash: TX, blockNumber: numberToHex(block), status, logs };
+  }
+
+  function blockOf(tag: unknown): object {
+    const number = tag === 'latest' ? HEAD : Number(tag);
+    const timestamp = NOW_S - (HEAD - number) * SECONDS_PER_BLOCK;
+    return { number: numberToHex(number), hash: hashOf(number), timestamp: numberToHex(timestamp) };
+  }
+
+  function logsIn(events: readonly Event[], query: unknown): object[] {
+    const { fromBlock, toBlock } = query as { fromBlock: Hex; toBlock: Hex };
+    const among = ({ name, block }: Event): boolean =>
+      name !== 'Transfer' && block >= Number(fromBlock) && block <= Number(toBlock);
+    return events.filter(among).map(logOf);
+  }
+
+  const used = (over: Partial<Event> = {}): Event => ({
+    name: 'AuthorizationUsed',
+    block: HEAD - 3,
+    index: 7,
+    ...over,
+  });
+  const moved = (over: Partial<Event> = {}): Event => ({
+    ...used(),
+    name: 'Transfer',
+    index: 8,
+    ...over,
+  });
+
+  let stub: RpcStub;
+  let reported: string[];
+  beforeEach(async () => {
+    stub = await rpcStub(chainOf([]));
+    reported = [];
+  });
+  afterEach(() => stub.close());
+
+  /** A node gets long enough to answer on a busy machine; one that hangs is given up earlier. */
+  interface Limits {
+    readonly confirmations?: number;
+    readonly timeoutMs?: number;
+    readonly nodeTimeoutMs?: number;
+  }
+
+  function evidence({ nodeTimeoutMs = 5000, ...over }: Limits = {}): ChainEvidence {
+    return chainEvidence({
+      node: chainNode({ url: stub.url, network, timeoutMs: nodeTimeoutMs }),
+      confirmations: 1,
+      clock: () => NOW_MS,
+      attemptPauseMs: 1,
+      report: (error) => reported.push(error instanceof Error ? error.message : ''),
+      ...over,
+    });
+  }
+  const found = (answer: RpcAnswer, over = {}) => {
+    stub.answer = answer;
+    return evidence(over).find(authorization);
+  };
+
+  const complete = chainOf([used(), moved()]);
+  function without(missing: string): RpcAnswer {
+    return (method, params) => (method === missing ? null : complete(method, params));
+  }
+  const stale: RpcAnswer = (method, params) =>
+    method === 'eth_getBlockByNumber'
+      ? { number: '0x10', timestamp: numberToHex(NOW_S - 121) }
+      : chainOf([])(method, params);
+  const anotherChain: RpcAnswer = (method, params) =>
+    method === 'eth_chainId' ? '0x1' : complete(method, params);
   it('I9: chainEvidence() finds a used authorization with its transfer, whoever submitted it', async () => {
     expect(await found(chainOf([used(), moved()]))).toEqual(PAID);
     expect(await found(chainOf([]))).toEqual({ state: 'unused' });
@@ -380,13 +390,108 @@ describe('chainEvidence()', () => {
   });
 });
 
-const complete = chainOf([used(), moved()]);
-function without(missing: string): RpcAnswer {
-  return (method, params) => (method === missing ? null : complete(method, params));
-}
-const stale: RpcAnswer = (method, params) =>
-  method === 'eth_getBlockByNumber'
-    ? { number: '0x10', timestamp: numberToHex(NOW_S - 121) }
-    : chainOf([])(method, params);
-const anotherChain: RpcAnswer = (method, params) =>
-  method === 'eth_chainId' ? '0x1' : complete(method, params);
+type Hex = `0x${string}`;
+const network = NETWORKS.base;
+const PAYER = { from: `0x${'a1'.repeat(20)}`, nonce: `0x${'d4'.repeat(32)}` };
+const BALANCE = 12_345n;
+/** What an account that runs the code of another one has (EIP-7702). */
+const DELEGATED = `0xef0100${'5c'.repeat(20)}`;
+
+describe('standing()', () => {
+  /** Code of the payer, and whether its authorization is used. */
+  let account = { code: '0x', isUsed: false, hangs: false };
+  let node: RpcStub;
+  beforeEach(async () => {
+    account = { code: '0x', isUsed: false, hangs: false };
+    node = await rpcStub((method, params) => {
+      if (method === 'eth_chainId') return numberToHex(network.chainId);
+      if (method === 'eth_getCode') return params[0] === PAYER.from ? account.code : '0x60';
+      if (account.hangs) return HANG;
+      const { data } = params[0] as { data: Hex };
+      const { functionName } = decodeFunctionData({ abi: TOKEN_ABI, data });
+      const value = functionName === 'balanceOf' ? BALANCE : BigInt(account.isUsed);
+      return pad(numberToHex(value));
+    });
+  });
+  afterEach(() => node.close());
+
+  /** A node that was asked before which chain it serves. */
+  async function checked(timeoutMs = 2000) {
+    const made = chainNode({ url: node.url, network, timeoutMs });
+    await made.check();
+    node.requests = 0;
+    return made;
+  }
+
+  it('I60: is one request, with and without the question for code', async () => {
+    const { standing } = await checked();
+    const known = { balance: BALANCE, isUsed: false };
+    expect(await standing(PAYER, false)).toEqual({ ...known, hasCode: null });
+    expect(node.requests).toBe(1);
+    expect(await standing(PAYER, true)).toEqual({ ...known, hasCode: false });
+    expect(node.requests).toBe(2);
+  });
+
+  it.each(['0x6080', DELEGATED])('sees a used authorization, and the code %s', async (code) => {
+    const { standing } = await checked();
+    account = { ...account, code, isUsed: true };
+    expect(await standing(PAYER, true)).toEqual({ balance: BALANCE, isUsed: true, hasCode: true });
+  });
+
+  it('asks one by one where the node takes no batches, and tries none again', async () => {
+    const { standing } = await checked();
+    node.takesBatches = false;
+    expect(await standing(PAYER, false)).toMatchObject({ balance: BALANCE });
+    expect(node.requests).toBe(3);
+    expect(await standing(PAYER, false)).toMatchObject({ balance: BALANCE });
+    expect(node.requests).toBe(5);
+  });
+
+  it('throws where the node does not answer, and does not ask a second time', async () => {
+    const { standing } = await checked(100);
+    account.hangs = true;
+    await expect(standing(PAYER, false)).rejects.toThrow();
+    expect(node.requests).toBe(1);
+  });
+});
+
+const CLOCK_S = 1_800_000_000;
+const HEAD_AGE_S_MAX = 120;
+
+describe('nodeFault()', () => {
+  let node: RpcStub;
+  let blockS: number;
+  let served: number;
+  beforeEach(async () => {
+    [blockS, served] = [CLOCK_S, NETWORKS.base.chainId];
+    node = await rpcStub((method) => {
+      if (method === 'eth_chainId') return numberToHex(served);
+      return method === 'eth_getCode' ? '0x60' : { number: '0x1', timestamp: numberToHex(blockS) };
+    });
+  });
+
+  const fault = () =>
+    nodeFault(
+      chainNode({ url: node.url, network: NETWORKS.base, timeoutMs: 300 }),
+      () => CLOCK_S * 1000,
+    );
+
+  afterEach(() => node.close());
+
+  it('is null for a node that follows its chain, if late', async () => {
+    blockS -= HEAD_AGE_S_MAX;
+    expect(await fault()).toBeNull();
+  });
+
+  it.each([
+    ['is down', () => node.close(), /^Cannot ask the chain node: .*check SIGNALPRESS_RPC_URL$/],
+    ['refuses us', () => Object.assign(node, { raw: { status: 429, body: '' } }), /^Cannot ask/],
+    ['serves another chain', () => (served = 1), /serves chain 1, but "base" is chain 8453/],
+    ['stands still', () => (blockS -= HEAD_AGE_S_MAX + 1), /does not follow its chain/],
+  ])('tells of a node that %s, without its address', async (_, fail, words) => {
+    await fail();
+    const told = await fault();
+    expect(told).toMatch(words);
+    expect(told).not.toContain(node.url);
+  });
+});

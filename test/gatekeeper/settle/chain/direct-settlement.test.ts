@@ -20,8 +20,8 @@ import {
   type FacilitatorRequest,
 } from '../../../../gatekeeper/settle/facilitator.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
+import { type RpcStub, rpcStub } from '../../chain-reader.ts';
 import { paymentRequest } from '../../payment-request.ts';
-import { type RpcStub, rpcStub } from '../../rpc-stub.ts';
 
 const network = NETWORKS.base;
 const TX = `0x${'12'.repeat(32)}` as const;

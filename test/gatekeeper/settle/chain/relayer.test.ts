@@ -14,7 +14,7 @@ import {
   relayer,
 } from '../../../../gatekeeper/settle/chain/relayer.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
-import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../../rpc-stub.ts';
+import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../../chain-reader.ts';
 
 const RECEIPT_GRACE_MS = 30_000;
 

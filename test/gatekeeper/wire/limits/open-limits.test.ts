@@ -4,7 +4,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { costOfSending, PAYMENT_COST } from '../../../../gatekeeper/wire/cost.ts';
 import { headerFacts } from '../../../../gatekeeper/wire/header-facts.ts';
-import { trustedProxies } from '../../../../gatekeeper/wire/limits/client-address.ts';
+import {
+  clientAddress,
+  type Surroundings,
+  surelyClient,
+  trustedProxies,
+} from '../../../../gatekeeper/wire/limits/client-address.ts';
 import {
   admission,
   BodyReader,
@@ -361,5 +366,184 @@ describe('WaitingBytes', () => {
     const socket = readerOf('1.1.1.1');
     waiting.hold(socket, unread(1001));
     expect([socket.destroyed, waiting.total]).toEqual([true, 0]);
+  });
+});
+
+const PROXIES = trustedProxies('10.0.0.1, 192.168.0.0/16, fd00::/8');
+
+describe('clientAddress()', () => {
+  it('I46: believes no forwarding header of a stranger', () => {
+    expect(clientAddress('1.2.3.4', '9.9.9.9', NOBODY)).toBe('1.2.3.4');
+    expect(clientAddress('1.2.3.4', '9.9.9.9', PROXIES)).toBe('1.2.3.4');
+    expect(clientAddress('10.0.0.2', '9.9.9.9', PROXIES)).toBe('10.0.0.2');
+  });
+
+  it('takes the last hop that no trusted proxy is', () => {
+    expect(clientAddress('10.0.0.1', '9.9.9.9', PROXIES)).toBe('9.9.9.9');
+    expect(clientAddress('::ffff:10.0.0.1', '9.9.9.9', PROXIES)).toBe('9.9.9.9');
+    expect(clientAddress('10.0.0.1', '6.6.6.6, 9.9.9.9, 192.168.3.4', PROXIES)).toBe('9.9.9.9');
+    expect(clientAddress('fd00::1', '2001:db8::1', PROXIES)).toBe('2001:db8::1');
+  });
+
+  it('takes a hop with a port for its address, so that proxies which name one tell clients apart', () => {
+    expect(clientAddress('10.0.0.1', '9.9.9.9:4000', PROXIES)).toBe('9.9.9.9');
+    expect(clientAddress('10.0.0.1', '6.6.6.6, [2001:db8::1]:65535', PROXIES)).toBe('2001:db8::1');
+    expect(clientAddress('10.0.0.1', '9.9.9.9, [fd00::7], 192.168.3.4:80', PROXIES)).toBe(
+      '9.9.9.9',
+    );
+    const none = ['9.9.9.9:', '9.9.9.9:port', '[9.9.9.9', '[]:80', 'host:80', ':80', '9.9.9:80'];
+    for (const hop of none) {
+      expect(clientAddress('10.0.0.1', `6.6.6.6, ${hop}`, PROXIES), hop).toBe('10.0.0.1');
+    }
+  });
+
+  it('I46: stops at a hop that is no address, whatever stands before it', () => {
+    expect(clientAddress('10.0.0.1', '6.6.6.6, unknown', PROXIES)).toBe('10.0.0.1');
+    expect(clientAddress('10.0.0.1', '6.6.6.6, , 192.168.0.9', PROXIES)).toBe('192.168.0.9');
+    expect(clientAddress('10.0.0.1', null, PROXIES)).toBe('10.0.0.1');
+  });
+});
+
+describe('trustedProxies()', () => {
+  it('refuses what is no address and says what to give', () => {
+    for (const list of ['proxy.local', '10.0.0.0/33', '10.0.0.0/x', '::1/129', '1.2.3.4/8/8']) {
+      expect(() => trustedProxies(list), list).toThrow(/give 10\.0\.0\.1 or/);
+    }
+  });
+});
+
+describe('surelyClient()', () => {
+  const PLAIN = { forwardedFor: null, via: null };
+  const NONE = { proxies: trustedProxies(''), isPublic: true };
+  const LOCAL = { ...NONE, isPublic: false };
+  const FRONT = { ...NONE, proxies: trustedProxies('10.0.0.1') };
+
+  it.each<[string, Parameters<typeof surelyClient>[1], Surroundings, string]>([
+    ['203.0.113.9', PLAIN, NONE, '203.0.113.9'],
+    ['127.0.0.1', PLAIN, LOCAL, '127.0.0.1'],
+    ['10.0.0.1', { ...PLAIN, forwardedFor: '203.0.113.9' }, FRONT, '203.0.113.9'],
+    ['10.0.0.1', { ...PLAIN, forwardedFor: 'a, 203.0.113.9', via: '1.1 x' }, FRONT, '203.0.113.9'],
+  ])('I59: knows the client of %s with %j', (socket, ...[facts, around, client]) => {
+    expect(surelyClient(socket, facts, around)).toBe(client);
+  });
+
+  it.each([
+    ['203.0.113.9', { ...PLAIN, forwardedFor: '198.51.100.7' }, NONE],
+    ['203.0.113.9', { ...PLAIN, via: '1.1 proxy' }, NONE],
+    ['127.0.0.1', { ...PLAIN, via: '1.1 proxy' }, LOCAL],
+    ['127.0.0.1', PLAIN, NONE],
+    ['::ffff:172.17.0.1', PLAIN, NONE],
+    ['fd00::1', PLAIN, NONE],
+    ['10.0.0.1', PLAIN, FRONT],
+    ['10.0.0.1', { ...PLAIN, forwardedFor: '10.0.0.1' }, FRONT],
+    ['10.0.0.1', { ...PLAIN, forwardedFor: 'nobody' }, FRONT],
+    ['10.0.0.2', { ...PLAIN, forwardedFor: '203.0.113.9' }, FRONT],
+  ])('I59: does not know that of %s with %j', (socket, facts, around) => {
+    expect(surelyClient(socket, facts, around)).toBeNull();
+  });
+});
+
+const OVERALL_FACTOR = 40;
+const CLIENTS_MAX = 50_000;
+
+describe('rateLimit()', () => {
+  it('I46: lets the rate through and tells how long to wait beyond it', () => {
+    const limit = rateLimit(10);
+    const burst = Array.from({ length: 21 }, () => limit.account('10.0.0.1').take(1, 0));
+    expect(burst.slice(0, 20).every((wait) => wait === 0)).toBe(true);
+    expect(burst[20]).toBe(1);
+    expect(limit.account('10.0.0.2').take(1, 0)).toBe(0);
+    expect(limit.account('10.0.0.1').take(1, 100)).toBe(0);
+    expect(limit.account('10.0.0.1').take(1, 100)).toBe(1);
+  });
+
+  it('I46: does not forget a client that keeps coming', () => {
+    const limit = rateLimit(10);
+    for (let at = 0; at < 20; at += 1) limit.account('busy').take(1, 0);
+    for (let at = 0; at < CLIENTS_MAX; at += 1) {
+      limit.account(`10.${at}`).take(1, 0);
+      if (at % 1000 === 0) expect(limit.account('busy').take(1, 0)).toBe(1);
+    }
+  });
+
+  it('I46: is not loosened by a clock that jumps back', () => {
+    const limit = rateLimit(1);
+    limit.account('a').take(1, 1000);
+    limit.account('a').take(1, 1000);
+    expect(limit.account('a').take(1, 0)).toBe(1);
+    expect(limit.account('a').take(1, 500)).toBe(1);
+  });
+
+  it('I46: remembers no more clients than its bound, however many addresses come', () => {
+    const limit = rateLimit(1_000_000);
+    for (let at = 0; at < CLIENTS_MAX * 3; at += 1) limit.account(`10.${at}`).take(1, 0);
+    expect(limit.clients).toBeLessThanOrEqual(CLIENTS_MAX);
+    expect(limit.clients).toBeGreaterThanOrEqual(CLIENTS_MAX / 2);
+  });
+
+  it('bounds all clients together', () => {
+    const limit = rateLimit(1);
+    let passed = 0;
+    for (let at = 0; at < OVERALL_FACTOR * 5; at += 1) {
+      if (limit.account(`10.0.${at}`).take(1, 0) === 0) passed += 1;
+    }
+    expect(passed).toBe(OVERALL_FACTOR * 2);
+  });
+
+  it('I46: an IPv6 /48 gets what eight clients would, and leaves the rest to others', () => {
+    const limit = rateLimit(1);
+    const passed = (addresses: string[]): number =>
+      addresses.filter((address) => limit.account(address).take(1, 0) === 0).length;
+    const inOne = Array.from({ length: 1000 }, (_, at) => `2001:db8:5:${at.toString(16)}::1`);
+    expect(passed(inOne)).toBe(8 * 2);
+    expect(passed(['2001:db8:6::1', '192.0.2.1', '::ffff:192.0.2.2'])).toBe(3);
+    const inMany = Array.from({ length: 1000 }, (_, at) => `192.0.${at >> 8}.${at & 255}`);
+    expect(passed(inMany)).toBeGreaterThan(8 * 2);
+  });
+
+  it('I54: what a network is charged, its clients pay alone', () => {
+    const limit = rateLimit(10);
+    const clients = Array.from({ length: 20 }, (_, at) => limit.account(`2001:db8:5:${at}::1`));
+    // 300 units of the 160 that the network may use at once, and of the 800 that all may.
+    for (const client of clients) client.charge(15, 0);
+    expect(limit.account('2001:db8:5:ff::1').take(1, 0)).toBeGreaterThan(0);
+    expect(limit.account('2001:db8:6::1').take(1, 0)).toBe(0);
+  });
+
+  it('I54: counts what an answer cost, also when that is known only afterwards', () => {
+    const limit = rateLimit(10);
+    const client = limit.account('10.0.0.1');
+    expect(client.take(5, 0)).toBe(0);
+    client.charge(30, 0);
+    expect(client.take(1, 0)).toBe(2);
+    expect(limit.account('10.0.0.2').take(1, 0)).toBe(0);
+    expect(limit.account('10.0.0.1').take(1, 1500)).toBe(1);
+    expect(limit.account('10.0.0.1').take(1, 1600)).toBe(0);
+  });
+
+  it('I54: a debt ends, however dear the answers were', () => {
+    const client = rateLimit(10).account('10.0.0.1');
+    for (let at = 0; at < 100; at += 1) client.charge(1000, 0);
+    const wait = client.take(1, 0);
+    expect(wait).toBeGreaterThan(20);
+    expect(wait).toBeLessThanOrEqual(31);
+    expect(client.take(1, wait * 1000)).toBe(0);
+  });
+
+  it('I54: what one client is forgiven is not owed by the others', () => {
+    const limit = rateLimit(10);
+    const dear = limit.account('10.0.0.1');
+    for (let at = 0; at < 100; at += 1) dear.charge(1000, 0);
+    expect(dear.take(1, 0)).toBeGreaterThan(20);
+    expect(limit.account('10.0.0.2').take(1, 0)).toBe(0);
+    // So it is with all of them together, each to its own limit.
+    for (let at = 0; at < OVERALL_FACTOR * 3; at += 1)
+      limit.account(`10.1.0.${at}`).charge(1000, 0);
+    expect(limit.account('10.0.0.3').take(1, 0)).toBeGreaterThan(0);
+  });
+
+  it('is off at 0', () => {
+    expect(rateLimit(0)).toMatchObject({ isOn: false, clients: 0 });
+    expect(rateLimit(0).account('a').take(1, 0)).toBe(0);
   });
 });

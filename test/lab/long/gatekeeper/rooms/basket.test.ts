@@ -15,18 +15,13 @@ import type { Service } from '../../../../../gatekeeper/heart/answers/service.ts
 import { basket } from '../../../../../gatekeeper/rooms/basket.ts';
 import type { Facilitator, SettleOutcome } from '../../../../../gatekeeper/settle/facilitator.ts';
 import { furtherTokens, NETWORKS } from '../../../../../gatekeeper/settle/networks.ts';
-import type { RequirementsV1 } from '../../../../../gatekeeper/settle/payment.ts';
+import type { Requirements, RequirementsV1 } from '../../../../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../../../../gatekeeper/start.ts';
 import type { X402Header } from '../../../../../gatekeeper/wire/header-facts.ts';
 import { jsonReply } from '../../../../../gatekeeper/wire/reply.ts';
 import { sampleGate, servedShop } from '../../../../gate.ts';
 import { payer } from '../../../../gatekeeper/payer.ts';
-import {
-  postBasket,
-  type Quote,
-  quotedBasket,
-  signedFor,
-} from '../../../../gatekeeper/rooms/basket-quote.ts';
+import { BUYER_ADDRESS } from '../../../../gatekeeper/tiny-gate.ts';
 import { tinyFiles } from '../../../../gatekeeper/tiny-release.ts';
 import { jsonOf, question, tinyService } from '../../../../gatekeeper/tiny-service.ts';
 import { type CompiledSample, compiledSample } from '../../../../shop.ts';
@@ -37,6 +32,45 @@ import {
   writeSnapshots,
 } from '../../../../snapshot-folder.ts';
 import { LEVEL, TIDE_PRICES, type TideTerms, tideFiles, WAVES } from '../../../../tide-shop.ts';
+
+interface Shown {
+  readonly request: string;
+  readonly price_usd?: string;
+  readonly not_sold?: string;
+}
+
+/** The 402 of a basket. */
+interface Quote {
+  readonly error: string;
+  readonly accepts: [RequirementsV1];
+  readonly basket: { readonly total_usd: string; readonly parts: readonly Shown[] };
+}
+
+/** Sends a text as it is, or a list of requests. */
+function postBasket(
+  at: Gatekeeper,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const text = typeof body === 'string' ? body : JSON.stringify({ requests: body });
+  return fetch(`${at.url}/gauge/basket`, {
+    method: 'POST',
+    body: text,
+    headers: { ...BUYER_ADDRESS, ...headers },
+  });
+}
+
+async function quotedBasket(at: Gatekeeper, requests: readonly string[]): Promise<Quote> {
+  const response = await postBasket(at, requests);
+  expect(response.status).toBe(402);
+  return (await response.json()) as Quote;
+}
+
+/** A payment of these terms, or of others in their place. */
+async function signedFor(terms: Requirements, over: Partial<RequirementsV1> = {}) {
+  const asked = { ...terms, ...over } as Requirements;
+  return { 'x-payment': await payer(NETWORKS['base-sepolia']).header(asked) };
+}
 
 const NETWORK = NETWORKS['base-sepolia'];
 const DENVER = '/gauge?entity=us-denver&signal_id=airquality.aqi';

@@ -12,8 +12,14 @@ import type { Service } from '../../../../../gatekeeper/heart/answers/service.ts
 import { resolve } from '../../../../../gatekeeper/rooms/resolve.ts';
 import { FILE_COST } from '../../../../../gatekeeper/wire/cost.ts';
 import { CIK, FILINGS, filingRow } from '../../../../filing-rows.ts';
-import { FILING_NOW, filingData, filingService } from '../../../../gatekeeper/filing-service.ts';
-import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
+import {
+  compiledService,
+  FILING_NOW,
+  filingData,
+  filingService,
+  jsonOf,
+  question,
+} from '../../../../gatekeeper/tiny-service.ts';
 import { compileFolder, makeFolder, removeFolders } from '../../../../snapshot-folder.ts';
 import { PAYLOADS } from '../../../../sources/kit/recorded.ts';
 

@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LOG_URL, RELEASE_URL } from '../../../../../compiler/catalog/static-files.ts';
 import { memoryFile } from '../../../../../compiler/cli/verify-cli.ts';
-import type { Release } from '../../../../../compiler/format/release.ts';
-import { PUBLIC_LIST_URL, parsePublicFileUrl } from '../../../../../compiler/format/release.ts';
+import {
+  PUBLIC_LIST_URL,
+  parsePublicFileUrl,
+  type Release,
+} from '../../../../../compiler/format/release.ts';
 import { storedPath } from '../../../../../compiler/products/shapes/path.ts';
 import {
   type AddressOptions,

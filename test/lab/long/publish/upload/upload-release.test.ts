@@ -37,7 +37,7 @@ import {
   closeSites,
   writeHostedRelease,
   writeLoggedRelease,
-} from '../../../../gatekeeper/fleet/remote/static-site.ts';
+} from '../../../../gatekeeper/fleet/remote/hosted-gate.ts';
 import {
   tinyDataDir,
   tinyFilePath,

@@ -10,8 +10,7 @@ import {
   playedPayloads,
   playedText,
 } from '../../../../sources/kit/cases.ts';
-import { readAs } from '../../../../sources/kit/recorded.ts';
-import { SOIL_URL, soilFrom, zipOf } from '../../../../sources/kit/small-payloads.ts';
+import { readAs, SOIL_URL, soilFrom, zipOf } from '../../../../sources/kit/recorded.ts';
 
 describe('what an importer makes of payloads', () => {
   it.each(PLAYED)('%s', async (source) => {

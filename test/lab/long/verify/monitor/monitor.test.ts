@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatKeyHistory } from '../../../../../compiler/format/key-history.ts';
 import { MONITOR_EXIT } from '../../../../../compiler/verify/monitor/monitor.ts';
 import { readPolicy } from '../../../../../compiler/verify/policy-check.ts';
-import { InventedWitness } from '../../../../publish/witness/invented-witness.ts';
+import { InventedWitness } from '../../../../publish/witness/invented-log.ts';
 import { removeFolders } from '../../../../snapshot-folder.ts';
 import {
   BASE_URL,
