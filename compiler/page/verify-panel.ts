@@ -44,7 +44,7 @@ export interface VerifyPanel {
 
 type PanelParts = ReturnType<typeof partsOf>;
 
-/** Fills the hero; the judge itself is loaded in the background, so that it works without a connection from then on. */
+/** Fills the hero; the judge, which weighs more than all else, is loaded when somebody comes near it. */
 export function verifyPanel(issuer: string): VerifyPanel {
   const parts = partsOf();
   const panel = { judge: (text: string, what: string) => start(parts, { text, what, issuer }) };
@@ -52,10 +52,10 @@ export function verifyPanel(issuer: string): VerifyPanel {
   parts.input.addEventListener('paste', () => setTimeout(read));
   parts.alter.addEventListener('click', () => alter(parts, panel));
   mount('verify').append(layout(parts, { panel, read }));
-  // After the first view: Safari has no idle callbacks.
-  const act = () => void Promise.allSettled([loadJudge(), textAt(KEYS_URL)]);
-  if (typeof requestIdleCallback === 'function') requestIdleCallback(act, { timeout: 2000 });
-  else setTimeout(act, 500);
+  // Whoever comes near it will want it; from then on it works without a connection.
+  const near = () => void Promise.allSettled([loadJudge(), textAt(KEYS_URL)]);
+  for (const sign of ['focusin', 'pointerover', 'dragenter'])
+    mount('verify').addEventListener(sign, near, { once: true, passive: true });
   return panel;
 }
 

@@ -8,8 +8,7 @@ import { accountOf, type Chain, startChain } from '../chain/chain.ts';
 import { type ChainFacilitator, chainFacilitator } from '../chain/chain-facilitator.ts';
 import { PAYEE } from '../chain/stall.ts';
 import { deployed, prefixed, withMulticall } from '../chain/wallets.ts';
-import { openChromium } from './chromium.ts';
-import { axeFaults, openSession, type PageSession } from './page-session.ts';
+import { axeFaults, openChromium, openSession, type PageSession } from './page-session.ts';
 import { type Shop, sampleShop } from './shops.ts';
 
 /** A person buys with a wallet in a real browser: first in a shop that pretends, then for money of a chain of our own. */
