@@ -488,6 +488,7 @@ function requestCases(): MadeCase[] {
       '/gauge?signal_id=hydrology.river-level&issuer=07010000&dim=gauge&format=json',
       'verified',
     ),
+    asks('a record', whole, `${RECORD_TARGET}&format=fact`, 'verified'),
     asks('a record in a sample', { sample: whole }, RECORD_TARGET, 'failed'),
     asks('a record', whole, `${RECORD_TARGET}&dim=ruler`, 'failed'),
     asks('a record', whole, `${RECORD_TARGET}&format=thin`, 'failed'),

@@ -993,6 +993,8 @@ def signed_question(path, values):
              if name != "proof" and not (name == "as_of" and path not in SETTLEMENTS)}
     if path == "/gauge" and asked.pop("dim", None) in PRODUCTS:
         path += "/" + values["dim"]
+    elif path == "/gauge" and asked.get("format") == "fact":
+        del asked["format"]
     beside = ("days", "format", "verifiable") if path == SERIES else ()
     if path in SETTLEMENTS:
         beside = ("market_or_event", "cutoff")

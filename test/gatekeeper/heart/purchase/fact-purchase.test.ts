@@ -90,6 +90,8 @@ describe('a fact', () => {
     expect(whole.status).toBe(200);
     expect(text).toBe(factIn(whole.text));
     expect(JSON.parse(text)).toMatchObject({ value: 9, unit: 'ft', price_usd: '0.005' });
+    // Nobody signed it, so no judge takes it for a reading.
+    expect(verifyBody(parseJson(text), { trust: [did], now }).verdict).not.toBe('verified');
     expect(await ask(RECORD, payment)).toEqual(whole);
     expect(await ask(FACT, payment)).toEqual({ status: 200, text });
   });
