@@ -182,7 +182,9 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       const target = defined(targetIn(url), 'the target of the request');
       const question = questionOf(target, catalog);
       if (question?.isFact === true) {
-        throw new TypeError(`Cannot buy "${url}": nobody signs a fact; leave out format=fact, or call buyFact()`);
+        throw new TypeError(
+          `Cannot buy "${url}": nobody signs a fact; leave out format=fact, or call buyFact()`,
+        );
       }
       if (question === null) {
         // Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue.

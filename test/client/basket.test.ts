@@ -58,7 +58,10 @@ describe('buyBasket()', () => {
 
   it('has no fact in it: that is named and not charged, for its answers are signed', async () => {
     const { body } = await client().buyBasket([DENVER, `${CHICAGO}&format=fact`]);
-    expect(body).toMatchObject({ total_usd: '0.01', parts: [{}, { not_sold: expect.stringContaining('format=fact') }] });
+    expect(body).toMatchObject({
+      total_usd: '0.01',
+      parts: [{}, { not_sold: expect.stringContaining('format=fact') }],
+    });
   });
 
   it('signs nothing above its cap, and nothing where nothing is sold', async () => {
