@@ -80,7 +80,11 @@ describe('route()', () => {
     expect([fact.target, fact.isFact, fact.fault]).toEqual([full, true, null]);
     expect(routed(full).isFact).toBe(false);
     expect(routed(`${full}&format=thin`).isFact).toBe(false);
-    for (const other of [`${full}&dim=ruler`, `${full}&dim=calibrated`, '/gauge/region?loc=x']) {
+    for (const other of [
+      `${full}&dim=ruler`,
+      `${full}&dim=calibrated`,
+      '/gauge/region?loc=us-denver',
+    ]) {
       expect(routed(`${other}&format=fact`).fault?.name).toBe('format');
     }
   });

@@ -71,8 +71,8 @@ describe('buyFact()', () => {
     const bought = await buyFact(client(), PARAMS);
     const { purchase, ...shown } = bought;
     expect(shown).toMatchObject({
-      fact: { value: 4, unit: 'ft', class: null, price_usd: '0.005' },
-      paidUsd: '0.005',
+      fact: { value: 4, unit: 'ft', class: null, price_usd: '0.01' },
+      paidUsd: '0.01',
       verdict: 'verified',
     });
     expect(purchase.report?.verdict).toBe('verified');

@@ -165,7 +165,7 @@ describe('describe() writes an OpenAPI document', () => {
 
   it('with every form that a parameter can choose, and with one where none does', () => {
     const products = ADD_ONS.map(({ dim }) => `Gauge${dim[0]?.toUpperCase()}${dim.slice(1)}`);
-    expect(schemasOf('/gauge')).toEqual(['Gauge', 'GaugeThin', ...products]);
+    expect(schemasOf('/gauge')).toEqual(['Gauge', 'GaugeThin', 'Fact', ...products]);
     expect(schemasOf('/gauge/calibrated')).toEqual(['GaugeCalibrated', 'GaugeCalibratedThin']);
     expect(schemasOf('/gauge/nas-region')).toEqual(schemasOf('/gauge/region'));
     expect(schemasOf('/gauge/region')).toEqual(['GaugeRegion', 'GaugeRegionThin']);

@@ -80,7 +80,7 @@ function factIn(whole: string): string {
   const body = parseJson(whole);
   const trust = { trust: [did], now, proof: 'demanded' } as const;
   expect(verifyBody(body, trust).verdict).toBe('verified');
-  return JSON.stringify(factOf(body, '0.005'));
+  return JSON.stringify(factOf(body, '0.01'));
 }
 
 describe('a fact', () => {
@@ -89,7 +89,7 @@ describe('a fact', () => {
     const whole = await ask(RECORD, payment);
     expect(whole.status).toBe(200);
     expect(text).toBe(factIn(whole.text));
-    expect(JSON.parse(text)).toMatchObject({ value: 9, unit: 'ft', price_usd: '0.005' });
+    expect(JSON.parse(text)).toMatchObject({ value: 9, unit: 'ft', price_usd: '0.01' });
     // Nobody signed it, so no judge takes it for a reading.
     expect(verifyBody(parseJson(text), { trust: [did], now }).verdict).not.toBe('verified');
     expect(await ask(RECORD, payment)).toEqual(whole);
@@ -116,7 +116,7 @@ describe('a fact', () => {
     const { payment } = await boughtFact(`a-name-of-sixteen-chars-${other.length}`);
     const refused = await ask(other, payment);
     expect(refused.status).toBe(402);
-    expect(refused.text).not.toContain('record_hash":"sha256');
+    for (const sold of ['"_citation"', '"subject"']) expect(refused.text).not.toContain(sold);
   });
 
   it('with proof=0 is that of the record without its proof', async () => {
@@ -124,7 +124,7 @@ describe('a fact', () => {
     const { text } = await ask(`${FACT}&proof=0`, payment);
     const whole = await ask(`${RECORD}&proof=0`, payment);
     expect(JSON.parse(whole.text)).not.toHaveProperty('_proof');
-    expect(text).toBe(JSON.stringify(factOf(JSON.parse(whole.text), '0.005')));
+    expect(text).toBe(JSON.stringify(factOf(JSON.parse(whole.text), '0.01')));
     expect((await ask(RECORD, payment)).status).toBe(402);
   });
 
