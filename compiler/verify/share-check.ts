@@ -24,25 +24,25 @@ import {
 } from './description-checks.ts';
 import { type FileList, placeOfFile } from './file-list.ts';
 import { checkFiler } from './filing-relations.ts';
-import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
+import type { Related } from './relation.ts';
+import { type BodyFault, count, Faults, type Tally } from './release-fault.ts';
+import { isHashedSubject, RECORD } from './release-index.ts';
+import { type FilePlace, placeOf } from './release-place.ts';
+import { isSeries } from './series-checks.ts';
+import { statementLine } from './statements-check.ts';
+import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
 import {
+  checkJoined,
   checkRecord,
+  checkRoster,
   checkRows,
   checkView,
   PREVIEW,
   recordOf,
   SERIES,
   viewsOf,
-} from './record-relations.ts';
-import type { Related } from './relation.ts';
-import { type BodyFault, count, Faults, type Tally } from './release-fault.ts';
-import { isHashedSubject, RECORD } from './release-index.ts';
-import { type FilePlace, placeOf } from './release-place.ts';
-import { checkRoster } from './roster-relations.ts';
-import { isSeries } from './series-checks.ts';
-import { statementLine } from './statements-check.ts';
-import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
+} from './stored-relations.ts';
 import { isSegment, strayFault, wholeSeries } from './stored-series.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 import { verifyBody } from './verify-body.ts';

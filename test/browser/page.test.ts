@@ -427,9 +427,8 @@ describe('the browser', () => {
   });
 });
 
-describe('views', () => {
-  /** Whether everybody can use each view of the shop of `npm start`: in light and dark, and on a phone. */
-
+// Whether everybody can use each view of that shop: in light and dark, and on a phone.
+describe('every view', () => {
   const VIEWS = {
     'first view': '/',
     search: '/site/#/find/denver',
@@ -444,17 +443,6 @@ describe('views', () => {
   } as const;
   const NAMES = Object.keys(VIEWS) as (keyof typeof VIEWS)[];
   const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
-
-  let browser: Browser;
-  let shop: Shop;
-  beforeAll(async () => {
-    browser = await openChromium();
-    shop = await sampleShop();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await shop?.close();
-  });
 
   /** Opens a view and waits until nothing in it is still being read. */
   async function openView({ page, open }: PageSession, name: keyof typeof VIEWS): Promise<void> {

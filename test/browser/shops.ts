@@ -35,7 +35,7 @@ export function smallestShop(): Promise<Shop> {
 }
 
 /** How many entities the large shop has; SHOP_ENTITIES=100000 for a long run. */
-export const LARGE = Number(process.env.SHOP_ENTITIES ?? 20_000);
+export const LARGE = Number(process.env.SHOP_ENTITIES ?? 10_000);
 
 /** A shop with LARGE entities of two signals, each read twice; names differ in a place and a number. */
 export function largeShop(): Promise<Shop> {

@@ -238,41 +238,43 @@ const DEPTH = 6;
 const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const alice = buyer(network, 'alice');
 
-let chain: Chain;
-let facilitator: ChainFacilitator;
-let key: `0x${string}`;
-beforeAll(async () => {
-  chain = await startChain({ network });
-  await chain.mint(alice.address, 1_000_000n);
-  ({ key } = await chain.relayer());
-  facilitator = await chainFacilitator(chain);
-  await chain.client.setAutomine(false);
-  await chain.client.setIntervalMining({ interval: network.blockMs / 1000 });
-});
-afterAll(async () => {
-  await facilitator?.close();
-  await chain?.close();
-});
-
-/** Buys once and says how deep the transfer was when the answer came. */
-async function depthBought(settler: Pick<StallOptions, 'facilitatorUrl' | 'env'>): Promise<number> {
-  const depth = { SIGNALPRESS_CONFIRMATIONS: String(DEPTH) };
-  const stall = await openStall({ chain, ...settler, env: { ...settler.env, ...depth } });
-  try {
-    const before = await chain.balanceOf(PAYEE);
-    const purchase = await alice.sign(stall.url, RECORD);
-    const answer = await send(stall.url, purchase);
-    expect([answer?.status, answer?.body]).toEqual([200, expect.any(String)]);
-    expect((await chain.balanceOf(PAYEE)) - before).toBe(purchase.price);
-    const hash = String(answer?.receipt?.transaction) as `0x${string}`;
-    const { blockNumber } = await chain.client.getTransactionReceipt({ hash });
-    return Number((await chain.client.getBlockNumber()) - blockNumber) + 1;
-  } finally {
-    await stall.close();
-  }
-}
-
 describe('SIGNALPRESS_CONFIRMATIONS=6', () => {
+  let chain: Chain;
+  let facilitator: ChainFacilitator;
+  let key: `0x${string}`;
+  beforeAll(async () => {
+    chain = await startChain({ network });
+    await chain.mint(alice.address, 1_000_000n);
+    ({ key } = await chain.relayer());
+    facilitator = await chainFacilitator(chain);
+    await chain.client.setAutomine(false);
+    await chain.client.setIntervalMining({ interval: network.blockMs / 1000 });
+  });
+  afterAll(async () => {
+    await facilitator?.close();
+    await chain?.close();
+  });
+
+  /** Buys once and says how deep the transfer was when the answer came. */
+  async function depthBought(
+    settler: Pick<StallOptions, 'facilitatorUrl' | 'env'>,
+  ): Promise<number> {
+    const depth = { SIGNALPRESS_CONFIRMATIONS: String(DEPTH) };
+    const stall = await openStall({ chain, ...settler, env: { ...settler.env, ...depth } });
+    try {
+      const before = await chain.balanceOf(PAYEE);
+      const purchase = await alice.sign(stall.url, RECORD);
+      const answer = await send(stall.url, purchase);
+      expect([answer?.status, answer?.body]).toEqual([200, expect.any(String)]);
+      expect((await chain.balanceOf(PAYEE)) - before).toBe(purchase.price);
+      const hash = String(answer?.receipt?.transaction) as `0x${string}`;
+      const { blockNumber } = await chain.client.getTransactionReceipt({ hash });
+      return Number((await chain.client.getBlockNumber()) - blockNumber) + 1;
+    } finally {
+      await stall.close();
+    }
+  }
+
   it('I9: is a sale with the first request, through a facilitator', async () => {
     expect(await depthBought({ facilitatorUrl: facilitator.url })).toBeGreaterThanOrEqual(DEPTH);
   });

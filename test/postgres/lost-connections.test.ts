@@ -397,12 +397,6 @@ describe('openJournal() of a database', () => {
 });
 
 describe('a journal in PostgreSQL that is lost', () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.close());
-
   const folder = (): string => mkdtempSync(join(tmpdir(), 'lost-'));
 
   async function sql(url: string, text: string): Promise<readonly Record<string, unknown>[]> {

@@ -277,12 +277,6 @@ describe.skipIf(!existsSync(GATE))('ledger migrate killed (skipped when not buil
 });
 
 describe('the books of a journal in PostgreSQL', () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.close());
-
   const SPAN = { fromMs: NOW_MS - 86_400_000, untilMs: NOW_MS };
 
   it('I61: audit() compares them with the chain, as those in a file', async () => {
@@ -345,12 +339,6 @@ describe('the books of a journal in PostgreSQL', () => {
 describe('doctor and a journal in PostgreSQL', () => {
   const KEY = `base|0xasset|0x${'a'.repeat(40)}|0x${'1'.repeat(64)}`;
   const CHECKS = { journal: journalCheck, clock: clockCheck };
-
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.close());
 
   const about = (journal: string) => examined({ config: { journal } as Partial<Config> });
 

@@ -1,22 +1,41 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Checkpoint, logOrigin, verifierKey } from '../../format/checkpoint.ts';
+import {
+  type Checkpoint,
+  logOrigin,
+  NOTE_CHARS_MAX,
+  verifierKey,
+} from '../../format/checkpoint.ts';
+import { defined } from '../../format/defined.ts';
 import { parseDidKey } from '../../format/did-key.ts';
-import { HASH_COUNT_PATH, parseHashCount } from '../../format/hash-index.ts';
+import { HASH_COUNT_PATH, parseHashCount, runsOf } from '../../format/hash-index.ts';
+import { HASH_BYTES } from '../../format/merkle.ts';
 import { goesBack, type Release } from '../../format/release.ts';
-import { type ReleaseEntry, releaseEntryBytes } from '../../format/release-entry.ts';
-import { CHECKPOINT_PATH, takenPath } from '../../format/tiles.ts';
+import { type ReleaseEntry, releaseEntryBytes, takenLeaf } from '../../format/release-entry.ts';
+import {
+  CHECKPOINT_PATH,
+  LOG_FOLDER,
+  logEntry,
+  takenPath,
+  tilePath,
+  tilesOf,
+} from '../../format/tiles.ts';
 import { type CurrentRelease, currentRelease } from '../../release/current-release.ts';
 import { ForgottenError } from '../../release/forgotten-error.ts';
+import { FIRST_BYTES, hashSpill, textLines } from '../../release/hash-lines.ts';
 import type { LeafStore } from '../../release/leaf-store.ts';
 import {
+  filesOfLog,
   noteStaged,
+  type OpenLog,
   publishCheckpoint,
+  readEdge,
+  readOrRefuse,
   refused,
   trimTiles,
   writeLogFiles,
 } from '../../release/log-folder.ts';
-import { appendEntries, rootOf, sha256, type TreeEdge } from '../../release/log-tree.ts';
+import { appendEntries, hexOf, rootOf, sha256, type TreeEdge } from '../../release/log-tree.ts';
 import type { Press } from '../../release/press.ts';
 import type { LogSwitch, Staging } from '../../release/release-store.ts';
 import { canonicalDigest } from '../../system/jcs.ts';
@@ -25,10 +44,8 @@ import { durableFolder, syncFolder } from '../../system/replace-file.ts';
 import type { Issuer, Sealer } from '../../system/sealer.ts';
 import { judgeNote } from '../../verify/log-notes.ts';
 import { signCheckpoint } from './checkpoint-note.ts';
-import { copyFirstLog, removeFirstFiles, takeFirstIndex } from './first-format.ts';
-import { type RunSource, StoredRuns } from './hash-runs.ts';
-import { rebuiltIndex } from './rebuilt-index.ts';
-import { type TakenIn, takeIn } from './take-in.ts';
+import { HEX_DIGITS, type RunSource, RunSpill, StoredRuns } from './hash-runs.ts';
+import { GrowingTree, type TakenIn, takeIn } from './take-in.ts';
 
 /** What the log is continued with. */
 interface LogParts {
@@ -37,7 +54,7 @@ interface LogParts {
 }
 
 /** A log that a release can be appended to. */
-export interface ContinuedLog {
+interface ContinuedLog {
   readonly parts: LogParts;
   readonly edge: TreeEdge;
   /** The release of the first format whose log it was. */
@@ -168,4 +185,129 @@ export function signLog(
 ): void {
   const key = `${verifierKey(log.origin, parseDidKey(issuer.did), sha256)}\n`;
   publishCheckpoint(data, { note: signCheckpoint(log, sealer), key });
+}
+
+/**
+ * The index of a log of which the release is lost or damaged: what each release took in stands in the log, and what a hash
+ * stands for is said by the snapshots. Throws a CompileError for a hash of which no snapshot is left.
+ */
+function rebuiltIndex(
+  data: string,
+  log: OpenLog,
+  { leaves, folder }: { readonly leaves: LeafStore; readonly folder: string },
+): RunSpill {
+  const hashes = hashSpill(join(folder, 'taken'));
+  const starts = new Map<number, number>();
+  let total = 0;
+  let from = log.last.sequence;
+  while (log.entryOf(from - 1) !== null) from -= 1;
+  for (let sequence = from; sequence <= log.last.sequence; sequence += 1) {
+    starts.set(sequence, total);
+    const { count, root } = defined(log.entryOf(sequence), 'an entry').new;
+    const path = takenPath(sequence);
+    // A release that took in nothing has no file.
+    if (count === 0) continue;
+    const bytes = readOrRefuse(path, () => readPlain(join(data, path), count * HASH_BYTES));
+    const tree = new GrowingTree();
+    for (let index = 0; index < count; index += 1) {
+      const hex = bytes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES);
+      tree.append(takenLeaf(`sha256:${hex.padEnd(HEX_DIGITS, '0')}`, sha256));
+      hashes.add(Buffer.from(`${hex} ${sequence} ${index}\n`));
+    }
+    if (tree.head().root !== root) throw refused(path, 'it does not give the root of its entry');
+    total += count;
+  }
+  const startOf = (sequence: number): number => starts.get(sequence) ?? 0;
+  const runs = new RunSpill(join(folder, 'rebuilt'), runsOf(total), startOf);
+  for (let first = 0; first < FIRST_BYTES; first += 1) {
+    const facts = new Map<string, string>();
+    for (const line of textLines(leaves.startingWith(first))) {
+      const [hex, own] = [line.slice(0, HEX_DIGITS), line.slice(HEX_DIGITS + 1)];
+      if (own < (facts.get(hex) ?? '~')) facts.set(hex, own);
+    }
+    for (const line of textLines(hashes.take(first))) {
+      const [hex = '', sequence, index] = line.split(' ');
+      const own = facts.get(hex);
+      if (own === undefined) {
+        throw refused(hex, `what release ${sequence} took in is in no snapshot any more`);
+      }
+      runs.add(hex, { sequence: Number(sequence), index: Number(index) }, own);
+    }
+  }
+  return runs;
+}
+
+// The log of the first format lies in the release, with an entry for each record hash. It goes on beside the releases: its
+// tiles are copied, the hash of its own release follows, and what it holds of readings and rows is taken in once more.
+
+/** Beside the releases: the newest checkpoint that one of them carried, and timestamps. */
+const LAST_CHECKPOINT = 'log-checkpoint';
+const ANCHORS_FOLDER = 'anchors';
+/** A line of the index: the hash, its position, and what it stands for. */
+const LINE = /^\["sha256:([0-9a-f]{64})",\d+,("(?:reading|row)",.*)\]$/;
+
+interface FirstLog {
+  readonly data: string;
+  readonly head: Release;
+  readonly release: CurrentRelease;
+  /** Who may have signed it. */
+  readonly issuers: readonly string[];
+}
+
+/** Copies the log of a release of the first format, with the entry of its head; null where it has none. */
+function copyFirstLog({ data, head, release, issuers }: FirstLog): TreeEdge | null {
+  const note = release.read(CHECKPOINT_PATH)?.toString('utf8');
+  if (note === undefined) return null;
+  const { checkpoint: signed } = judgeNote(note, issuers);
+  if (signed === null) throw refused(CHECKPOINT_PATH, 'not a checkpoint that this issuer signed');
+  const put = (path: string, bytes: Uint8Array | null): void => {
+    if (bytes === null) throw refused(path, 'it is not there');
+    mkdirSync(dirname(join(data, path)), { recursive: true });
+    writeFileSync(join(data, path), bytes);
+  };
+  for (const path of tilesOf(signed.size).map(tilePath)) put(path, release.read(path));
+  for (const path of release.under(`${LOG_FOLDER}/anchor/`)) put(path, release.read(path));
+  const anchors = join(data, ANCHORS_FOLDER);
+  for (const name of existsSync(anchors) ? readdirSync(anchors) : []) {
+    put(`${LOG_FOLDER}/anchor/${name}`, readPlain(join(anchors, name), NOTE_CHARS_MAX));
+  }
+  const edge = readEdge(data, signed);
+  if (head.log_index !== undefined) {
+    writeLogFiles(data, appendEntries(edge, [logEntry(canonicalDigest(head))]));
+  }
+  // The newest checkpoint that left this folder has to be one of this log: anything else would be a fork. A kill behind the
+  // switch left that of the release before.
+  const path = join(data, LAST_CHECKPOINT);
+  if (!existsSync(path)) return edge;
+  const text = readPlain(path, NOTE_CHARS_MAX).toString('utf8');
+  const { checkpoint: last } = judgeNote(text, issuers);
+  if (last === null) throw refused(LAST_CHECKPOINT, 'it is damaged');
+  const { size, root } = last;
+  const { hashOf } = filesOfLog(data, { size: edge.size, root: rootOf(edge) });
+  const rootThen = (): Uint8Array =>
+    readOrRefuse(LOG_FOLDER, () => hashOf({ start: 0, end: size }));
+  if (size <= edge.size && hexOf(rootThen()) === hexOf(root)) return edge;
+  throw refused(
+    LAST_CHECKPOINT,
+    `another log of ${size} entries was already signed than that of the current release, which has ${edge.size}`,
+  );
+}
+
+/** Gives the record hashes of readings and rows that the log holds to what is taken in. */
+function takeFirstIndex({ under, read }: CurrentRelease, leaves: LeafStore): void {
+  for (const path of under(`${LOG_FOLDER}/index/`)) {
+    const bytes = read(path);
+    if (bytes === null) throw refused(path, 'it is not there');
+    const lines = bytes.toString('utf8').split('\n');
+    for (const line of lines) {
+      const [, hex, facts] = LINE.exec(line) ?? [];
+      if (hex !== undefined) leaves.addLines(Buffer.from(`${hex} ${facts}\n`));
+    }
+  }
+}
+
+/** Removes what a log of the first format left beside the releases, once it went on. */
+function removeFirstFiles(data: string): void {
+  rmSync(join(data, LAST_CHECKPOINT), { force: true });
+  rmSync(join(data, ANCHORS_FOLDER), { recursive: true, force: true });
 }

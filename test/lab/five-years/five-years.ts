@@ -15,7 +15,16 @@ import { makeFolder } from '../../snapshot-folder.ts';
 import { Release, sha256, Tree } from '../../verify/invented-issuer.ts';
 import { reseal } from '../../verify/resign.ts';
 import { campaign, countsOf } from '../campaign.ts';
-import { didOf, FIVE_YEARS, monthTime, SHORT, type Signed, signedIn } from './plan.ts';
+import {
+  didOf,
+  FIVE_YEARS,
+  monthTime,
+  type Plan,
+  SHORT,
+  type Signed,
+  signedIn,
+  YEAR,
+} from './plan.ts';
 import { type Bought, ShopLife } from './shop-life.ts';
 
 /** How often each words were said, by kind of body and by reader. */
@@ -29,12 +38,20 @@ function countedRows(judged: readonly Judged[]): string[] {
     .map(([row, count]) => `${String(count).padStart(3)}  ${row}`);
 }
 
+const PLANS: Readonly<Record<string, Plan>> = {
+  'five-years': FIVE_YEARS,
+  year: YEAR,
+  short: SHORT,
+};
+
 /**
  * Five years of a small shop: monthly releases, two rotations under a root, a theft that is noticed late, a witness that dies, a
  * rollback, a fork and a freeze. Says what was noticed, and how `verify` judges what was bought over the years (I29).
  */
-export const experiment = campaign({ seed: 24, short: false }, async ({ flags, say }) => {
-  const life = new ShopLife(flags.seed, flags.short ? SHORT : FIVE_YEARS);
+export const experiment = campaign({ seed: 24, plan: 'five-years' }, async ({ flags, say }) => {
+  const plan = PLANS[flags.plan];
+  if (plan === undefined) return [`there is no plan "${flags.plan}": ${Object.keys(PLANS)}`];
+  const life = new ShopLife(flags.seed, plan);
   await life.live();
   const { sold, forged } = await judgeAll(life);
   say(`seed ${flags.seed}: ${life.plan.months} months, ${life.bodies.length} bodies`);

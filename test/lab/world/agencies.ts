@@ -1,3 +1,5 @@
+import { hostsOf, rowOf } from '../../../compiler/catalog/register.ts';
+import { defined } from '../../../compiler/format/defined.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
 import type { Mood } from '../../sources/fetch/agency.ts';
 import { registryPage, server } from '../../sources/kit/recorded.ts';
@@ -201,9 +203,8 @@ function namedHour(path: string): number {
   return hourOf(Date.parse(`${year}-${month}-${dayText}T${hour}:00:00Z`));
 }
 
-export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
+const ANSWERS: Readonly<Record<string, Omit<WorldAgency, 'host'>>> = {
   'usgs-nwis': {
-    host: 'api.waterdata.usgs.gov',
     entities: RIVERS,
     type: 'application/geo+json',
     body: (now) =>
@@ -230,7 +231,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/"value":"[\d.]+"/, '"value":{"ft":12}'] },
   },
   nwps: {
-    host: 'api.water.noaa.gov',
     entities: GAUGES,
     partOf: (entity) => `/gauges/${entity}`,
     type: JSON_TYPE,
@@ -250,7 +250,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/"primary":[\d.]+/, '"primary":"high"'] },
   },
   ndbc: {
-    host: 'www.ndbc.noaa.gov',
     entities: Object.keys(BUOYS),
     partOf: (entity) => `/${BUOYS[entity]}.txt`,
     type: 'text/plain',
@@ -274,7 +273,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/11\.0 [\d.]+ 7/, '11.0 two 7'] },
   },
   'airnow-files': {
-    host: 'files.airnowtech.org',
     entities: [],
     type: 'text/plain',
     body: (_, path) => {
@@ -305,7 +303,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/"39\.7512"/, '"north"'], word: [/"Active"/, '"Asleep"'] },
   },
   airnow: {
-    host: 'www.airnowapi.org',
     entities: Object.keys(CITIES),
     partOf: (entity) => `latitude=${CITIES[entity]?.[0]}`,
     type: JSON_TYPE,
@@ -337,7 +334,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/"nowcastAQI":1\b/, '"nowcastAQI":"low"'], word: [/"OZONE"/, '"DUST"'] },
   },
   fred: {
-    host: 'fred.stlouisfed.org',
     entities: [],
     type: 'text/csv',
     body: (now) => {
@@ -357,7 +353,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/-01,[\d.]+\n/, '-01,dear\n'] },
   },
   'faa-nas': {
-    host: 'nasstatus.faa.gov',
     entities: [],
     type: 'application/xml',
     body: (now) => {
@@ -380,7 +375,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     },
   },
   portwatch: {
-    host: 'services9.arcgis.com',
     entities: Object.keys(STRAITS),
     partOf: (entity) => `%27${STRAITS[entity]?.[0]}%27`,
     type: JSON_TYPE,
@@ -403,7 +397,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/"n_total":\d+/, '"n_total":"many"'] },
   },
   aviationweather: {
-    host: 'aviationweather.gov',
     entities: Object.keys(AIRPORTS),
     type: JSON_TYPE,
     body: (now) =>
@@ -425,7 +418,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/"wspd":\d+/, '"wspd":"calm"'], word: [/"VFR"/, '"BLUE"'] },
   },
   'mcp-registry': {
-    host: 'registry.modelcontextprotocol.io',
     entities: [],
     type: JSON_TYPE,
     body: (now, path) => {
@@ -447,7 +439,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
       }),
   },
   'nasa-firms': {
-    host: 'firms.modaps.eosdis.nasa.gov',
     entities: [],
     type: 'text/csv',
     body: (now) => {
@@ -472,7 +463,6 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     odd: { type: [/,12\.5,D\n$/, ',warm,D\n'], word: [/,n,2\.0NRT(?=[^\n]*\n$)/, ',sure,2.0NRT'] },
   },
   spc: {
-    host: 'www.spc.noaa.gov',
     entities: [],
     type: 'application/geo+json',
     body: (now) => {
@@ -510,3 +500,11 @@ export const AGENCIES: Readonly<Record<string, WorldAgency>> = {
     },
   },
 };
+
+/** Each answers at the host of its first address. */
+export const AGENCIES: Readonly<Record<string, WorldAgency>> = Object.fromEntries(
+  Object.entries(ANSWERS).map(([id, answers]) => {
+    const host = defined(hostsOf(rowOf(id))[0], `the host of ${id}`);
+    return [id, { host, ...answers }];
+  }),
+);

@@ -17,16 +17,16 @@ import { jcs } from '../../../../compiler/system/jcs.ts';
 import { makeSealer, signingKey } from '../../../../compiler/system/sealer.ts';
 import { type FileList, openFileList } from '../../../../compiler/verify/file-list.ts';
 import { checkFiler } from '../../../../compiler/verify/filing-relations.ts';
-import { checkJoined } from '../../../../compiler/verify/joined-relations.ts';
+import { differences, type Related } from '../../../../compiler/verify/relation.ts';
+import { StoredBodies } from '../../../../compiler/verify/stored-bodies.ts';
 import {
+  checkJoined,
   checkRecord,
+  checkRoster,
   checkRows,
   checkView,
   viewsOf,
-} from '../../../../compiler/verify/record-relations.ts';
-import { differences, type Related } from '../../../../compiler/verify/relation.ts';
-import { checkRoster } from '../../../../compiler/verify/roster-relations.ts';
-import { StoredBodies } from '../../../../compiler/verify/stored-bodies.ts';
+} from '../../../../compiler/verify/stored-relations.ts';
 import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import { CIK, FILINGS, filingSet, listingRow } from '../../../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../../../roster-rows.ts';
