@@ -525,6 +525,10 @@ const described = {
     .optional()
     .describe('decimal prices in US dollars between which the sum of a basket lies'),
   description: z.string().describe('description'),
+  subjects: z
+    .array(z.string())
+    .optional()
+    .describe('what it is about, in the words that people search by'),
   input_required: z.array(z.string()).describe('names of required parameters'),
   input_example_request: path.describe('a request that works'),
   params: z

@@ -16,6 +16,8 @@ export interface Shown {
   readonly mimeType: string;
   /** Main fields of the body, or the columns of a table. */
   readonly output: Readonly<Record<string, unknown>>;
+  /** What it is about, in the words that a directory is searched by. */
+  readonly subjects: readonly string[];
 }
 
 export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Shown {
@@ -30,7 +32,15 @@ export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Sho
     throw new RangeError(`Cannot show "${offer?.request}": ${request.error}`);
   const example = request === null ? null : { ...Object.fromEntries(request.values), ...form };
   const output = isCsv ? { columns } : (offer?.output ?? {});
-  return { endpoint, offers, example, mimeType, output };
+  return { endpoint, offers, example, mimeType, output, subjects: offer?.entry.subjects ?? [] };
+}
+
+/** Most tags that directories keep of a listing, and the longest one. */
+const TAGS_MAX = 5;
+const TAG = /^[\x20-\x7e]{1,32}$/;
+
+export function tagsOf(subjects: readonly string[]): readonly string[] {
+  return subjects.filter((word) => TAG.test(word)).slice(0, TAGS_MAX);
 }
 
 export const CSV_MEDIA_TYPE = 'text/csv';
@@ -41,11 +51,13 @@ export function mediaTypeOf({ answer }: Endpoint, target: string): string {
   return isCsv ? CSV_MEDIA_TYPE : JSON_MEDIA_TYPE;
 }
 
-/** What a client on its default settings pays at most, in atomic units: 0.10 USD. */
+/** What `x402-fetch` pays at most by itself, in atomic units: 0.10 USD. */
 const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
+/** The same of `@x402/fetch`: 1 USD. */
+const NEWER_CLIENT_CAP_ATOMIC = 1_000_000;
 /** How the request of a basket is sent again. */
 const BASKET_INIT = ", { method: 'POST', body } /* the same body */";
-const BUDGET_ROWS_MAX = 8;
+const BUDGET_ROWS_MAX = 2;
 
 /** The hint of an operation priced above the default cap, or null; its example calls a request of the release. */
 export function clientHint({ endpoint, offers }: Shown, baseUrl: string) {
@@ -55,10 +67,19 @@ export function clientHint({ endpoint, offers }: Shown, baseUrl: string) {
     required_atomic: Number(atomic),
     required_usd: usdAmount(atomic),
     client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
-    how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally, before any request reaches us, so you see no error from us. Raise maxValue to at least ${atomic}. within_your_budget lists other operations with examples of their own; none of them answers this request.`,
+    how_to: howToPay(atomic),
     example: callExample(endpoint)(baseUrl + (offers.get(endpoint.path)?.request ?? endpoint.path)),
     within_your_budget: budgetRows(baseUrl, offers),
   };
+}
+
+/** What a buyer whose client refuses by itself has to change; no error of ours is seen then. */
+function howToPay(atomic: string): string {
+  const newer =
+    BigInt(atomic) <= BigInt(NEWER_CLIENT_CAP_ATOMIC)
+      ? '@x402/fetch pays this by itself.'
+      : `@x402/fetch refuses above 1 USD: set spendControls.maxAmountPerPayment to '$${usdAmount(atomic)}'.`;
+  return `x402-fetch refuses above 0.10 USD locally, so you see no error from us: raise maxValue to ${atomic}n. ${newer} within_your_budget is cheaper; none of it answers this request.`;
 }
 
 /** How a client with a higher cap calls a URL of an operation; the URL cannot end the quotes that it stands in. */
