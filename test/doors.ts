@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { BUILTIN } from '../compiler/catalog/builtin.ts';
 import type { ManifestEntry } from '../compiler/describe/manifest.ts';
+import { atomicAmount } from '../compiler/products/shapes/price.ts';
 import type { Endpoint } from '../compiler/products/shapes/product.ts';
 import type { RequirementsV1 } from '../gatekeeper/settle/payment.ts';
 import {
@@ -104,7 +105,8 @@ function card(path: string): (doors: Doors) => Projection {
 
 interface Item {
   readonly resource: string;
-  readonly accepts: readonly [RequirementsV1];
+  readonly method: string;
+  readonly price_usd: string;
   readonly input_example_request: string;
 }
 
@@ -114,10 +116,11 @@ async function paymentManifestShown({ url, baseUrl }: Doors): Projection {
     '/.well-known/x402',
   );
   expect(resources).toEqual(items.map(({ resource }) => resource));
-  const shown = items.map(({ resource, accepts: [terms], ...item }): [string, Shown] => {
-    const price = terms.maxAmountRequired;
+  // A basket is sold at no price of its own.
+  const priced = items.filter(({ method }) => method === 'GET');
+  const shown = priced.map(({ resource, price_usd, ...item }): [string, Shown] => {
     const example = item.input_example_request;
-    return [`GET ${resource.slice(baseUrl.length)}`, { price, params: asked(terms), example }];
+    return [`GET ${resource.slice(baseUrl.length)}`, { price: atomicAmount(price_usd), example }];
   });
   return new Map(shown);
 }

@@ -1,6 +1,7 @@
 import { type Catalog, catalogOf } from '../../../compiler/catalog/catalog.ts';
 import { describedParams } from '../../../compiler/catalog/route.ts';
-import { catalogLink } from '../../../compiler/catalog/static-files.ts';
+import { catalogLink, ICON_URL } from '../../../compiler/catalog/static-files.ts';
+import { tagsOf } from '../../../compiler/catalog/tags.ts';
 import type { Release } from '../../../compiler/format/release.ts';
 import { BASKET_USAGE, isBasket } from '../../../compiler/products/shapes/basket.ts';
 import { priceOf } from '../../../compiler/products/shapes/price.ts';
@@ -192,17 +193,25 @@ function sale(
   target: string,
   { seller, head }: { readonly seller: Seller; readonly head: ShownRelease['head'] | undefined },
 ) {
-  const { endpoint, mimeType, example } = shown;
+  const { endpoint, mimeType, example, subjects } = shown;
   const { networks, baseUrl, serviceName, warning, extensions = [] } = seller;
   const takesSignIn = signsIn(endpoint, target, seller);
   const v1 = mapAll(networks, (network, at) =>
     requirementsV1(shown, { ...seller, network, isFirst: at === 0 }),
   );
   const v2 = mapAll(networks, (network) => requirementsV2(endpoint, { ...seller, network }));
-  const described = { description: descriptionOf(endpoint), mimeType, serviceName };
-  // Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets.
-  const isListed = example !== null && !isBasket(endpoint);
-  const taken = takesSignIn ? SIGN_IN_CHARS : 0;
+  const tags = tagsOf(subjects);
+  const described = {
+    description: descriptionOf(shown),
+    mimeType,
+    serviceName,
+    ...(tags.length === 0 ? {} : { tags }),
+    iconUrl: baseUrl + ICON_URL,
+  };
+  // Discovery omits an operation that has no answer now.
+  const isListed = example !== null;
+  const said = JSON.stringify([tags, subjects]).length;
+  const taken = said + (takesSignIn ? SIGN_IN_CHARS : 0);
   const discovery = isListed ? { bazaar: bazaar(shown, example, taken) } : {};
   const { sequence, as_of, valid_until = null } = head ?? {};
   return {
@@ -293,8 +302,8 @@ function isLong(target: string): boolean {
   return target.length > CHALLENGE_TARGET_CHARS_MAX;
 }
 
-function descriptionOf({ tag, summary }: Endpoint): string {
-  return `${tag} ${summary}`;
+function descriptionOf({ endpoint: { tag, summary }, subjects }: Shown): string {
+  return `${tag} ${summary}${subjects.length === 0 ? '' : `: ${subjects.join(', ')}`}`;
 }
 
 /** The example of the answer stands in the first entry alone: it is long, and the same for all. */
@@ -308,7 +317,7 @@ function requirementsV1(
     network: network.name,
     maxAmountRequired: tokenAmount(priceOf(endpoint), network),
     resource: baseUrl + endpoint.path,
-    description: descriptionOf(endpoint),
+    description: descriptionOf(shown),
     mimeType,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
@@ -318,7 +327,7 @@ function requirementsV1(
       input: {
         type: 'http',
         method: endpoint.method,
-        discoverable: example !== null && !isBasket(endpoint),
+        discoverable: example !== null,
         ...(isBasket(endpoint) ? BASKET_INPUT : {}),
         queryParams: Object.fromEntries(
           Object.entries(describedParams(endpoint)).map(([name, param]) => {
@@ -328,10 +337,12 @@ function requirementsV1(
           }),
         ),
       },
-      ...(isFirst ? { output } : {}),
+      ...(isFirst ? { output, note: OUTPUT_NOTE } : {}),
     },
   };
 }
+
+const OUTPUT_NOTE = 'output is an example of an answer, maybe about another subject';
 
 const BASKET_INPUT = {
   bodyType: 'json',

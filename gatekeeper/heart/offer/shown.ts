@@ -1,5 +1,5 @@
 import { canonicalRequest, describedParams } from '../../../compiler/catalog/route.ts';
-import { isBasket } from '../../../compiler/products/shapes/basket.ts';
+import { BASKET_USAGE, isBasket } from '../../../compiler/products/shapes/basket.ts';
 import type { Values } from '../../../compiler/products/shapes/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../../compiler/products/shapes/price.ts';
 import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
@@ -33,14 +33,6 @@ export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Sho
   const example = request === null ? null : { ...Object.fromEntries(request.values), ...form };
   const output = isCsv ? { columns } : (offer?.output ?? {});
   return { endpoint, offers, example, mimeType, output, subjects: offer?.entry.subjects ?? [] };
-}
-
-/** Most tags that directories keep of a listing, and the longest one. */
-const TAGS_MAX = 5;
-const TAG = /^[\x20-\x7e]{1,32}$/;
-
-export function tagsOf(subjects: readonly string[]): readonly string[] {
-  return subjects.filter((word) => TAG.test(word)).slice(0, TAGS_MAX);
 }
 
 export const CSV_MEDIA_TYPE = 'text/csv';
@@ -114,11 +106,9 @@ const MEMBER_CHARS_MAX = 120;
  * The discovery extension of v2: a call that is answered now and the JSON Schema that it meets. `taken` are the characters
  * that other parts of the challenge need.
  */
-export function bazaar(
-  { endpoint, mimeType, output }: Shown,
-  queryParams: Values,
-  taken = 0,
-): object {
+export function bazaar(shown: Shown, queryParams: Values, taken = 0): object {
+  const { endpoint, mimeType, output } = shown;
+  if (isBasket(endpoint)) return basketBazaar(shown);
   const type = mimeType === CSV_MEDIA_TYPE ? 'csv' : 'json';
   const input = inputSchema(endpoint);
   const example = brief(output, LISTING_CHARS_MAX - taken - JSON.stringify(input).length);
@@ -126,12 +116,33 @@ export function bazaar(
     input: { type: 'http', method: endpoint.method, queryParams },
     output: { type, example },
   };
-  const properties = Object.fromEntries(Object.keys(example).map((name) => [name, {}]));
-  const shown = object({
-    type: { type: 'string' },
-    example: { type: 'object', properties },
+  return { info, schema: object({ input, output: outputSchema(example) }) };
+}
+
+/** The same of a basket, whose requests stand in its body. */
+function basketBazaar({ endpoint: { method }, offers }: Shown): object {
+  const [cheapest] = budgetRows('', offers);
+  const requests = cheapest === undefined ? [] : [cheapest.example];
+  const total_usd = cheapest?.price_usd ?? '0';
+  const example = { endpoint: 'gauge/basket', total_usd };
+  const info = {
+    input: { type: 'http', method, bodyType: 'json', body: { requests } },
+    output: { type: 'json', example },
+  };
+  const input = object({
+    type: { const: 'http' },
+    method: { const: method },
+    bodyType: { const: 'json' },
+    body: object({
+      requests: { type: 'array', items: { type: 'string' }, description: BASKET_USAGE },
+    }),
   });
-  return { info, schema: object({ input, output: shown }) };
+  return { info, schema: object({ input, output: outputSchema(example) }) };
+}
+
+function outputSchema(example: object): object {
+  const properties = Object.fromEntries(Object.keys(example).map((name) => [name, {}]));
+  return object({ type: { type: 'string' }, example: { type: 'object', properties } });
 }
 
 /** Members of an example that fit into a header, in their order; the body of the 402 shows all of them. */

@@ -182,7 +182,8 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
   it('all counts are equal', async () => {
     const { counts, prices } = await json<Counted>(gate.url, '/gauge/preview');
     const { count } = await json<{ count: number }>(gate.url, '/manifest');
-    const { resources } = await json<{ resources: string[] }>(gate.url, '/.well-known/x402');
+    const { items } = await json<{ items: { method: string }[] }>(gate.url, '/.well-known/x402');
+    const resources = items.filter(({ method }) => method === 'GET');
     const { skills } = await json<{ skills: [] }>(gate.url, '/.well-known/agent-card.json');
     const sold = KEPT.filter(sellsNow);
     const token = sold.filter((row) => row.token).length;
