@@ -1,4 +1,5 @@
 import { canonicalRequest, describedParams } from '../../../compiler/catalog/route.ts';
+import { tagsOf } from '../../../compiler/catalog/tags.ts';
 import { BASKET_USAGE, isBasket } from '../../../compiler/products/shapes/basket.ts';
 import type { Values } from '../../../compiler/products/shapes/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../../compiler/products/shapes/price.ts';
@@ -96,17 +97,38 @@ function budgetRows(baseUrl: string, offers: Offers) {
 }
 
 /**
- * Characters of the input and of the example together, and of one member of it: proxies often take 4 KB of headers from a
- * service, all in all.
+ * Characters of a listing: its words, its input and its example together. Proxies often take 4 KB of headers from a service,
+ * all in all.
  */
 const LISTING_CHARS_MAX = 1350;
+/** Of them, at least for the example; and at most for one member of it. */
+const EXAMPLE_CHARS_MIN = 60;
 const MEMBER_CHARS_MAX = 120;
+
+/**
+ * What directories are told in a header: tags, as many of the words as there is room for, and the discovery extension of
+ * what is answered now. `taken` are the characters that other parts of the challenge need.
+ */
+export function listed(shown: Shown, taken: number) {
+  const { endpoint, example, subjects } = shown;
+  const tags = tagsOf(subjects);
+  const own = taken + JSON.stringify(tags).length;
+  const input = JSON.stringify(inputSchema(endpoint)).length;
+  let room = LISTING_CHARS_MAX - EXAMPLE_CHARS_MIN - own - input;
+  const words = subjects.filter((word) => {
+    room -= word.length + 2;
+    return room >= 0;
+  });
+  const discovery =
+    example === null ? {} : { bazaar: bazaar(shown, example, own + words.join(', ').length) };
+  return { tags, words, discovery };
+}
 
 /**
  * The discovery extension of v2: a call that is answered now and the JSON Schema that it meets. `taken` are the characters
  * that other parts of the challenge need.
  */
-export function bazaar(shown: Shown, queryParams: Values, taken = 0): object {
+function bazaar(shown: Shown, queryParams: Values, taken: number): object {
   const { endpoint, mimeType, output } = shown;
   if (isBasket(endpoint)) return basketBazaar(shown);
   const type = mimeType === CSV_MEDIA_TYPE ? 'csv' : 'json';
@@ -163,10 +185,10 @@ function inputSchema(endpoint: Endpoint): object {
   const params = Object.entries(describedParams(endpoint));
   const required = params.filter(([, param]) => param.required).map(([name]) => name);
   const properties = Object.fromEntries(
-    params.map(([name, { description, enum: legal }]) => {
-      // A query value is always text: an integer parameter takes its digits.
+    params.map(([name, { description, enum: legal, required: isNeeded }]) => {
+      // A query value is always text: an integer parameter takes its digits. The body says more of what may be left out.
       const given = legal === undefined ? {} : { enum: legal };
-      return [name, { type: 'string', description, ...given }];
+      return [name, { type: 'string', ...(isNeeded ? { description, ...given } : {}) }];
     }),
   );
   return object({
