@@ -1,12 +1,14 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { siteWords } from '../catalog/site.ts';
 import { productOf } from '../products/products.ts';
-import { legMember, type Line } from '../products/shapes/line.ts';
+import { type Line, legMember } from '../products/shapes/line.ts';
 import type { Endpoint } from '../products/shapes/product.ts';
 
 /** Characters of the words of one operation: they stand in the header of its challenge. */
 const SUBJECT_CHARS_MAX = 330;
 
+/** Words of each line without a bundle, before those of the others. */
+const SINGLE_WORDS_MAX = 5;
 /** Entities by which a line without a bundle is known, such as a coin. */
 const NAMED_MAX = 2;
 
@@ -30,29 +32,29 @@ export function subjectsOf(row: Endpoint, { catalog, has }: Stocked): readonly s
   const ofLine = ({ id, title, signals, entities, bundle }: Line): string[] => {
     const stored = signals.filter((signal) => has(signal.id));
     if (stored.length === 0) return [];
-    const named = entities.slice(0, NAMED_MAX).flatMap((entity) => aliases(`${id}/${entity}`)[0] ?? []);
+    const named = entities
+      .slice(0, NAMED_MAX)
+      .flatMap((entity) => aliases(`${id}/${entity}`)[0] ?? []);
     const whom = bundle === undefined ? [named] : [];
     const what = stored.map((signal) => ofSignal(signal.id));
     return inTurns([[...aliases(id), title], ...whom, ...what]);
   };
   const { signals = [] } = productOf(row, catalog.lines);
   const own = catalog.lines.filter(({ bundle }) => bundle?.path === row.path);
-  const [bundled, single] = [true, false].map((is) =>
-    catalog.lines.filter(({ bundle }) => (bundle !== undefined) === is),
-  );
-  const all = row.params.signal_id === undefined ? [] : [...(single ?? []), ...(bundled ?? [])];
-  const lines = own.length > 0 ? own : all;
-  return fitting(
-    inTurns([aliases(row.path), ...signals.filter(has).map(ofSignal), ...lines.map(ofLine)]),
-  );
+  const all = row.params.signal_id === undefined ? [] : catalog.lines;
+  const single = all.filter(({ bundle }) => bundle === undefined);
+  const bundled = all.filter(({ bundle }) => bundle !== undefined);
+  return fitting([
+    ...inTurns([aliases(row.path), ...signals.filter(has).map(ofSignal), ...own.map(ofLine)]),
+    ...inTurns(single.map((line) => ofLine(line).slice(0, SINGLE_WORDS_MAX))),
+    ...inTurns(bundled.map(ofLine)),
+  ]);
 }
 
 /** The first of each list, then the second of each, and so on. */
 function inTurns(lists: readonly (readonly string[])[]): string[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, at) =>
-    lists.flatMap((list) => list[at] ?? []),
-  ).flat();
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list[at] ?? [])).flat();
 }
 
 /** As many as there is room for, without those that bring no new word. */
