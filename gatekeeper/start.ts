@@ -225,7 +225,10 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   watchOwnState(setting, () => service.release);
   const server = await openServer(setting, first, {
     responder: () => responder,
-    health: () => healthReport(service, { standing: state.standing(), warnings }),
+    health: () => {
+      const standing = state.standing();
+      return healthReport(service, { standing, warnings, listings: payments.listings() });
+    },
   }).catch((error: unknown) => {
     watcher.close();
     throw error;

@@ -203,7 +203,7 @@ describe('sold operations', () => {
       const asked = row.none === null ? { at: empty, query: row.valid } : { query: row.none };
       expectNotCharged(await pay(row, asked), row.path);
       expectNotCharged(
-        await ask(row, asked.query === '' ? { ...asked, query: 'x=1' } : asked),
+        await ask(row, asked.query === '' ? { ...asked, query: 'proof=1' } : asked),
         row.path,
       );
     },
@@ -211,10 +211,10 @@ describe('sold operations', () => {
 
   it.each(sold)('$path names what is missing, and asks for nothing', async (row) => {
     if (row.missing === null) {
-      // Nothing is required: an unknown parameter changes nothing.
-      const answer = await ask(row, { query: 'x=1' });
-      if (!stocked.includes(row)) expectNotCharged(answer, row.path, 'empty_line');
-      else expectChallenge(answer, row);
+      // Nothing is required, but an unknown parameter is refused, paid or not.
+      for (const answer of [await ask(row, { query: 'x=1' }), await pay(row, { query: 'x=1' })]) {
+        expectNotCharged(answer, row.path, 'illegal_value');
+      }
       return;
     }
     const [query, names] = row.missing;
@@ -237,7 +237,7 @@ describe('sold operations', () => {
   it.each(bare)(
     '$path has nothing in the sample: empty_line, and an example that answers',
     async (row) => {
-      const answer = await ask(row, { query: row.valid === '' ? 'x=1' : row.valid });
+      const answer = await ask(row, { query: row.valid === '' ? 'proof=1' : row.valid });
       expectNotCharged(answer, row.path);
       const example = await fetch(gate.url + String(answer.body.example_request));
       expect([200, 402], row.path).toContain(example.status);

@@ -1,5 +1,6 @@
 import { bytesOfOctets } from '../format/base64.ts';
 import { TABLE } from '../products/products.ts';
+import { nearest } from '../products/shapes/nearest.ts';
 import { canonicalTarget, type Values } from '../products/shapes/path.ts';
 import { type Endpoint, type Param, type Params, takenParams } from '../products/shapes/product.ts';
 import type { Catalog } from './catalog.ts';
@@ -64,7 +65,10 @@ function lastSegment(path: string): string {
   return path.slice(path.lastIndexOf('/'));
 }
 
-/** Parses the parameters of a known path; unknown parameters are left out of the look-up and of the target. */
+/**
+ * Parses the parameters of a known path. Unknown ones are left out of the look-up and of the target; what costs refuses them,
+ * so that nobody pays for an answer without the filter that was misspelt.
+ */
 export function route(request: CanonicalRequest, catalog: Catalog): Route | undefined {
   const found = findRow(request.path, catalog);
   if (found === undefined) return undefined;
@@ -95,7 +99,43 @@ export function route(request: CanonicalRequest, catalog: Catalog): Route | unde
     target,
     isFact: fact !== undefined,
     bare: request.values.size === 0,
-    fault: faultOf(given, catalog) ?? misplaced,
+    fault:
+      faultOf(given, catalog) ??
+      misplaced ??
+      (endpoint.priceUsd === null ? null : nameFault(request, asked)),
+  };
+}
+
+/** Characters of a stranger's name that an error repeats. */
+const NAME_CHARS_MAX = 40;
+
+/** The first name in a query that an operation does not take; undefined for none. */
+export function unknownName(
+  { values }: Pick<CanonicalRequest, 'values'>,
+  row: Endpoint,
+): string | undefined {
+  const names = takenNames(row);
+  return [...values.keys()].find((name) => !names.includes(name));
+}
+
+function takenNames(row: Endpoint): string[] {
+  const params = Object.entries(takenParams(row));
+  return params.flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
+}
+
+function nameFault(request: CanonicalRequest, row: Endpoint): RouteFault | null {
+  const name = unknownName(request, row);
+  if (name === undefined) return null;
+  const names = takenNames(row);
+  const meant = nearest(name, names);
+  const takes = names.length === 0 ? 'no parameter' : names.join(', ');
+  const legal = meant === null ? `${row.path} takes ${takes}` : `did you mean "${meant}"?`;
+  return {
+    miss: 'illegal_value',
+    name: name.slice(0, NAME_CHARS_MAX),
+    missing: [],
+    value: request.values.get(name) ?? '',
+    legal: `no such parameter; ${legal}`,
   };
 }
 

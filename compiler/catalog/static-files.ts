@@ -79,6 +79,13 @@ export const LOG_URL = '/log/checkpoint';
 export const CATALOG_URL = '/.well-known/catalog.json';
 export const RELEASE_URL = '/.well-known/release.json';
 
+/** The picture of the service, as directories show it. */
+export const ICON_URL = '/og.png';
+
+/** What agents are taught to do here, by the name under which they keep it. */
+export const SKILL_NAME = 'official-readings';
+export const SKILL_URL = `/.well-known/agent-skills/${SKILL_NAME}/SKILL.md`;
+
 /** Where the document that defines every hash and signature is read. */
 export const FORMAT_URL = '/format.md';
 const FORMAT_SUMMARY = 'how bodies are hashed, signed and logged: verify one without this service';
@@ -103,7 +110,10 @@ export const STATIC_FILES: readonly StaticRow[] = [
     'every issuer key as a DID document',
     described('/.well-known/did.json', 'did.json', JSON_TYPE),
   ),
-  named('signed history of the issuer keys', described(KEYS_URL, 'keys.json', JSON_TYPE)),
+  linked(
+    'service-meta',
+    named('signed history of the issuer keys', described(KEYS_URL, 'keys.json', JSON_TYPE)),
+  ),
   named(
     'catalogue: what is measured, of whom, by which scales, at which price',
     file(CATALOG_URL, WHOLE_CATALOG_PATH, JSON_TYPE),
@@ -128,7 +138,7 @@ export const STATIC_FILES: readonly StaticRow[] = [
   page('/changes.json', SITE_CHANGES_PATH, JSON_TYPE),
   page('/changes.atom', SITE_FEED_PATH, 'application/atom+xml; charset=utf-8'),
   page('/sitemap.xml', `${SITE_FOLDER}/sitemap.xml`, 'application/xml; charset=utf-8'),
-  page('/og.png', `${SITE_FOLDER}/og.png`, 'image/png'),
+  page(ICON_URL, `${SITE_FOLDER}/og.png`, 'image/png'),
   part('assets', '.js', 'text/javascript; charset=utf-8'),
   part('assets', '.css', 'text/css; charset=utf-8'),
   part('data', '.json', JSON_TYPE),
@@ -142,6 +152,15 @@ export const STATIC_FILES: readonly StaticRow[] = [
   linked('service-meta', described(SERVER_CARD_URL, SERVER_CARD_NAME, SERVER_CARD_TYPE)),
   described('/mcp/server-card', SERVER_CARD_NAME, SERVER_CARD_TYPE),
   described('/server.json', 'server.json', JSON_TYPE),
+  linked(
+    'service-meta',
+    described('/.well-known/agent-skills/index.json', 'agent-skills.json', JSON_TYPE),
+  ),
+  described(SKILL_URL, 'skill.md', MARKDOWN),
+  linked(
+    'service-meta',
+    described('/.well-known/agent-registration.json', 'agent-registration.json', JSON_TYPE),
+  ),
   described('/robots.txt', 'robots.txt', TEXT),
   described('/favicon.svg', 'favicon.svg', 'image/svg+xml'),
   described('/favicon.ico', 'favicon.svg', 'image/svg+xml'),

@@ -7,6 +7,7 @@ import {
   LINKED_FILES,
   LOG_URL,
 } from '../catalog/static-files.ts';
+import { tagsOf } from '../catalog/tags.ts';
 import { toolsOf } from '../catalog/tools.ts';
 import { encodeBase64Url } from '../format/did-key.ts';
 import {
@@ -26,6 +27,7 @@ import { jcs } from '../system/jcs.ts';
 import { PACKAGE_FOLDER } from '../system/package-folder.ts';
 import { readPlain } from '../system/plain-file.ts';
 import type { Issuer, Sealer } from '../system/sealer.ts';
+import { agentRegistration, skillIndex, skillText } from './agent-files.ts';
 import { describeSite, type SiteMaterial } from './describe-site.ts';
 import { describeDocs } from './docs.ts';
 import type { Shelf } from './examples.ts';
@@ -81,6 +83,11 @@ export function describe(
   press.file('well-known/api-catalog.json', JSON.stringify(apiCatalog(issuer)));
   press.file('well-known/mcp-server-card.json', JSON.stringify(serverCard(issuer)));
   press.file('well-known/server.json', JSON.stringify(registryEntry(issuer)));
+  const skill = skillText(issuer);
+  press.file('well-known/skill.md', skill);
+  press.file('well-known/agent-skills.json', JSON.stringify(skillIndex(skill)));
+  const registration = agentRegistration(issuer, CARD_DESCRIPTION);
+  press.file('well-known/agent-registration.json', JSON.stringify(registration));
   const hasOtherNames = site.news?.hasOtherNames ?? true;
   writeSearchIndex(press, shelf, { entries: all.entries, hasOtherNames });
   describeSite(press, { ...site, shelf, keys, entries: all.entries });
@@ -180,7 +187,7 @@ function skills({ issuer: { baseUrl }, entries, catalog }: CardOptions) {
       id: entry.path.slice(1).replaceAll('/', '.'),
       name: `${entry.method} ${entry.path}`,
       description: `${entry.description}. ${entry.price_usd} USD a call${otherPrices(entry.price_by_signal ?? null)} through x402.`,
-      tags: [...new Set(['x402', ...entry.path.slice(1).split(/[/-]/)])],
+      tags: [...new Set(['x402', ...tagsOf(entry.subjects ?? entry.path.slice(1).split(/[/-]/))])],
       examples: [baseUrl + requestForModel(rowOf(entry, catalog), entry.input_example_request)],
       inputModes: JSON_MODE,
       outputModes: JSON_MODE,
@@ -219,13 +226,21 @@ function legacyCard({ issuer, entries, catalog }: CardOptions) {
 // What crawlers and clients read before they know anything of the service: where its descriptions are, and how its tool
 // server is reached. All of it follows from the table of files and the address.
 
-/** `/.well-known/api-catalog` (RFC 9727): one API, with links to everything that describes it. */
+/** Operations that describe the service, beside the files that do. */
+const DESCRIBING: readonly TablePath[] = ['/.well-known/x402', '/.well-known/agent-card.json'];
+
+/** `/.well-known/api-catalog` (RFC 9727): one API, with links to everything that describes it, and its tool server. */
 export function apiCatalog({ baseUrl, name }: Issuer): object {
-  const others = LINKED_FILES.filter(({ rel }) => rel !== 'api-catalog');
-  const targets = [...grouped(others, ({ rel }) => rel)].map(([rel, rows]) => {
-    return [rel, rows.map(({ url, contentType: type }) => ({ href: baseUrl + url, type }))];
+  const type = 'application/json';
+  const operations = DESCRIBING.map((url) => {
+    return { url, contentType: type, rel: 'service-meta' } as const;
   });
-  return { linkset: [{ anchor: baseUrl, title: name, ...Object.fromEntries(targets) }] };
+  const others = [...LINKED_FILES, ...operations].filter(({ rel }) => rel !== 'api-catalog');
+  const targets = [...grouped(others, ({ rel }) => rel)].map(([rel, rows]) => {
+    return [rel, rows.map(({ url, contentType }) => ({ href: baseUrl + url, type: contentType }))];
+  });
+  const item = [{ href: `${baseUrl}/mcp`, type }];
+  return { linkset: [{ anchor: baseUrl, title: name, ...Object.fromEntries(targets), item }] };
 }
 
 const REGISTRY_SCHEMA =

@@ -16,6 +16,7 @@ import {
   type Shelf,
   storedBodies,
 } from './examples.ts';
+import { subjectsOf } from './subjects.ts';
 
 /** One operation as `/manifest` describes it. */
 export interface ManifestEntry {
@@ -28,6 +29,8 @@ export interface ManifestEntry {
   /** Decimal USD of the cheapest and the dearest basket, whose price is the sum of what is in it. */
   readonly price_range_usd?: { readonly min: string; readonly max: string };
   readonly description: string;
+  /** What it is about, of what costs: words that people search a directory by. */
+  readonly subjects?: readonly string[];
   readonly input_required: readonly string[];
   /** Answers 402 or 200 on this very release; without a query where nothing is stored for the operation. */
   readonly input_example_request: string;
@@ -51,12 +54,18 @@ export function described(shelf: Shelf, catalog: Catalog, subscriptions: boolean
   const stored = storedBodies(shelf);
   const examples = releaseExamples(shelf);
   const bodies = exampleBodies(stored, catalog);
+  const has = (signalId: string): boolean => {
+    for (const _ of shelf.under(`record/${signalId}/`)) return true;
+    return false;
+  };
   const rows = catalog.operations.filter(
     (row) => row.answer !== 'gone' && (subscriptions || !needsTokens(row)),
   );
   const entries = rows.map((row) => {
     const values = exampleValues(row, { stored, examples, catalog });
-    return { ...entryOf(row, values, bodies.get(row.path)), ...range(row, catalog) };
+    const entry = { ...entryOf(row, values, bodies.get(row.path)), ...range(row, catalog) };
+    const subjects = row.priceUsd === null ? [] : subjectsOf(row, { catalog, has });
+    return subjects.length === 0 ? entry : { ...entry, subjects };
   });
   return { entries, bodies };
 }

@@ -1,11 +1,11 @@
 import type { ZodType } from 'zod';
 import type { Catalog } from '../catalog/catalog.ts';
-import { canonicalRequest, findRow, type Route, route } from '../catalog/route.ts';
+import { canonicalRequest, findRow, type Route, route, unknownName } from '../catalog/route.ts';
 import { citationSchema, citedTarget } from '../format/citation.ts';
 import type { JsonValue } from '../format/strict-json.ts';
 import type { TablePath } from '../products/products.ts';
 import { canonicalTarget } from '../products/shapes/path.ts';
-import { type Answer, type Endpoint, takenParams } from '../products/shapes/product.ts';
+import type { Answer, Endpoint } from '../products/shapes/product.ts';
 import { SIGNED_CSV } from '../products/shapes/series-csv.ts';
 import { subscriptionSchema } from '../products/shapes/watch-bodies.ts';
 import { settlementFault } from './settlement-checks.ts';
@@ -45,8 +45,9 @@ export function knownQuestion(target: string, catalog: Catalog): Route {
   if (asked === undefined) {
     throw unasked(target, 'no such operation in the catalogue; pass that of the publisher');
   }
-  const unknown = unknownName(target, catalog);
-  if (unknown !== null) throw unasked(target, `"${unknown}" is no parameter of it; leave it out`);
+  const unknown = strangerIn(target, catalog);
+  if (unknown !== undefined)
+    throw unasked(target, `"${unknown}" is no parameter of it; leave it out`);
   const { fault } = asked;
   if (fault === null) return asked;
   const state = fault.miss === 'missing_parameter' ? 'is missing' : 'has no legal value';
@@ -127,18 +128,13 @@ function citedBy(body: JsonValue): string | null {
 function citedQuestion(body: JsonValue, catalog: Catalog): Route | null {
   const cited = citedBy(body);
   if (cited === null) return null;
-  return unknownName(cited, catalog) === null ? questionOf(cited, catalog) : null;
+  return strangerIn(cited, catalog) === undefined ? questionOf(cited, catalog) : null;
 }
 
-function unknownName(target: string, catalog: Catalog): string | null {
+function strangerIn(target: string, catalog: Catalog): string | undefined {
   const request = canonicalRequest(target);
   const row = 'status' in request ? undefined : findRow(request.path, catalog)?.row;
-  if ('status' in request || row === undefined) return null;
-  const names = Object.entries(takenParams(row)).flatMap(([name, { aliases = [] }]) => [
-    name,
-    ...aliases,
-  ]);
-  return [...request.values.keys()].find((name) => !names.includes(name)) ?? null;
+  return 'status' in request || row === undefined ? undefined : unknownName(request, row);
 }
 
 /** A question without the parameters that the body repeats, and without those that change no signed member. */

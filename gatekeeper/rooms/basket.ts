@@ -7,6 +7,7 @@ import {
   BASKET_ANSWERS_BYTES_MAX,
   BASKET_BODY_BYTES_MAX,
   BASKET_USAGE,
+  basketRange,
   basketRequests,
 } from '../../compiler/products/shapes/basket.ts';
 import { canonicalTarget } from '../../compiler/products/shapes/path.ts';
@@ -45,9 +46,13 @@ interface Basket {
  * Without a payment every request is answered, its bytes are counted and thrown away: the 402 asks for the sum of what
  * can be sold and names the rest. A payment is bound to the digest of the canonical body, so that it is known again
  * whatever the catalogue says by then. One that is new must be of exactly the sum that the same requests cost now: what
- * changed since the quote is refused with a fresh one, and nothing is charged.
+ * changed since the quote is refused with a fresh one, and nothing is charged. Without a body it is a question for the
+ * price, as crawlers ask it.
  */
 export async function basket(question: Question, service: Service): Promise<Answered> {
+  if (question.body?.length === 0 && question.paymentHeaders.length === 0) {
+    return { kind: 'reply', reply: priceOfNone(question, service) };
+  }
   const read = readBasket(question.body);
   if ('status' in read) return { kind: 'reply', reply: read };
   const [header, ...others] = question.paymentHeaders;
@@ -62,6 +67,13 @@ export async function basket(question: Question, service: Service): Promise<Answ
 const ONE_PAYMENT = 'invalid_payload: send only one of X-PAYMENT and PAYMENT-SIGNATURE';
 const NO_PAYMENT =
   'invalid_payload: receipts and sign-ins are for single requests; send X-PAYMENT or PAYMENT-SIGNATURE, of a known payment too';
+
+/** The 402 of the cheapest basket that there can be. */
+function priceOfNone({ route: { endpoint } }: Question, { challenger, release }: Service): Reply {
+  const { min, max } = basketRange(release.catalog.operations);
+  const error = `A basket costs the sum of its requests, ${min} to ${max} USD: ${BASKET_USAGE}`;
+  return challenger.challenge({ ...endpoint, priceUsd: min }, BASKET_PATH, error);
+}
 
 /** What a body asks for, or why it is no basket. */
 function readBasket(body: Buffer | null): Basket | Reply {

@@ -1,8 +1,12 @@
 import type { Catalog } from '../../compiler/catalog/catalog.ts';
+import { ICON_URL } from '../../compiler/catalog/static-files.ts';
+import { tagsOf } from '../../compiler/catalog/tags.ts';
 import { defined } from '../../compiler/format/defined.ts';
+import { isBasket } from '../../compiler/products/shapes/basket.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/products/shapes/receipt.ts';
 import { needsTokens } from '../../compiler/products/signal-products.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Service } from '../heart/answers/service.ts';
+import { serviceNameOf } from '../heart/offer/challenge.ts';
 import { TEST_WARNING } from '../settings/config.ts';
 import { symbolOf } from '../settle/networks.ts';
 import { jsonContent } from './json-content.ts';
@@ -80,23 +84,32 @@ export async function channels({ baseUrl, operator, clock, release }: Service): 
   return jsonContent(body, KEEP_MS);
 }
 
-/** `/.well-known/x402`: what can be bought now. Computed, because the compiler does not know the payee and the network. */
-export function paymentManifest({ baseUrl, challenger, operator, release }: Service): Answered {
-  const { offers, catalog } = release;
-  const paid = [...offers].filter(([, { sellsNow, output }]) => sellsNow && output !== null);
-  const items = paid.flatMap(([path, { entry }]) => {
+/**
+ * `/.well-known/x402`: what can be bought now, for directories. Computed, because the compiler does not know the payee and
+ * the network. What is alike of all of it stands once, and what the 402 of a resource says is left to that.
+ */
+export function paymentManifest({ baseUrl, operator, release }: Service): Answered {
+  const { networks, payTo, tokens } = operator;
+  const { offers, catalog, head } = release;
+  const items = [...offers].flatMap(([path, { sellsNow, entry }]) => {
     const row = defined(catalog.operationByPath.get(path), `the operation "${path}"`);
-    if (operator.tokens === null && needsTokens(row)) return [];
-    // The requirements hold the parameters already.
-    const { params, ...shown } = entry;
-    const accepts = challenger.terms(row, row.path, 1);
-    return { resource: baseUrl + row.path, type: 'http', x402Version: 1, accepts, ...shown };
+    const isSold = sellsNow && (row.priceUsd !== null || isBasket(row));
+    if (!isSold || (tokens === null && needsTokens(row))) return [];
+    const { subjects = [], ...told } = entry;
+    const shown = SHOWN_OF_ENTRY.flatMap((name) => {
+      return told[name] === undefined ? [] : [[name, told[name]] as const];
+    });
+    return [{ resource: baseUrl + path, ...Object.fromEntries(shown), tags: tagsOf(subjects) }];
   });
-  const extensions = operator.extensions();
   const body = {
     version: 1,
     x402Version: 1,
-    extensions,
+    service_name: serviceNameOf(head.issuer_name),
+    icon_url: baseUrl + ICON_URL,
+    extensions: operator.extensions(),
+    terms: networks.map(({ name: network, caip2, asset, extra }) => {
+      return { scheme: 'exact', network, caip2, asset, payTo, extra };
+    }),
     resources: items.map(({ resource }) => resource),
     items,
     openapi: `${baseUrl}/openapi.json`,
@@ -104,3 +117,12 @@ export function paymentManifest({ baseUrl, challenger, operator, release }: Serv
   };
   return jsonContent(body, KEEP_FOR_RELEASE);
 }
+
+const SHOWN_OF_ENTRY = [
+  'method',
+  'price_usd',
+  'price_by_signal',
+  'price_range_usd',
+  'description',
+  'input_example_request',
+] as const;

@@ -1,17 +1,27 @@
 import { isStale } from '../../compiler/format/release.ts';
 import type { Service } from '../heart/answers/service.ts';
 import { subscriptionWarnings } from '../heart/release/release-source.ts';
+import type { Listed } from '../settle/facilitator/remote-facilitator.ts';
 import { jsonReply, NO_STORE, type Reply } from '../wire/reply.ts';
 import { REASONS, reasonsOf, type Standing, type StateName } from '../wire/service-state.ts';
 
 /**
  * `/healthz`: whether the service serves, sells and publishes, and if not, why. A balancer goes by the status, which is
  * 200 as long as it serves. Computed, because it tells of this moment. `standing` keeps it from serving, selling or
- * publishing now; `warnings` are what the operator should know although it works.
+ * publishing now; `warnings` are what the operator should know although it works,
+ * and `listings` what directories made of what it sells.
  */
 export function healthReport(
   { release, operator, clock }: Service,
-  { standing, warnings: known }: { standing: readonly Standing[]; warnings: readonly string[] },
+  {
+    standing,
+    warnings: known,
+    listings,
+  }: {
+    standing: readonly Standing[];
+    warnings: readonly string[];
+    listings: readonly Listed[];
+  },
 ): Reply {
   const { sequence, as_of, valid_until } = release.head;
   const { settlement } = operator;
@@ -37,6 +47,7 @@ export function healthReport(
     files: release.files.size,
     settlement,
     ...(settlement === 'test' ? { facilitator: 'local test facilitator, no money moves' } : {}),
+    ...(listings.length === 0 ? {} : { listings }),
     ...(warnings.length === 0 ? {} : { warnings }),
   };
   return serves.ok ? jsonReply(200, body, [NO_STORE]) : jsonReply(503, body);

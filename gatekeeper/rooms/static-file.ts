@@ -149,7 +149,7 @@ async function logFile(
 ): Promise<StaticFile> {
   asked.spend(FILE_COST);
   const bytes = await logBytes(path, { release, spend: asked.spend });
-  if (bytes === null) return { reply: notFound(`/${path}`), etag: null };
+  if (bytes === null) return { reply: notFound(`/${path}`, release.catalog), etag: null };
   return sent({ bytes, sha256: await hexInTurns(bytes) }, row, asked);
 }
 
@@ -223,7 +223,7 @@ async function publicFile(
   const refusal = wrongMethod(url, asked.method);
   if (refusal !== null) return refusal;
   const bytes = await publicBytes(file, { release, spend: asked.spend });
-  if (bytes === null) return { reply: notFound(url), etag: null };
+  if (bytes === null) return { reply: notFound(url, release.catalog), etag: null };
   return sent({ bytes, sha256: file.sha256 }, AS_BYTES, asked);
 }
 

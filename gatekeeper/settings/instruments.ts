@@ -38,6 +38,8 @@ const HELP = {
     'New payments before they cost anything: of a known payer or a stranger who may go on, or insufficient, used, not_signed, invalid (by /verify), limited (a share), no_answer',
   signalpress_stranger_calls_total:
     'Calls about payers who never paid here, of the node or the facilitator',
+  signalpress_facilitator_listings_total:
+    'Answers of the directory of a facilitator to our listing, which comes with a payment: success, processing, rejected',
   signalpress_facilitator_waits_total: 'Calls that waited because a facilitator said 429',
   signalpress_state: '1 while the gatekeeper serves, sells, publishes, and 0 while it does not',
   signalpress_state_reason: '1 while this reason of SIGNS.md keeps the state from holding',
@@ -189,6 +191,7 @@ function purchaseMeters(
   for (const outcome of ADMISSIONS) admissions.inc({ outcome }, 0);
   const asked = make.counter('signalpress_stranger_calls_total', 'asked');
   for (const whom of ['node', 'facilitator']) asked.inc({ asked: whom }, 0);
+  const listings = make.counter('signalpress_facilitator_listings_total', 'facilitator', 'status');
   const waits = make.counter('signalpress_facilitator_waits_total');
   return {
     stage: (stage, ms) => stages.observe({ stage }, ms / 1000),
@@ -202,6 +205,7 @@ function purchaseMeters(
     },
     admitted: (outcome) => admissions.inc({ outcome }),
     askedOfStranger: (whom) => asked.inc({ asked: whom }),
+    listed: (facilitator, status) => listings.inc({ facilitator, status }),
     waitedForFacilitator: () => waits.inc(),
   };
 }

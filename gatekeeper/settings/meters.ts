@@ -54,6 +54,8 @@ export interface Meters {
   admitted(outcome: AdmissionOutcome): void;
   /** Somebody was asked about a payer who never paid here. */
   askedOfStranger(whom: 'node' | 'facilitator'): void;
+  /** The directory of a facilitator said this of our listing. */
+  listed(facilitator: string, status: string): void;
   /** A call waits because a facilitator gets too many. */
   waitedForFacilitator(): void;
   /** The journal waited so long for the disk. */

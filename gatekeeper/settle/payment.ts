@@ -90,6 +90,8 @@ export interface Listing {
     readonly description: string;
     readonly mimeType: string;
     readonly serviceName: string;
+    readonly tags?: readonly string[];
+    readonly iconUrl?: string;
   };
   readonly extensions?: object;
 }

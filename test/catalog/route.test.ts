@@ -22,7 +22,6 @@ describe('route()', () => {
       'issuer=us-denver&signal_id=airquality.aqi',
       'entity=us%2Ddenver&signal%5Fid=airquality.aqi',
       'entity=us-denver&signal_id=airquality.aqi&dim=gauge',
-      'entity=us-denver&signal_id=airquality.aqi&utm_source=x&token=t',
     ]) {
       expect(routed(`/gauge?${query}`)).toMatchObject({ target: want, fault: null });
     }
@@ -70,8 +69,49 @@ describe('route()', () => {
     expect(routed(asked).target).toBe(`/gauge?${query}`);
     const full = '/gauge?entity=us-denver&signal_id=airquality.aqi';
     expect(routed(asked.replace('thin', 'json')).target).toBe(full);
-    // Nobody selects members of a signed body: whoever asks for some pays for the whole, and once.
-    expect(routed(`${full}&fields=current`).target).toBe(full);
+  });
+
+  it('refuses what costs under a name that it does not take: a filter that was misspelt is not charged', () => {
+    const pair = 'entity=us-denver&signal_id=airquality.aqi';
+    const faultOf = (target: string) => routed(target).fault;
+    expect(faultOf(`/gauge/history-series?${pair}&day=7`)).toEqual({
+      miss: 'illegal_value',
+      name: 'day',
+      missing: [],
+      value: '7',
+      legal: 'no such parameter; did you mean "days"?',
+    });
+    // The name of another operation's parameter; members of a signed body, which nobody selects; a name of nobody.
+    for (const more of [
+      'days=7',
+      'fields=current',
+      'utm_source=x',
+      '__proto__=x',
+      `${'n'.repeat(99)}=`,
+    ]) {
+      const fault = faultOf(`/gauge?${pair}&${more}`);
+      expect([more, fault?.miss, fault?.legal]).toEqual([
+        more,
+        'illegal_value',
+        expect.stringMatching(/^no such parameter; (did you mean|\/gauge takes signal_id, entity)/),
+      ]);
+      expect(fault?.name.length).toBeLessThanOrEqual(40);
+    }
+    // Aliases, and what a redirection leaves unused, are names that it takes.
+    for (const known of [
+      `/gauge?${pair}&dim=ruler&format=thin`,
+      `/gauge?${pair}&proof=0`,
+      '/gauge?signal_id=airquality.aqi&issuer=us-denver',
+    ]) {
+      expect([known, faultOf(known)]).toEqual([known, null]);
+    }
+    // What is missing or illegal is said first, and what is free leaves a stranger's name out.
+    expect(faultOf('/gauge?x=1')?.miss).toBe('missing_parameter');
+    expect(faultOf(`/gauge?${pair}&dim=rule&x=1`)?.name).toBe('dim');
+    expect(faultOf('/gauge/catalog?x=1')).toBeNull();
+    expect(faultOf('/gauge/subscribe?x=1')?.legal).toBe(
+      'no such parameter; /gauge/subscribe takes no parameter',
+    );
   });
 
   it('I5: is the same target for a record and its fact, and for nothing else that is asked for as a fact', () => {

@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, hash, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import {
   FORMAT_DOCUMENTS,
+  findStaticFile,
   LINKED_FILES,
   serviceLinks,
 } from '../../compiler/catalog/static-files.ts';
@@ -288,6 +289,62 @@ describe('describe() writes the small texts', () => {
   });
 });
 
+describe('describe() writes what agents read first', () => {
+  it('a skill with the hash of its bytes, and every address in it answers', () => {
+    const [skill, ...others] = readJson(root, 'well-known/agent-skills.json').skills;
+    const bytes = text('well-known/skill.md');
+    expect(others).toEqual([]);
+    expect(skill).toEqual({
+      name: 'official-readings',
+      type: 'skill-md',
+      description: expect.any(String),
+      url: '/.well-known/agent-skills/official-readings/SKILL.md',
+      digest: `sha256:${hash('sha256', bytes)}`,
+    });
+    expect(hash('sha256', bytes.replace('0.05', '5.00'))).not.toBe(skill.digest.slice(7));
+    expect(findStaticFile(skill.url)?.path).toBe('well-known/skill.md');
+    const [, front = ''] = bytes.split('---\n');
+    expect(front).toBe(`name: ${skill.name}\ndescription: ${JSON.stringify(skill.description)}\n`);
+    expect(skill.description.length).toBeLessThanOrEqual(1024);
+    expect(skill.name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+    for (const step of [BASE, did, '--max-usd', '/gauge/search?q=', 'verify answer.json --issuer'])
+      expect(bytes).toContain(step);
+    for (const [, path = ''] of bytes.matchAll(/https:\/\/example\.org(\/[a-z./]+[a-z])/g)) {
+      const isKnown = BUILTIN.operationByPath.has(path) || findStaticFile(path) !== null;
+      expect([path, isKnown]).toEqual([path, true]);
+    }
+  });
+
+  it('a registration that claims none', () => {
+    expect(readJson(root, 'well-known/agent-registration.json')).toEqual({
+      type: 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1',
+      name: expect.any(String),
+      description: expect.stringContaining('Descriptive only'),
+      image: `${BASE}/og.png`,
+      services: [
+        { name: 'web', endpoint: `${BASE}/` },
+        { name: 'MCP', endpoint: `${BASE}/mcp` },
+        { name: 'DID', endpoint: did, version: 'v1' },
+        { name: 'x402', endpoint: `${BASE}/.well-known/x402` },
+      ],
+      x402Support: true,
+      active: true,
+      registrations: [],
+    });
+  });
+
+  it('subjects of what is sold, of stored signals alone', () => {
+    const subjectsAt = (path: string) =>
+      entries().find((entry) => entry.path === path)?.subjects ?? [];
+    expect(subjectsAt('/gauge/region')).toEqual(expect.arrayContaining(['river level', 'flood']));
+    expect(subjectsAt('/gauge')).toEqual(expect.arrayContaining(['river level']));
+    expect(subjectsAt('/gauge')).not.toContain('earthquake');
+    expect(subjectsAt('/gauge/catalog')).toEqual([]);
+    for (const { path, subjects = [] } of entries())
+      expect([path, subjects.join(', ').length <= 330]).toEqual([path, true]);
+  });
+});
+
 const issuerAt = (baseUrl: string) => ({ name: 'Harbour', did: 'did:key:z', keyId: 'z', baseUrl });
 
 interface Linkset {
@@ -319,6 +376,12 @@ describe.each(['https://tides.example', 'https://example.org/tides'])('doors at 
     }
     expect(Object.keys(api)).toEqual(
       expect.arrayContaining(['service-desc', 'service-doc', 'service-meta']),
+    );
+    expect(api.item).toEqual([{ href: `${base}/mcp`, type: 'application/json' }]);
+    expect(api['service-meta']?.map(({ href }) => href)).toEqual(
+      ['keys.json', 'mcp/server-card.json', 'agent-skills/index.json', 'agent-registration.json']
+        .concat(['x402', 'agent-card.json'])
+        .map((name) => `${base}/.well-known/${name}`),
     );
   });
 

@@ -525,6 +525,10 @@ const described = {
     .optional()
     .describe('decimal prices in US dollars between which the sum of a basket lies'),
   description: z.string().describe('description'),
+  subjects: z
+    .array(z.string())
+    .optional()
+    .describe('what it is about, in the words that people search by'),
   input_required: z.array(z.string()).describe('names of required parameters'),
   input_example_request: path.describe('a request that works'),
   params: z
@@ -598,24 +602,28 @@ export const agentCardSchema = z.looseObject({
     .describe('one entry for each operation that is sold'),
 });
 
-const { params, ...withoutParams } = described;
-
-/** `/.well-known/x402`: the paid operations as crawlers read them. */
+/** `/.well-known/x402`: the paid operations as directories read them. */
 export const paymentManifestSchema = z.strictObject({
   version: z.literal(1).describe('version'),
   x402Version: z.literal(1).describe('version of x402'),
+  service_name: z.string().describe('name for people'),
+  icon_url: z.url().describe('picture of the service, PNG'),
   extensions,
+  terms: z
+    .array(z.looseObject({ scheme: z.literal('exact').describe('scheme of x402') }))
+    .describe('how everything can be paid for; one entry for each way'),
   resources: z.array(z.url()).describe('URLs of what is sold'),
   items: z
     .array(
       z.strictObject({
         resource: z.url().describe('URL of what is sold'),
-        type: z.literal('http').describe('kind'),
-        x402Version: z.literal(1).describe('version of x402'),
-        accepts: z
-          .array(z.looseObject({ scheme: z.literal('exact').describe('scheme of x402') }))
-          .describe('how it can be paid for; one entry for each way'),
-        ...withoutParams,
+        method: described.method,
+        price_usd: described.price_usd,
+        price_by_signal: described.price_by_signal,
+        price_range_usd: described.price_range_usd,
+        description: described.description,
+        input_example_request: described.input_example_request,
+        tags: z.array(z.string()).describe('what it is about, in a few words'),
       }),
     )
     .describe('one entry for each item'),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Catalog } from '../../../compiler/catalog/catalog.ts';
 import { findRow } from '../../../compiler/catalog/route.ts';
+import { nearest } from '../../../compiler/products/shapes/nearest.ts';
 import { BoundedMap } from '../../wire/bounded-map.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../../wire/reply.ts';
 import { perRelease } from '../release/per-release.ts';
@@ -14,6 +15,8 @@ import {
   type Service,
 } from './service.ts';
 
+/** Of an unknown path, in an error whose start alone clients show. */
+const SHOWN_PATH_CHARS = 100;
 const KEPT_BYTES_MAX = 6 * 1024 * 1024;
 const KEPT_TARGET_CHARS_MAX = 256;
 
@@ -79,7 +82,7 @@ export async function storedFile(question: Question, service: Service): Promise<
 /** Answers of step 1: unknown path, retired path, method that is not the row's own; null when the row may go on. */
 export function refuseMethod(path: string, method: string, catalog: Catalog): Reply | null {
   const found = findRow(path, catalog);
-  if (found === undefined) return notFound(path);
+  if (found === undefined) return notFound(path, catalog);
   if (found.row.answer === 'gone') return gone();
   const own = found.row.method;
   const allowed = own === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [own];
@@ -88,8 +91,15 @@ export function refuseMethod(path: string, method: string, catalog: Catalog): Re
   return jsonReply(405, { error, allow: allowed }, [['allow', allowed.join(', ')]]);
 }
 
-export function notFound(path: string): Reply {
-  const error = `No operation at "${path.slice(0, 200)}"; the free catalog lists what is sold`;
+/** Names the operation whose path is nearest, if one is near. */
+export function notFound(path: string, { operations }: Catalog): Reply {
+  const live = operations.filter(({ answer: word }) => word !== 'gone');
+  const near = nearest(
+    path,
+    live.map((row) => row.path),
+  );
+  const hint = near === null ? '' : `the nearest is ${near}; `;
+  const error = `No operation at "${path.slice(0, SHOWN_PATH_CHARS)}"; ${hint}the free catalog lists what is sold`;
   return jsonReply(404, { error, catalog: '/gauge/catalog', manifest: '/manifest' });
 }
 

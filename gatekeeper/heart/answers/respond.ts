@@ -87,7 +87,7 @@ export async function respond(asked: HttpRequest, service: Service): Promise<Htt
   const refusal = refuseMethod(request.path, asked.method, catalog);
   const routed = refusal === null ? (known?.routed ?? route(request, catalog)) : undefined;
   if (refusal !== null || routed === undefined) {
-    const absent = plainResponse(refusal ?? notFound(request.path), path);
+    const absent = plainResponse(refusal ?? notFound(request.path, catalog), path);
     return guarded(call, async () => (await formerSale(call)) ?? absent);
   }
   // What costs and whose parameters are right is known from now on; any other target is read each time.

@@ -1,6 +1,6 @@
 import { type Catalog, catalogOf } from '../../../compiler/catalog/catalog.ts';
 import { describedParams } from '../../../compiler/catalog/route.ts';
-import { catalogLink } from '../../../compiler/catalog/static-files.ts';
+import { catalogLink, ICON_URL } from '../../../compiler/catalog/static-files.ts';
 import type { Release } from '../../../compiler/format/release.ts';
 import { BASKET_USAGE, isBasket } from '../../../compiler/products/shapes/basket.ts';
 import { priceOf } from '../../../compiler/products/shapes/price.ts';
@@ -25,7 +25,7 @@ import { SIGN_IN, type SignInSource, signInDeclaration } from '../../settle/sign
 import { BoundedMap } from '../../wire/bounded-map.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../../wire/reply.ts';
 import type { Offers } from '../release/release-source.ts';
-import { bazaar, callExample, clientHint, mediaTypeOf, type Shown, shownOf } from './shown.ts';
+import { callExample, clientHint, listed, mediaTypeOf, type Shown, shownOf } from './shown.ts';
 
 const MAX_TIMEOUT_SECONDS = 300;
 /** Ready challenges kept, each a few KB. */
@@ -192,18 +192,23 @@ function sale(
   target: string,
   { seller, head }: { readonly seller: Seller; readonly head: ShownRelease['head'] | undefined },
 ) {
-  const { endpoint, mimeType, example } = shown;
+  const { endpoint, mimeType } = shown;
   const { networks, baseUrl, serviceName, warning, extensions = [] } = seller;
   const takesSignIn = signsIn(endpoint, target, seller);
   const v1 = mapAll(networks, (network, at) =>
     requirementsV1(shown, { ...seller, network, isFirst: at === 0 }),
   );
   const v2 = mapAll(networks, (network) => requirementsV2(endpoint, { ...seller, network }));
-  const described = { description: descriptionOf(endpoint), mimeType, serviceName };
-  // Discovery lists what can be bought by its address, so it omits an operation that has no answer now, and baskets.
-  const isListed = example !== null && !isBasket(endpoint);
-  const taken = takesSignIn ? SIGN_IN_CHARS : 0;
-  const discovery = isListed ? { bazaar: bazaar(shown, example, taken) } : {};
+  const iconUrl = baseUrl + ICON_URL;
+  const taken = iconUrl.length + (takesSignIn ? SIGN_IN_CHARS : 0);
+  const { tags, words, discovery } = listed(shown, taken);
+  const described = {
+    description: descriptionOf(endpoint, words),
+    mimeType,
+    serviceName,
+    ...(tags.length === 0 ? {} : { tags }),
+    iconUrl,
+  };
   const { sequence, as_of, valid_until = null } = head ?? {};
   return {
     endpoint,
@@ -293,8 +298,8 @@ function isLong(target: string): boolean {
   return target.length > CHALLENGE_TARGET_CHARS_MAX;
 }
 
-function descriptionOf({ tag, summary }: Endpoint): string {
-  return `${tag} ${summary}`;
+function descriptionOf({ tag, summary }: Endpoint, words: readonly string[]): string {
+  return `${tag} ${summary}${words.length === 0 ? '' : `: ${words.join(', ')}`}`;
 }
 
 /** The example of the answer stands in the first entry alone: it is long, and the same for all. */
@@ -302,13 +307,13 @@ function requirementsV1(
   shown: Shown,
   { baseUrl, network, payTo, isFirst }: Seller & { readonly isFirst: boolean },
 ): RequirementsV1 {
-  const { endpoint, example, mimeType, output } = shown;
+  const { endpoint, example, mimeType, output, subjects } = shown;
   return {
     scheme: 'exact',
     network: network.name,
     maxAmountRequired: tokenAmount(priceOf(endpoint), network),
     resource: baseUrl + endpoint.path,
-    description: descriptionOf(endpoint),
+    description: descriptionOf(endpoint, subjects),
     mimeType,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
@@ -318,7 +323,7 @@ function requirementsV1(
       input: {
         type: 'http',
         method: endpoint.method,
-        discoverable: example !== null && !isBasket(endpoint),
+        discoverable: example !== null,
         ...(isBasket(endpoint) ? BASKET_INPUT : {}),
         queryParams: Object.fromEntries(
           Object.entries(describedParams(endpoint)).map(([name, param]) => {
@@ -328,10 +333,12 @@ function requirementsV1(
           }),
         ),
       },
-      ...(isFirst ? { output } : {}),
+      ...(isFirst ? { output, note: OUTPUT_NOTE } : {}),
     },
   };
 }
+
+const OUTPUT_NOTE = 'output is an example of an answer, maybe about another subject';
 
 const BASKET_INPUT = {
   bodyType: 'json',

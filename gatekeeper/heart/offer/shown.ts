@@ -1,5 +1,6 @@
 import { canonicalRequest, describedParams } from '../../../compiler/catalog/route.ts';
-import { isBasket } from '../../../compiler/products/shapes/basket.ts';
+import { tagsOf } from '../../../compiler/catalog/tags.ts';
+import { BASKET_USAGE, isBasket } from '../../../compiler/products/shapes/basket.ts';
 import type { Values } from '../../../compiler/products/shapes/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../../compiler/products/shapes/price.ts';
 import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
@@ -16,6 +17,8 @@ export interface Shown {
   readonly mimeType: string;
   /** Main fields of the body, or the columns of a table. */
   readonly output: Readonly<Record<string, unknown>>;
+  /** What it is about, in the words that a directory is searched by. */
+  readonly subjects: readonly string[];
 }
 
 export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Shown {
@@ -30,7 +33,7 @@ export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Sho
     throw new RangeError(`Cannot show "${offer?.request}": ${request.error}`);
   const example = request === null ? null : { ...Object.fromEntries(request.values), ...form };
   const output = isCsv ? { columns } : (offer?.output ?? {});
-  return { endpoint, offers, example, mimeType, output };
+  return { endpoint, offers, example, mimeType, output, subjects: offer?.entry.subjects ?? [] };
 }
 
 export const CSV_MEDIA_TYPE = 'text/csv';
@@ -41,11 +44,13 @@ export function mediaTypeOf({ answer }: Endpoint, target: string): string {
   return isCsv ? CSV_MEDIA_TYPE : JSON_MEDIA_TYPE;
 }
 
-/** What a client on its default settings pays at most, in atomic units: 0.10 USD. */
+/** What `x402-fetch` pays at most by itself, in atomic units: 0.10 USD. */
 const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
+/** The same of `@x402/fetch`: 1 USD. */
+const NEWER_CLIENT_CAP_ATOMIC = 1_000_000;
 /** How the request of a basket is sent again. */
 const BASKET_INIT = ", { method: 'POST', body } /* the same body */";
-const BUDGET_ROWS_MAX = 8;
+const BUDGET_ROWS_MAX = 2;
 
 /** The hint of an operation priced above the default cap, or null; its example calls a request of the release. */
 export function clientHint({ endpoint, offers }: Shown, baseUrl: string) {
@@ -55,10 +60,19 @@ export function clientHint({ endpoint, offers }: Shown, baseUrl: string) {
     required_atomic: Number(atomic),
     required_usd: usdAmount(atomic),
     client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
-    how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally, before any request reaches us, so you see no error from us. Raise maxValue to at least ${atomic}. within_your_budget lists other operations with examples of their own; none of them answers this request.`,
+    how_to: howToPay(atomic),
     example: callExample(endpoint)(baseUrl + (offers.get(endpoint.path)?.request ?? endpoint.path)),
     within_your_budget: budgetRows(baseUrl, offers),
   };
+}
+
+/** What a buyer whose client refuses by itself has to change; no error of ours is seen then. */
+function howToPay(atomic: string): string {
+  const newer =
+    BigInt(atomic) <= BigInt(NEWER_CLIENT_CAP_ATOMIC)
+      ? '@x402/fetch pays this by itself.'
+      : `@x402/fetch refuses above 1 USD: set spendControls.maxAmountPerPayment to '$${usdAmount(atomic)}'.`;
+  return `x402-fetch refuses above 0.10 USD locally, so you see no error from us: raise maxValue to ${atomic}n. ${newer} within_your_budget is cheaper; none of it answers this request.`;
 }
 
 /** How a client with a higher cap calls a URL of an operation; the URL cannot end the quotes that it stands in. */
@@ -83,21 +97,40 @@ function budgetRows(baseUrl: string, offers: Offers) {
 }
 
 /**
- * Characters of the input and of the example together, and of one member of it: proxies often take 4 KB of headers from a
- * service, all in all.
+ * Characters of a listing: its words, its input and its example together. Proxies often take 4 KB of headers from a service,
+ * all in all.
  */
 const LISTING_CHARS_MAX = 1350;
+/** Of them, at least for the example; and at most for one member of it. */
+const EXAMPLE_CHARS_MIN = 60;
 const MEMBER_CHARS_MAX = 120;
+
+/**
+ * What directories are told in a header: tags, as many of the words as there is room for, and the discovery extension of
+ * what is answered now. `taken` are the characters that other parts of the challenge need.
+ */
+export function listed(shown: Shown, taken: number) {
+  const { endpoint, example, subjects } = shown;
+  const tags = tagsOf(subjects);
+  const own = taken + JSON.stringify(tags).length;
+  const input = JSON.stringify(inputSchema(endpoint)).length;
+  let room = LISTING_CHARS_MAX - EXAMPLE_CHARS_MIN - own - input;
+  const words = subjects.filter((word) => {
+    room -= word.length + 2;
+    return room >= 0;
+  });
+  const discovery =
+    example === null ? {} : { bazaar: bazaar(shown, example, own + words.join(', ').length) };
+  return { tags, words, discovery };
+}
 
 /**
  * The discovery extension of v2: a call that is answered now and the JSON Schema that it meets. `taken` are the characters
  * that other parts of the challenge need.
  */
-export function bazaar(
-  { endpoint, mimeType, output }: Shown,
-  queryParams: Values,
-  taken = 0,
-): object {
+function bazaar(shown: Shown, queryParams: Values, taken: number): object {
+  const { endpoint, mimeType, output } = shown;
+  if (isBasket(endpoint)) return basketBazaar(shown);
   const type = mimeType === CSV_MEDIA_TYPE ? 'csv' : 'json';
   const input = inputSchema(endpoint);
   const example = brief(output, LISTING_CHARS_MAX - taken - JSON.stringify(input).length);
@@ -105,12 +138,33 @@ export function bazaar(
     input: { type: 'http', method: endpoint.method, queryParams },
     output: { type, example },
   };
-  const properties = Object.fromEntries(Object.keys(example).map((name) => [name, {}]));
-  const shown = object({
-    type: { type: 'string' },
-    example: { type: 'object', properties },
+  return { info, schema: object({ input, output: outputSchema(example) }) };
+}
+
+/** The same of a basket, whose requests stand in its body. */
+function basketBazaar({ endpoint: { method }, offers }: Shown): object {
+  const [cheapest] = budgetRows('', offers);
+  const requests = cheapest === undefined ? [] : [cheapest.example];
+  const total_usd = cheapest?.price_usd ?? '0';
+  const example = { endpoint: 'gauge/basket', total_usd };
+  const info = {
+    input: { type: 'http', method, bodyType: 'json', body: { requests } },
+    output: { type: 'json', example },
+  };
+  const input = object({
+    type: { const: 'http' },
+    method: { const: method },
+    bodyType: { const: 'json' },
+    body: object({
+      requests: { type: 'array', items: { type: 'string' }, description: BASKET_USAGE },
+    }),
   });
-  return { info, schema: object({ input, output: shown }) };
+  return { info, schema: object({ input, output: outputSchema(example) }) };
+}
+
+function outputSchema(example: object): object {
+  const properties = Object.fromEntries(Object.keys(example).map((name) => [name, {}]));
+  return object({ type: { type: 'string' }, example: { type: 'object', properties } });
 }
 
 /** Members of an example that fit into a header, in their order; the body of the 402 shows all of them. */
@@ -131,10 +185,10 @@ function inputSchema(endpoint: Endpoint): object {
   const params = Object.entries(describedParams(endpoint));
   const required = params.filter(([, param]) => param.required).map(([name]) => name);
   const properties = Object.fromEntries(
-    params.map(([name, { description, enum: legal }]) => {
-      // A query value is always text: an integer parameter takes its digits.
+    params.map(([name, { description, enum: legal, required: isNeeded }]) => {
+      // A query value is always text: an integer parameter takes its digits. The body says more of what may be left out.
       const given = legal === undefined ? {} : { enum: legal };
-      return [name, { type: 'string', description, ...given }];
+      return [name, { type: 'string', ...(isNeeded ? { description, ...given } : {}) }];
     }),
   );
   return object({

@@ -50,7 +50,7 @@ export async function openPaymentServices(
   const { facilitator: given } = by;
   const settlers: SettlementServices =
     given === undefined
-      ? await openSettlementServices(config, { clock, report, noteTime, meters, state })
+      ? await openSettlementServices(config, { clock, log, report, noteTime, meters, state })
       : {
           facilitator: meteredFacilitator(
             watchedFacilitator(given, 'given', state),
@@ -58,6 +58,7 @@ export async function openPaymentServices(
             meters,
           ),
           circuits: () => [],
+          listings: () => [],
           warning: () => facilitatorWarning({ facilitator: given }, config.network),
           close: async () => {},
         };

@@ -13,7 +13,11 @@ import {
 } from '../../settle/facilitator/facilitator-pool.ts';
 import { localFacilitator } from '../../settle/facilitator/local-facilitator.ts';
 import { provenFacilitator } from '../../settle/facilitator/proven-facilitator.ts';
-import { facilitatorAuth, remoteFacilitator } from '../../settle/facilitator/remote-facilitator.ts';
+import {
+  facilitatorAuth,
+  type Listed,
+  remoteFacilitator,
+} from '../../settle/facilitator/remote-facilitator.ts';
 import {
   facilitatorWarning,
   translatingFacilitator,
@@ -32,6 +36,7 @@ import {
   type PaidNetwork,
 } from '../../settle/networks.ts';
 import type { AskCode } from '../../settle/sign-in.ts';
+import type { Log } from '../../wire/log/line-log.ts';
 import type { ServiceState } from '../../wire/service-state.ts';
 import { StartError } from '../../wire/start-error.ts';
 import { meteredFacilitator, watchedFacilitator } from './metered.ts';
@@ -47,6 +52,8 @@ export interface SettlementServices
   warning(): Promise<string | null>;
   /** Whether facilitators are asked at this moment; empty where there are none to choose from. */
   circuits(): readonly NamedCircuit[];
+  /** What the directories of facilitators said last of our listing. */
+  listings(): readonly Listed[];
   /** What an account that is to pay has; absent without a node. */
   readonly standing?: AskStanding;
   /** Milliseconds until the facilitators take calls again; 0 when they do. */
@@ -59,6 +66,7 @@ export interface SettlementServices
 interface SettlementOptions extends ChainOptions {
   readonly state: ServiceState;
   readonly meters?: Meters | undefined;
+  readonly log: Log;
 }
 
 interface PaidChain extends PaidNetwork {
@@ -76,10 +84,13 @@ export async function openSettlementServices(
   const chains = await chainsOf(config, by);
   try {
     const hasChain = chains[0].chain !== null;
-    // Where a node tells the time, nobody else does: two of them may differ.
-    const remotes = await remotesOf(config, hasChain ? {} : by);
     const { clock, meters, state } = by;
     const names = labelsOf(config.facilitatorUrls);
+    const listings = new Map<string, Listed>();
+    // Where a node tells the time, nobody else does: two of them may differ.
+    const { noteTime, ...others } = by;
+    const noting = { ...others, ...(hasChain ? {} : { noteTime }), names, listings };
+    const remotes = await remotesOf(config, noting);
     const facilitators = remotes.map((remote, at) => {
       const name = defined(names[at], 'the name');
       const facilitator = meteredFacilitator(watchedFacilitator(remote, name, state), name, meters);
@@ -100,6 +111,7 @@ export async function openSettlementServices(
           const circuit = pool?.circuits()[at];
           return circuit === undefined ? [] : [{ facilitator, state: circuit }];
         }),
+      listings: () => [...listings.values()],
       ...(hasChain ? askingBy(chains) : {}),
       busyMs: () => pool?.busyMs() ?? 0,
       // Simulated payments have no chain that an account could be asked on.
@@ -173,20 +185,42 @@ function settlersOf(
 
 async function remotesOf(
   { facilitatorUrls, facilitatorAuth: header, facilitatorAuthModule: module }: Config,
-  { noteTime }: Pick<ChainOptions, 'noteTime'>,
+  { noteTime, names, ...by }: Noting,
 ): Promise<readonly ReturnType<typeof remoteFacilitator>[]> {
   const auth = await facilitatorAuth({ header, module });
   const own = {
     ...(auth === undefined ? {} : { auth }),
     ...(noteTime === undefined ? {} : { noteTime }),
   };
-  return facilitatorUrls.map((url) => {
+  return facilitatorUrls.map((url, at) => {
+    const noteListing = listingNote(defined(names[at], 'the name'), by);
     try {
-      return remoteFacilitator({ url, ...own });
+      return remoteFacilitator({ url, ...own, noteListing });
     } catch (cause) {
       throw new StartError(messageOf(cause), { cause });
     }
   });
+}
+
+interface Noting extends Pick<SettlementOptions, 'meters' | 'log'> {
+  readonly noteTime?: ChainOptions['noteTime'] | undefined;
+  readonly names: readonly string[];
+  readonly listings: Map<string, Listed>;
+}
+
+/** Counts what a directory says, and logs it where it is news. */
+function listingNote(
+  facilitator: string,
+  { meters, log, listings }: Omit<Noting, 'names' | 'noteTime'>,
+): (listed: Listed) => void {
+  return (listed) => {
+    meters?.listed(facilitator, listed.status);
+    const before = listings.get(facilitator);
+    listings.set(facilitator, listed);
+    if (before?.status === listed.status && before.reason === listed.reason) return;
+    const event = listed.status === 'rejected' ? 'listing_rejected' : 'listing_taken';
+    log({ event, facilitator, ...listed });
+  };
 }
 
 /** Names of facilitators in metrics: their hosts, since a path may hold a key; two of one host by their places. */

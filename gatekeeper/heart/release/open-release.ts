@@ -264,6 +264,7 @@ function parseOffers(manifest: Buffer): Offers {
       price_by_signal?: Readonly<Record<string, string>>;
       input_example_request: string;
       output_example?: Readonly<Record<string, unknown>>;
+      subjects?: readonly string[];
     }[];
   };
   const offers = entries.map(({ output_example: output = null, ...entry }): [string, Offer] => {

@@ -112,7 +112,7 @@ export interface Offer {
   /** Main members of an answer; null where nothing is paid. */
   readonly output: Readonly<Record<string, unknown>> | null;
   /** The entry of the compiled manifest. */
-  readonly entry: Readonly<Record<string, unknown>>;
+  readonly entry: Readonly<Record<string, unknown>> & { readonly subjects?: readonly string[] };
 }
 
 /** What is offered, by path of the operation, in the order of the table; what the operator left off is missing. */

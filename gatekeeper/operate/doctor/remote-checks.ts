@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
+import { z } from 'zod';
 import { messageOf } from '../../../compiler/format/errors.ts';
 import { networkFault } from '../../../compiler/format/network-fault.ts';
 import { paidNetworks, paidTokens, settlementOf } from '../../settings/config.ts';
@@ -197,7 +198,9 @@ export async function addressCheck(examined: Examined): Promise<Finding[]> {
   const own = await listen(server, { port, host }).catch((error: NodeJS.ErrnoException) => error);
   const isTaken = own instanceof Error;
   const findings = [
-    isTaken ? await takenFinding(own.code ?? own.message, examined) : ok(`${host}:${port} is free`),
+    ...(isTaken
+      ? await takenFindings(own.code ?? own.message, examined)
+      : [ok(`${host}:${port} is free`)]),
   ];
   try {
     // The address that the release was compiled for; another check reports that none can be opened.
@@ -223,21 +226,35 @@ export async function addressCheck(examined: Examined): Promise<Finding[]> {
   }
 }
 
-async function takenFinding(code: string, { config, ask }: Examined): Promise<Finding> {
+async function takenFindings(code: string, { config, ask }: Examined): Promise<Finding[]> {
   const place = `${config.host}:${config.port}`;
   const remedy = 'set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT';
-  if (code !== 'EADDRINUSE') return failed(`cannot listen on ${place}: ${code}`, remedy);
-  const sequence = sequenceOf(await ask(`http://${addressText(config)}${HEALTH_PATH}`));
-  if (sequence !== null) return ok(`a gatekeeper runs on ${place} and serves release ${sequence}`);
-  return failed(`${place} is taken by another process`, 'stop it, or set SIGNALPRESS_PORT');
+  if (code !== 'EADDRINUSE') return [failed(`cannot listen on ${place}: ${code}`, remedy)];
+  const report = healthOf(await ask(`http://${addressText(config)}${HEALTH_PATH}`));
+  if (report === null)
+    return [failed(`${place} is taken by another process`, 'stop it, or set SIGNALPRESS_PORT')];
+  const { release, listings = [] } = report;
+  const found = listings.map(({ status, reason }) =>
+    status === 'rejected'
+      ? warning(
+          `the directory of a facilitator does not list this shop: ${reason}`,
+          'do what the reason says, or ask the facilitator',
+        )
+      : ok(`the directory of a facilitator took the listing: ${status}`),
+  );
+  return [ok(`a gatekeeper runs on ${place} and serves release ${release.sequence}`), ...found];
 }
 
-/** The release of a health report; null for any other answer. */
-function sequenceOf(answer: WebAnswer): number | null {
+const healthSchema = z.object({
+  release: z.object({ sequence: z.number() }),
+  listings: z.array(z.object({ status: z.string(), reason: z.string().optional() })).optional(),
+});
+
+/** A health report; null for any other answer. */
+function healthOf(answer: WebAnswer): z.infer<typeof healthSchema> | null {
   if ('code' in answer) return null;
   try {
-    const { release } = JSON.parse(answer.text) as { release?: { sequence?: unknown } };
-    return typeof release?.sequence === 'number' ? release.sequence : null;
+    return healthSchema.safeParse(JSON.parse(answer.text)).data ?? null;
   } catch {
     return null;
   }
@@ -251,8 +268,9 @@ function elsewhere(baseUrl: string, answer: WebAnswer, isTaken: boolean): Findin
         'public address, ask from another one',
     );
   }
-  const sequence = sequenceOf(answer);
-  if (isTaken && sequence !== null) return ok(`${baseUrl} answers with release ${sequence}`);
+  const report = healthOf(answer);
+  if (isTaken && report !== null)
+    return ok(`${baseUrl} answers with release ${report.release.sequence}`);
   return failed(
     `${baseUrl} answers with status ${answer.status}, and not from here`,
     'let the proxy pass requests on to SIGNALPRESS_HOST and SIGNALPRESS_PORT',

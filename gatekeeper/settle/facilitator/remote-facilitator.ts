@@ -68,6 +68,33 @@ interface RemoteFacilitatorOptions {
   readonly settleTimeoutMs?: number;
   /** Told the time of its answers, in milliseconds since the epoch; must not throw. */
   readonly noteTime?: (ms: number) => void;
+  /** Told what its directory made of a listing that came with a payment; must not throw. */
+  readonly noteListing?: (listed: Listed) => void;
+}
+
+const LISTING_STATUSES = ['success', 'processing', 'rejected'] as const;
+/** What the directory of a facilitator says of our listing: header `EXTENSION-RESPONSES` (x402, extension `bazaar`). */
+export interface Listed {
+  readonly status: (typeof LISTING_STATUSES)[number];
+  /** Why it was rejected. */
+  readonly reason?: string;
+}
+const listingAnswer = z.object({
+  bazaar: z.object({
+    status: z.enum(LISTING_STATUSES),
+    rejectedReason: z.unknown().optional(),
+  }),
+});
+const LISTING_CHARS_MAX = 4096;
+
+/** Null for a header that is absent or says nothing of a listing: no payment depends on it. */
+function listedBy(header: string | string[] | undefined): Listed | null {
+  if (typeof header !== 'string' || header.length > LISTING_CHARS_MAX) return null;
+  const answer = parsed(Buffer.from(header, 'base64').toString('utf8'), 0);
+  const { data } = listingAnswer.safeParse('json' in answer ? answer.json : null);
+  if (data === undefined) return null;
+  const { status, rejectedReason } = data.bazaar;
+  return status === 'rejected' ? { status, reason: reasonText(rejectedReason) } : { status };
 }
 
 /** A facilitator over HTTP, trusted no further than needed; `close` ends its connections. */
@@ -127,7 +154,7 @@ type NoJson = Omit<NoVerdict, 'verdict'>;
 type JsonAnswer = GivenAnswer | NoJson;
 
 /** Calls one origin over kept connections; never rejects, follows no redirect and decodes no body. */
-function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
+function caller({ url, auth, noteTime, noteListing }: RemoteFacilitatorOptions) {
   const base = facilitatorUrl(url);
   // Each call has one deadline of its own, so that a body that trickles in cannot last longer.
   const pool = new Pool(base.origin, {
@@ -152,9 +179,9 @@ function caller({ url, auth, noteTime = () => {} }: RemoteFacilitatorOptions) {
     const named = id === undefined ? [] : ['x-request-id', id];
     const headers = [...Object.entries(made).flat(), ...CALL_HEADERS, ...named];
     const answer = await new Promise<JsonAnswer>((resolve) => {
-      // A cache may have kept the date of the answer to a GET.
-      const noteDate = method === 'POST' ? noteTime : () => {};
-      const exchange = new JsonExchange({ ...limits, resolve, noteDate });
+      // A cache may have kept the headers of the answer to a GET.
+      const noted = method === 'POST' ? { noteTime, noteListing } : {};
+      const exchange = new JsonExchange({ ...limits, ...noted, resolve });
       try {
         pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
       } catch (error) {
@@ -245,7 +272,8 @@ function reasonText(reason: unknown): string {
 
 interface ExchangeOptions extends Pick<RemoteCall, 'timeoutMs' | 'isWanted'> {
   readonly resolve: (answer: JsonAnswer) => void;
-  readonly noteDate: (ms: number) => void;
+  readonly noteTime?: RemoteFacilitatorOptions['noteTime'] | undefined;
+  readonly noteListing?: RemoteFacilitatorOptions['noteListing'] | undefined;
 }
 
 /** Collects one answer; what comes after it has been settled is cut off. */
@@ -278,7 +306,9 @@ class JsonExchange implements Dispatcher.DispatchHandler {
   ): void {
     this.#status = status;
     const dateMs = Date.parse(String(headers.date));
-    if (!Number.isNaN(dateMs)) this.#options.noteDate(dateMs);
+    if (!Number.isNaN(dateMs)) this.#options.noteTime?.(dateMs);
+    const listed = listedBy(headers['extension-responses']);
+    if (listed !== null) this.#options.noteListing?.(listed);
     // Whatever stands in its body, nothing was done.
     if (status === TOO_MANY) {
       this.#end({ detail: `status ${status}`, status, retryMs: retryMs(headers['retry-after']) });

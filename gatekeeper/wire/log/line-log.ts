@@ -117,6 +117,7 @@ const NEWS: readonly string[] = [
   'release_fetched',
   'release_swapped',
   'payments_reconciled',
+  'listing_taken',
   // What strangers send, and connections that they leave.
   'bad_request',
   'write_failed',

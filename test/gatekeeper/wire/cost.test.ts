@@ -126,7 +126,7 @@ describe('what an answer spends', () => {
   );
 });
 
-/** The same target with a parameter that nobody knows, so that no answer is ready. */
+/** The same target spelt otherwise, so that no answer is ready. */
 function respelled({ target }: Asked): string {
-  return target.includes('?') ? `${target}&x=1` : target;
+  return target.includes('?') ? `${target}&proof=1` : target;
 }

@@ -232,8 +232,9 @@ function textCases({ pairs }: FreeSubject): FreeCase[] {
   const pair = (n: number): string => pairs[n % pairs.length] ?? '';
   const resolve = '/resolve?entity=AAPL&form=10-K&cutoff=2026-03-31';
   return [
-    { name: '402 of a pair', target: (n) => `/gauge?${pair(n)}&x=${n}`, units: REQUEST_COST },
-    { name: '402 of a series', target: (n) => `/gauge/history-series?${pair(n)}&x=${n}`, units: 1 },
+    { name: '402 of a pair', target: (n) => `/gauge?${pair(n)}`, units: REQUEST_COST },
+    { name: '402 of a series', target: (n) => `/gauge/history-series?${pair(n)}`, units: 1 },
+    { name: '422, unknown name', target: (n) => `/gauge?${pair(n)}&x${n}=1`, units: REQUEST_COST },
     get('402 of a settlement', `${resolve}&market_or_event=${FRESH}`),
     get('402 of a settlement, 8 KB', `${resolve}&market_or_event=${FRESH}`, 7900),
     get('422, parameter missing', `/gauge?entity=${FRESH}`),

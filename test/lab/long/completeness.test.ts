@@ -116,7 +116,8 @@ function card(path: string): (doors: Doors) => Projection {
 
 interface Item {
   readonly resource: string;
-  readonly accepts: readonly [RequirementsV1];
+  readonly method: string;
+  readonly price_usd: string;
   readonly input_example_request: string;
 }
 
@@ -126,10 +127,11 @@ async function paymentManifestShown({ url, baseUrl }: Doors): Projection {
     '/.well-known/x402',
   );
   expect(resources).toEqual(items.map(({ resource }) => resource));
-  const shown = items.map(({ resource, accepts: [terms], ...item }): [string, Shown] => {
-    const price = terms.maxAmountRequired;
+  // A basket is sold at no price of its own.
+  const priced = items.filter(({ method }) => method === 'GET');
+  const shown = priced.map(({ resource, price_usd, ...item }): [string, Shown] => {
     const example = item.input_example_request;
-    return [`GET ${resource.slice(baseUrl.length)}`, { price, params: asked(terms), example }];
+    return [`GET ${resource.slice(baseUrl.length)}`, { price: atomicAmount(price_usd), example }];
   });
   return new Map(shown);
 }
@@ -283,7 +285,7 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
   it('what does not sell has no answer: a price question needs no data, anything else is refused', async () => {
     const empty = KEPT.filter((row) => isOffered(row) && !sellsNow(row));
     for (const row of empty) {
-      const query = OPERATIONS.find(({ path }) => path === row.path)?.valid || 'x=1';
+      const query = OPERATIONS.find(({ path }) => path === row.path)?.valid || 'proof=1';
       expect([row.path, await ask(row, row.path)]).toEqual([row.path, isPaid(row) ? 402 : 422]);
       expect([row.path, await ask(row, `${row.path}?${query}`)]).toEqual([row.path, 422]);
     }
@@ -360,7 +362,8 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
   it('all counts are equal', async () => {
     const { counts, prices } = await json<Counted>(gate.url, '/gauge/preview');
     const { count } = await json<{ count: number }>(gate.url, '/manifest');
-    const { resources } = await json<{ resources: string[] }>(gate.url, '/.well-known/x402');
+    const { items } = await json<{ items: { method: string }[] }>(gate.url, '/.well-known/x402');
+    const resources = items.filter(({ method }) => method === 'GET');
     const { skills } = await json<{ skills: [] }>(gate.url, '/.well-known/agent-card.json');
     const sold = KEPT.filter(sellsNow);
     const token = sold.filter((row) => row.token).length;

@@ -304,7 +304,7 @@ describe('a price of one signal', () => {
     const headers = { 'x-payment': header };
     for (const target of [
       `${WAVES}&dim=gauge`,
-      `${WAVES}&x=tides.level`,
+      `${WAVES}&proof=1`,
       `/gauge?signal_id=tides.waves&issuer=pier-one`,
     ]) {
       expect([target, (await fetch(gate.url + target, { headers })).status]).toEqual([target, 402]);

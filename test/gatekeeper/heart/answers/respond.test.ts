@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../../compiler/catalog/builtin.ts';
 import type { Endpoint } from '../../../../compiler/products/shapes/product.ts';
-import { answer, refuseMethod } from '../../../../gatekeeper/heart/answers/answers.ts';
+import { answer, notFound, refuseMethod } from '../../../../gatekeeper/heart/answers/answers.ts';
 import { respond } from '../../../../gatekeeper/heart/answers/respond.ts';
 import { type Service, soldTargets } from '../../../../gatekeeper/heart/answers/service.ts';
 import type { PurchaseService } from '../../../../gatekeeper/heart/purchase/purchase-service.ts';
@@ -301,6 +301,24 @@ describe('answer()', () => {
   it('gone: 410', async () => {
     const service = await tinyService();
     expect(jsonOf(await answer(question('/merkle/proof'), service))).toMatchObject({ status: 410 });
+  });
+});
+
+describe('notFound()', () => {
+  it('names the path that is nearest, and none where none is near', () => {
+    const errorAt = (path: string): string =>
+      JSON.parse(String(notFound(path, BUILTIN).body)).error;
+    for (const [path, near] of [
+      ['/guage', '/gauge'],
+      ['/gauge/filing-compny', '/gauge/filing-company'],
+      ['/gauge/history_series', '/gauge/history-series'],
+    ]) {
+      expect(errorAt(path ?? '')).toBe(
+        `No operation at "${path}"; the nearest is ${near}; the free catalog lists what is sold`,
+      );
+    }
+    for (const path of ['/wp-login.php', '/merkle/prof', `/${'x'.repeat(8000)}`])
+      expect(errorAt(path)).not.toContain('nearest');
   });
 });
 

@@ -34,9 +34,9 @@ describe('noCharge()', () => {
       '/gauge/catalog?signal_id=grid-reliability.stress',
     ],
     ['/gauge/chokepoint-region?loc=hormuz', 'empty_line', '/gauge/preview'],
-    ['/gauge/taiwan-region?x=1', 'empty_line', '/gauge/preview'],
-    ['/gauge/macro-reconcile-full?x=1', 'empty_line', '/gauge/preview'],
-    ['/pay/tier2?x=1', 'empty_line', '/gauge/preview'],
+    ['/gauge/taiwan-region?proof=1', 'empty_line', '/gauge/preview'],
+    ['/gauge/macro-reconcile-full?proof=1', 'empty_line', '/gauge/preview'],
+    ['/pay/tier2?proof=1', 'empty_line', '/gauge/preview'],
     ['/shadow/chatter?topic=energy', 'empty_line', '/gauge/preview'],
     ['/resolve?entity=a&form=b&cutoff=c', 'empty_line', '/gauge/preview'],
     ['/gauge/watch?items=', 'missing_parameter', '/gauge/catalog', ['items']],
@@ -167,7 +167,7 @@ describe('noCharge()', () => {
         /entity "us-denver" is not legal: its other name issuer has a different value; send only one of them$/,
       ),
     });
-    expect(body(target.replace('issuer=us-chicago', 'x=1'), release).miss).toBe('no_data');
+    expect(body(target.replace('issuer=us-chicago', 'proof=1'), release).miss).toBe('no_data');
   });
 
   it('repeats only a piece of a long value', async () => {

@@ -63,7 +63,7 @@ describe('mediaTypeOf()', () => {
   });
 });
 
-const BUDGET_ROWS_MAX = 8;
+const BUDGET_ROWS_MAX = 2;
 const BASE = 'https://api.example.com';
 const everything = tinyOffers(({ path }) => `${path}?entity=stored`);
 const hintOf = (row: Endpoint, offers = everything) =>
@@ -86,8 +86,18 @@ describe('clientHint()', () => {
 
   it('I64: clientHint() says that its examples are not what was asked for', () => {
     expect(hintOf(builtinOperation('/gauge/region'))?.how_to).toMatch(
-      /with examples of their own; none of them answers this request\.$/,
+      /within_your_budget is cheaper; none of it answers this request\.$/,
     );
+  });
+
+  it('clientHint() knows what either client pays by itself, and is short', () => {
+    const hint = (path: string) => hintOf(builtinOperation(path));
+    expect(hint('/gauge/region')?.how_to).toMatch(/raise maxValue to 250000n\. @x402\/fetch pays/);
+    expect(hint('/gauge/subscribe')?.how_to).toMatch(
+      /@x402\/fetch refuses above 1 USD: set spendControls\.maxAmountPerPayment to '\$9\.90'\./,
+    );
+    for (const path of ['/gauge/region', '/gauge/subscribe'])
+      expect(JSON.stringify(hint(path)).length).toBeLessThan(1000);
   });
 
   it('clientHint() leaves out what has nothing to answer, and says how the operation itself is called', () => {

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openSettlementServices } from '../../../../gatekeeper/heart/payment/open-settlement-services.ts';
 import type { Config } from '../../../../gatekeeper/settings/config.ts';
 import { loadConfig } from '../../../../gatekeeper/settings/load-config.ts';
+import type { Meters } from '../../../../gatekeeper/settings/meters.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { ServiceState } from '../../../../gatekeeper/wire/service-state.ts';
 import { StartError } from '../../../../gatekeeper/wire/start-error.ts';
@@ -39,6 +40,7 @@ const open = async (options: Record<string, string>) =>
   openSettlementServices(config(options), {
     clock: () => Date.now(),
     state: untoldState(),
+    log: () => {},
     report: (error) => reported.push(error instanceof Error ? error.message : String(error)),
   });
 
@@ -94,7 +96,7 @@ describe('openSettlementServices()', () => {
     const log = ({ event }: Readonly<Record<string, unknown>>) => void changes.push(event);
     const settlers = await openSettlementServices(
       config({ facilitator_url: 'http://127.0.0.1:9', rpc_url: node.url }),
-      { clock, report: () => {}, state: new ServiceState({ clock, log, askMs: 20 }) },
+      { clock, log, report: () => {}, state: new ServiceState({ clock, log, askMs: 20 }) },
     );
     const { asset } = NETWORKS.base;
     const head = () => settlers.evidence?.head({ network: 'base', asset });
@@ -113,6 +115,55 @@ describe('openSettlementServices()', () => {
     for (let at = 0; at < 2; at++) expect(await head()).toBe('7:0xaa');
     await vi.waitFor(() => expect(changes).toEqual(['node_lost', 'node_back']));
     await settlers.close();
+  });
+
+  it('openSettlementServices() logs what a directory says of the listing where it is news, and counts each answer', async () => {
+    let bazaar: object | null = { status: 'processing' };
+    const server = createServer((_, response) => {
+      const header = Buffer.from(JSON.stringify({ bazaar })).toString('base64');
+      if (bazaar !== null) response.setHeader('EXTENSION-RESPONSES', header);
+      response.end('{"success":false,"errorReason":"no"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const [logged, counted] = [[] as unknown[], [] as unknown[]];
+    const meters = new Proxy({} as Meters, {
+      get: (_, name) => (name === 'listed' ? (...args: unknown[]) => counted.push(args) : () => {}),
+    });
+    const settlers = await openSettlementServices(config({ facilitator_url: `http://${host}` }), {
+      clock: () => Date.now(),
+      log: (entry) => void logged.push(entry),
+      report: () => {},
+      state: untoldState(),
+      meters,
+    });
+    const settle = async () => settlers.facilitator.settle(await paymentRequest());
+    expect(settlers.listings()).toEqual([]);
+    const rejected = { status: 'rejected', reason: 'no output' };
+    for (const said of [
+      null,
+      { status: 'processing' },
+      { status: 'processing' },
+      { status: 'rejected', rejectedReason: 'no output' },
+      { status: 'success' },
+    ]) {
+      bazaar = said;
+      await settle();
+    }
+    expect(logged).toEqual([
+      { event: 'listing_taken', facilitator: host, status: 'processing' },
+      { event: 'listing_rejected', facilitator: host, ...rejected },
+      { event: 'listing_taken', facilitator: host, status: 'success' },
+    ]);
+    expect(counted.map((args) => (args as string[])[1])).toEqual([
+      'processing',
+      'processing',
+      'rejected',
+      'success',
+    ]);
+    expect(settlers.listings()).toEqual([{ status: 'success' }]);
+    await settlers.close();
+    server.close();
   });
 
   it('openSettlementServices() settles by the relayer where a key is set', async () => {

@@ -326,6 +326,17 @@ describe('addressCheck()', () => {
       `ok: a gatekeeper runs on 127.0.0.1:${gate.port} and serves release 1`,
       `ok: ${TINY_BASE_URL} answers with release 1`,
     ]);
+    const listings = [{ status: 'success' }, { status: 'rejected', reason: 'no output' }];
+    const listed = await stub((_, response) =>
+      response.end(JSON.stringify({ release: { sequence: 4 }, listings })),
+    );
+    open.push(listed);
+    const heard = reported(await addressCheck(examined({ config: { port: listed.port }, ask })));
+    expect(heard.slice(0, 3)).toEqual([
+      `ok: a gatekeeper runs on 127.0.0.1:${listed.port} and serves release 4`,
+      'ok: the directory of a facilitator took the listing: success',
+      expect.stringMatching(/^warning: the directory of a facilitator does not list .*: no output/),
+    ]);
     const other = await stub((_, response) => response.end('{}'));
     open.push(other);
     const taken = await addressCheck(examined({ config: { port: other.port }, ask }));

@@ -142,6 +142,42 @@ describe('remoteFacilitator()', () => {
     });
   });
 
+  it('remoteFacilitator() tells what a directory made of the listing, and nothing that it did not say', async () => {
+    const told: unknown[] = [];
+    const noteListing = (listed: unknown) => void told.push(listed);
+    const listing = remoteFacilitator({ url: `${url}/x402/`, noteListing });
+    const said = async (header: string): Promise<unknown[]> => {
+      told.length = 0;
+      handler = answering({ success: false, kinds: [] }, 200, { 'EXTENSION-RESPONSES': header });
+      await listing.supported();
+      expect(told).toEqual([]);
+      expect(await listing.settle(first)).toMatchObject({ verdict: 'refused' });
+      return told;
+    };
+    const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+    for (const status of ['success', 'processing'])
+      expect(await said(encode({ bazaar: { status } }))).toEqual([{ status }]);
+    const rejectedReason = `info failed\nschema ${'x'.repeat(300)}`;
+    const [rejected] = await said(encode({ bazaar: { status: 'rejected', rejectedReason } }));
+    expect(rejected).toEqual({
+      status: 'rejected',
+      reason: expect.stringMatching(/^info failed\?schema x{182}$/),
+    });
+    expect(await said(encode({ bazaar: { status: 'rejected', rejectedReason: {} } }))).toEqual([
+      { status: 'rejected', reason: 'unspecified' },
+    ]);
+    for (const none of [
+      '!',
+      encode(null),
+      encode({ other: { status: 'success' } }),
+      encode({ bazaar: { status: 'listed' } }),
+      encode({ bazaar: { status: 'success' }, more: 'x'.repeat(4000) }),
+    ]) {
+      expect([none, await said(none)]).toEqual([none, []]);
+    }
+    await listing.close();
+  });
+
   it('remoteFacilitator() posts both calls of a v2 payment with the listing of our challenge', async () => {
     const { terms, listing } = listed('/gauge?entity=us-denver&signal_id=airquality.aqi');
     const sent = facilitatorRequest(await decodedV2({ accepted: terms }), terms, listing);
