@@ -65,7 +65,7 @@ export function describe(
 ): void {
   const { issuer, asOf } = press;
   const all = described(shelf, press.catalog, subscriptions);
-  describeOffer(press, all, contact);
+  describeOffer(press, all, { contact, counts: site.counts });
   press.put('/manifest', { platform: 'mcp' }, { tools: toolsOf(press.catalog) });
   press.pack(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
   for (const { source, path } of FORMAT_DOCUMENTS) {
@@ -85,7 +85,11 @@ export function describe(
 }
 
 /** The descriptions that name what is for sale. */
-function describeOffer(press: Press, all: Described, contact: string | null): void {
+function describeOffer(
+  press: Press,
+  all: Described,
+  { contact, counts }: Pick<Description, 'contact'> & Pick<Description['site'], 'counts'>,
+): void {
   const { issuer, catalog } = press;
   const entries = forSale(all.entries);
   const card = { issuer, entries };
@@ -100,8 +104,8 @@ function describeOffer(press: Press, all: Described, contact: string | null): vo
   press.pack('well-known/openapi.json', JSON.stringify(document));
   const docs = docsPage(document, { issuer, assets: siteAssets() });
   press.pack(SITE_DOCS_PATH, docs);
-  press.pack('well-known/llms.txt', llmsText({ issuer, catalog }, entries));
-  press.pack('well-known/llms-full.txt', llmsFullText({ issuer, catalog }, entries));
+  press.pack('well-known/llms.txt', llmsText({ issuer, catalog, counts }, entries));
+  press.pack('well-known/llms-full.txt', llmsFullText({ issuer, catalog, counts }, entries));
 }
 
 /** The did:web document of the service's address: every issuer key, the current one first; only those that may sign assert. */
