@@ -94,7 +94,7 @@ async function legPart(
     el('strong', { class: 'value' }, shown(said.value)),
     band === null ? null : bandBadge(signal, band),
     el('span', { class: 'soft' }, said.when),
-    freshBadge(signal.cadence, row.observed_at, Date.now(), hasValue(signal, row.current)),
+    freshBadge(signal, row.observed_at, hasValue(signal, row.current)),
   );
   return { item, isLit: isLitBand(signal, band) };
 }

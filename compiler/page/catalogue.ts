@@ -155,7 +155,7 @@ async function search(view: FinderView, index: SignalIndex): Promise<void> {
       const items = [...view.list.children];
       const dated = shown.hits.slice(0, DATED_MAX).map(async ({ signal, entity }, at) => {
         const row = entity === null ? null : await entityRow(signal, entity);
-        if (row !== null) items[at]?.append(' · ', freshBadge(signal.cadence, row[2], Date.now()));
+        if (row !== null) items[at]?.append(' · ', freshBadge(signal, row[2]));
       });
       // A list that cannot be read leaves out a colour, no more.
       await Promise.allSettled(dated);

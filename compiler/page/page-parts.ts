@@ -1,12 +1,11 @@
 import { howToBuy } from '../catalog/how-to-buy.ts';
 import type { SitePrice } from '../catalog/site.ts';
 import { messageOf } from '../format/errors.ts';
-import { type Cadence, type Freshness, freshness } from '../products/shapes/freshness.ts';
 import {
-  ageText,
   bandFor,
   classColour,
   className,
+  sayAge,
   sayTime,
   scaleFor,
   scaleText,
@@ -28,27 +27,11 @@ export function entityLink(signal: string, entity: string, name: string | null):
   return el('span', {}, link, isNamed ? ' ' : null, isNamed ? el('code', {}, shown(entity)) : null);
 }
 
-const FRESH_WORDS: Readonly<Record<Freshness['freshness'], string>> = {
-  fresh: 'fresh',
-  recent: 'recent',
-  stale: 'stale',
-};
-
 /** How old a reading is; only one that has a value is fresh. */
-export function freshBadge(
-  cadence: Cadence,
-  observedAt: string,
-  now: number,
-  hasValue = true,
-): HTMLElement {
-  const { freshness: word, age_hours_now: age } = freshness(cadence, observedAt, now);
-  const title = `cadence of the source: ${cadence}`;
-  return el(
-    'span',
-    { class: `badge ${hasValue ? word : 'stale'}`, title },
-    hasValue ? FRESH_WORDS[word] : 'no value',
-    el('span', { class: 'age' }, `, ${ageText(age)} old`),
-  );
+export function freshBadge(signal: PageSignal, observedAt: string, hasValue = true): HTMLElement {
+  const { style, text } = sayAge(signal, observedAt, { now: Date.now(), hasValue });
+  const title = `cadence of the source: ${signal.cadence}`;
+  return el('span', { class: `badge ${style}`, title }, text);
 }
 
 export function bandBadge(signal: PageSignal, band: string): HTMLElement {

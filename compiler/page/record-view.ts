@@ -101,7 +101,7 @@ function heading({ signal, entity }: RecordAsked, { entity_name }: Preview, row:
       {},
       band === null ? null : bandBadge(signal, band),
       ' ',
-      freshBadge(signal.cadence, row.observed_at, Date.now(), hasValue(signal, row.current)),
+      freshBadge(signal, row.observed_at, hasValue(signal, row.current)),
     ),
   );
 }

@@ -73,14 +73,13 @@ function scales(signal: PageSignal): HTMLElement | null {
 
 async function showPage(list: HTMLElement, signal: PageSignal, page: number): Promise<void> {
   const { rows, pages } = await entityPage(signal, page);
-  const now = Date.now();
   const body = rows.map(([entity, name, observed]) =>
     el(
       'tr',
       { 'data-entity': entity },
       el('th', { scope: 'row' }, entityLink(signal.signal_id, entity, name)),
       el('td', {}, sayTime(observed, signal.cadence, signal.zones[entity])),
-      el('td', {}, freshBadge(signal.cadence, observed, now)),
+      el('td', {}, freshBadge(signal, observed)),
     ),
   );
   list.replaceChildren(

@@ -1,6 +1,6 @@
 import { shownText } from '../../format/html.ts';
 import { HOUR_MS } from '../../format/iso-time.ts';
-import type { Cadence } from './freshness.ts';
+import { type Cadence, type FreshnessClass, freshness } from './freshness.ts';
 import type { Words } from './line.ts';
 import { CLASS, classify, positionOn, type Ruler } from './rulers.ts';
 
@@ -350,6 +350,19 @@ function dayText(at: Date): string {
 
 function clockText(at: Date): string {
   return at.toISOString().slice(11, 16);
+}
+
+/** How old a reading is; nothing is fresh that has no value. */
+export function sayAge(
+  { cadence }: Pick<Spoken, 'cadence'>,
+  observedAt: string,
+  { now, hasValue }: { readonly now: number; readonly hasValue: boolean },
+): { readonly style: FreshnessClass; readonly text: string } {
+  const { freshness: word, age_hours_now: age } = freshness(cadence, observedAt, now);
+  const old = `${ageText(age)} old`;
+  return hasValue
+    ? { style: word, text: `${word}, ${old}` }
+    : { style: 'stale', text: `no value, ${old}` };
 }
 
 /** Hours as people say them: "42 minutes", "5 hours", "3 days", "2 years". */
