@@ -103,8 +103,14 @@ const step = z
     edge: edge
       .describe('The class of a value that is exactly "at", for this step.')
       .exactOptional(),
+    name: text.describe('What people call the class: "extreme drought (D3)".').exactOptional(),
+    colour: z
+      .string()
+      .regex(/^#[0-9a-f]{6}$/, 'write a colour as # and six digits, such as "#ffaa00"')
+      .describe('The colour that the agency gives the class, such as "#ffaa00".')
+      .exactOptional(),
   })
-  .describe('One class of an official scale.');
+  .describe('One class of a scale.');
 
 const ruler = z
   .strictObject({
@@ -118,6 +124,12 @@ const ruler = z
       .nullable()
       .describe('The class from which the agency calls for action; null where it names none.'),
     provenance: text.describe('Who published the scale and where, as it is cited.'),
+    agency: text
+      .describe('The agency that published the scale. With "document" it is called official.')
+      .exactOptional(),
+    document: text
+      .describe('The document of the agency that holds these thresholds.')
+      .exactOptional(),
     since: z.iso
       .date('not a day of the calendar; write it as 2026-11-20')
       .describe('The UTC day from which it applies: 2026-11-20.')
@@ -127,7 +139,9 @@ const ruler = z
       .describe('Another ruler with the same classes: the worse of both counts.')
       .exactOptional(),
   })
-  .describe('An official scale: thresholds of an agency, by which a value gets a class.');
+  .describe(
+    'A scale: thresholds by which a value gets a class. It is official if it names agency and document.',
+  );
 
 const place = z.strictObject({
   id: entityId.describe('What readings and buyers call it: printable ASCII without blanks.'),
@@ -147,7 +161,9 @@ const place = z.strictObject({
   zone: z
     .string()
     .max(64)
-    .describe('The IANA time zone by which its days are counted, such as "Europe/Berlin".')
+    .describe(
+      'The IANA time zone by which its days are counted and its local time is told, such as "Europe/Berlin".',
+    )
     .exactOptional(),
 });
 
@@ -159,6 +175,34 @@ const mainMetrics = metrics.describe(
 );
 const mildestFirst = bands.describe('The classes that a reading may have, mildest first.');
 
+const sentence = text.describe(
+  'A whole sentence with metrics in braces: "The wind at {name} blows at {wind_kt}." ' +
+    '{metric} is a number with its unit, {metric#} without, {metric:gauge|gauges} the word for one or many. ' +
+    'A sentence is left out without its numbers, and with {metric+}, {metric-} or {metric=} unless the number is above, below or exactly 0.',
+);
+const words = z
+  .strictObject({
+    title: text.describe('What it is called, where "measures" does not read well.').exactOptional(),
+    labels: z
+      .record(metric, text)
+      .describe('What each metric is called in a table, with its window: "quakes in 24 hours".')
+      .exactOptional(),
+    says: z
+      .array(sentence)
+      .min(1)
+      .max(8)
+      .describe('A reading in words. At least one sentence holds the main metric.')
+      .exactOptional(),
+    none: text
+      .describe('What is said without a value of the main metric; may hold {name}.')
+      .exactOptional(),
+    classes: z
+      .record(band, text)
+      .describe('What people call a class or a state that its id does not spell.')
+      .exactOptional(),
+  })
+  .describe('How people are told of a reading. Nothing of it is signed or hashed in a record.');
+
 const signal = z
   .strictObject({
     id: signalId.describe('genus.species, such as "tides.level".'),
@@ -166,6 +210,7 @@ const signal = z
     note: note.exactOptional(),
     cadence,
     metrics: mainMetrics,
+    words: words.exactOptional(),
     range: limits.exactOptional(),
     bands: mildestFirst.exactOptional(),
     rulers: z
@@ -217,6 +262,7 @@ const lifecycleLeg = z
     ),
     measures: text.describe('What it measures, as a noun phrase.'),
     metrics: mainMetrics,
+    words: words.exactOptional(),
     range: limits.exactOptional(),
     bands: mildestFirst,
   })
@@ -265,6 +311,9 @@ const line = z
     id: word('the id of a line').describe('The id of the line, such as "tides".'),
     industry: word('an industry').describe('Whom it is for, such as "ports"; buyers filter by it.'),
     title: text.describe('What its entities are, in the plural: "tide gauges".'),
+    tagline: text
+      .describe('What is known of them, in a few words: "Water level and waves at the coast".')
+      .exactOptional(),
     note: note.exactOptional(),
     open: z
       .boolean()

@@ -8,6 +8,7 @@ import {
   type Signal,
   type SignalEntry,
   type Units,
+  type Words,
 } from '../products/shapes/line.ts';
 import type { Endpoint } from '../products/shapes/product.ts';
 import type { Ruler } from '../products/shapes/rulers.ts';
@@ -156,11 +157,12 @@ interface Known {
 }
 
 function lineOf(row: LineRow, known: Known): Line {
-  const { id, industry, title, upperCase, emptyUntilKeyed, entityAliases } = row;
+  const { id, industry, title, tagline, upperCase, emptyUntilKeyed, entityAliases } = row;
   return {
     id,
     industry,
     title,
+    ...(tagline === undefined ? {} : { tagline }),
     entities: row.entities.map((entity) => (typeof entity === 'string' ? entity : entity.id)),
     ...(upperCase === true ? { upperCase } : {}),
     ...(emptyUntilKeyed === true ? { emptyUntilKeyed } : {}),
@@ -224,6 +226,11 @@ function lifecycleParts(
     measures: `official life-cycle state of ${title}`,
     cadence: 'as-events',
     metrics: ['state', 'age_days'],
+    words: {
+      title: 'life-cycle state',
+      says: ['The state of {name} is "{state}".', 'Its age is {age_days}.'],
+      classes: LIFECYCLE_WORDS,
+    },
   };
   const timeline: SignalRow = {
     id: `${id}.industry-timeline`,
@@ -231,17 +238,33 @@ function lifecycleParts(
     cadence: 'as-events',
     metrics: ['ends_365d_count', 'births_365d_count'],
   };
+  // A reading of it counts all of the line, whatever entity it is stored under.
+  const timelineWords: Words = {
+    all: `all ${title}`,
+    title: 'ends and births in 365 days',
+    labels: { ends_365d_count: 'ends in 365 days', births_365d_count: 'births in 365 days' },
+    says: [
+      'Among {name}, {ends_365d_count} {ends_365d_count:end was|ends were} counted in 365 days.',
+      '{births_365d_count} {births_365d_count:birth was|births were} counted.',
+    ],
+  };
   const measured = legs.map(
     ({ name, ...leg }): SignalRow => ({ id: `${id}.${name}`, cadence: 'as-events', ...leg }),
   );
   const chain = [lifecycle, ...measured].map((signal) => signal.id);
   return {
-    signals: [lifecycle, ...measured, timeline].map((row) => signalOf(row, known)),
+    signals: [
+      ...[lifecycle, ...measured].map((row) => signalOf(row, known)),
+      { ...signalOf(timeline, known), words: timelineWords },
+    ],
     open: true,
     states: [...LIFECYCLE_STATES, ...terms],
     bundle: { path: path as BundlePath, param: 'entity', legs: legsOf(chain) },
   };
 }
+
+/** States that their ids do not spell. */
+const LIFECYCLE_WORDS = { recall: 'under recall', 'demand-dead': 'without demand' } as const;
 
 /** Each leg of a chain whose legs are one signal each is named after that signal's species. */
 function legsOf(ids: readonly string[]): readonly Leg[] {

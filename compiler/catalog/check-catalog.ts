@@ -3,6 +3,7 @@ import { defined } from '../format/defined.ts';
 import { TABLE } from '../products/products.ts';
 import type { Units } from '../products/shapes/line.ts';
 import { CLASS } from '../products/shapes/rulers.ts';
+import { metricsIn } from '../products/shapes/say.ts';
 import { missingBasis, SIGNAL_TERMS } from '../products/signal-products.ts';
 import { BUILTIN } from './builtin.ts';
 import {
@@ -316,6 +317,10 @@ function checkRuler({ row, report }: Placed<RulerRow>, rulers: Rulers): void {
     const advice = meantOr(actionBand, bands, `write one of ${bands.join(', ')}, or null`);
     report(['actionBand'], `"${actionBand}" is no step; ${advice}`);
   }
+  if ((row.agency === undefined) !== (row.document === undefined)) {
+    const [has, lacks] = row.agency === undefined ? ['document', 'agency'] : ['agency', 'document'];
+    report([has], `is alone; add "${lacks}", for an official scale has both, or remove it`);
+  }
   const fault = beside === undefined ? null : besideFault(beside, bands, rulers);
   if (fault !== null) report(['beside'], fault);
 }
@@ -345,8 +350,10 @@ function checkLine(placed: Placed<LineRow>, known: Known): void {
       if (row[name] === undefined) continue;
       report([name], 'a line with "lifecycle" has one already; remove it');
     }
-    for (const [at, { metrics }] of lifecycle.legs.entries()) {
-      checkMetrics({ row: metrics, report: below('lifecycle', 'legs', at) }, known);
+    for (const [at, leg] of lifecycle.legs.entries()) {
+      const legBelow = below('lifecycle', 'legs', at);
+      checkMetrics({ row: leg.metrics, report: legBelow }, known);
+      checkWords({ row: leg, report: legBelow }, known);
     }
   }
   for (const [at, signal] of (signals ?? []).entries()) {
@@ -359,6 +366,7 @@ function checkLine(placed: Placed<LineRow>, known: Known): void {
 function checkSignal({ row, report }: Placed<SignalRow>, { rulers, units }: Known): void {
   const { metrics, range, ownThresholds, bands } = row;
   checkMetrics({ row: metrics, report }, { units });
+  checkWords({ row, report }, { units });
   if (range?.to !== undefined && range.to <= range.from) {
     report(['range', 'to'], `${range.to} is not above ${range.from}; correct it`);
   }
@@ -397,6 +405,35 @@ function checkMetrics(
     if (name === 'state' || metricUnit(name, units) !== null) continue;
     report(['metrics', at], `"${name}" ends in no known unit; ${UNITS_ADVICE}`);
   }
+}
+
+/** A sentence names numbers that a reading may hold, and one of them says the main metric. */
+function checkWords(
+  { row: { metrics, words = {} }, report }: Placed<Pick<SignalRow, 'metrics' | 'words'>>,
+  { units }: Pick<Known, 'units'>,
+): void {
+  const { labels = {}, says = [], none = '' } = words;
+  const known = [...metrics, ...Object.keys(labels), 'name'];
+  for (const name of Object.keys(labels)) {
+    if (name === 'state' || metricUnit(name, units) !== null) continue;
+    report(['words', 'labels', name], `"${name}" ends in no known unit; ${UNITS_ADVICE}`);
+  }
+  for (const [at, sentence] of says.entries()) {
+    const used = metricsIn(sentence);
+    const lacking = used?.find((name) => !known.includes(name));
+    if (used === null) {
+      report(['words', 'says', at], 'has braces that hold no metric; write it as in {level_m}');
+    } else if (lacking !== undefined) {
+      const advice = meantOr(lacking, known, 'give it a label in "labels"');
+      report(['words', 'says', at], `"${lacking}" is no metric of the signal; ${advice}`);
+    }
+  }
+  if (metricsIn(none)?.every((name) => name === 'name') !== true) {
+    report(['words', 'none'], 'is said without a value; leave out all braces but {name}');
+  }
+  const [main] = metrics;
+  if (says.length === 0 || says.some((sentence) => metricsIn(sentence)?.includes(main))) return;
+  report(['words', 'says'], `no sentence holds the main metric; write one with {${main}}`);
 }
 
 function checkPlaces({ row: line, report }: Placed<LineRow>): void {

@@ -1,5 +1,5 @@
 import { encodeSegment } from '../products/shapes/path.ts';
-import type { Ruler } from '../products/shapes/rulers.ts';
+import type { Spoken } from '../products/shapes/say.ts';
 
 // What the page for people is made of. Everything here is free anyway: names, places, times, the last seven readings, prices.
 
@@ -24,23 +24,13 @@ export interface SitePrice {
 }
 
 /** One signal of `/site/data/signals.json`. */
-export interface SiteSignal {
+export interface SiteSignal extends Spoken {
   readonly signal_id: string;
   readonly industry: string;
   /** Id of the line, which names the bundle. */
   readonly line: string;
   readonly line_title: string;
   readonly measures: string;
-  readonly cadence: string;
-  /** The main one first. */
-  readonly metrics: readonly {
-    name: string;
-    label: string;
-  }[];
-  /** Official public scales, oldest first; empty where no agency publishes one for every entity. */
-  readonly scales: readonly Ruler[];
-  /** Every class that a reading can have, mildest first; empty where nobody classes it. */
-  readonly bands: readonly string[];
   readonly entities: number;
   /** Paths of what is sold about an entity of it now, or about all of them; `prices` says the rest. */
   readonly sells: readonly string[];
@@ -78,7 +68,10 @@ export interface SiteSignals {
   readonly signals: readonly SiteSignal[];
   readonly bundles: readonly SiteBundle[];
   readonly prices: readonly SitePrice[];
+  /** Whom at least one reading is about, each counted once. */
   readonly entities: number;
+  /** Time zones by line and entity, of lines of at most SITE_SUBJECTS_MAX. */
+  readonly zones: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** `[entity, name or null, observed_at, last_looked_at]`. */

@@ -42,13 +42,13 @@ export function foreignUnit(
   units: Units,
 ): string | null {
   if (declared.includes(metric)) return null;
-  const stem = stemOf(metric, units);
+  const stem = metricStem(metric, units);
   if (stem === null) return null;
-  return declared.find((name) => (stemOf(name, units) ?? name) === stem) ?? null;
+  return declared.find((name) => (metricStem(name, units) ?? name) === stem) ?? null;
 }
 
 /** A metric without its unit; null for a name without any. */
-function stemOf(metric: string, units: Units): string | null {
+export function metricStem(metric: string, units: Units): string | null {
   const unit = metricUnit(metric, units);
   return unit === null ? null : metric.slice(0, -unit.symbol.length - 1);
 }

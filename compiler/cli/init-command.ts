@@ -226,7 +226,7 @@ const RULER: RulerRow = {
   direction: 'up',
   edge: 'worse',
   actionBand: 'flood',
-  provenance: 'Invented; name the agency and the document of your thresholds here',
+  provenance: 'invented; "agency" and "document" in place of this make a scale official',
   steps: [
     { band: 'normal', at: 0 },
     { band: 'high', at: 2.5 },
@@ -240,12 +240,14 @@ function lineRow(line: string, path: string): NonNullable<CatalogFile['lines']>[
     id: line,
     industry: line,
     title: `${line} stations`,
+    tagline: 'Waves and water level at three stations',
     signals: [
       {
         id: waves,
         measures: 'wave height',
         cadence: 'hourly',
         metrics: ['height_m'],
+        words: { says: ['Waves at {name} are {height_m} high.'] },
         range: { from: 0, to: 30 },
         bands: ['calm', 'rough'],
       },
@@ -254,6 +256,10 @@ function lineRow(line: string, path: string): NonNullable<CatalogFile['lines']>[
         measures: 'water level above the local datum',
         cadence: 'hourly',
         metrics: ['level_m'],
+        words: {
+          title: 'water level',
+          says: ['The water at {name} stands {level_m} above the local datum.'],
+        },
         rulers: [`${line}-stages`],
       },
     ],
@@ -266,8 +272,20 @@ function lineRow(line: string, path: string): NonNullable<CatalogFile['lines']>[
       ],
     },
     entities: [
-      { id: FIRST_ENTITY, name: 'Station One', latitude: 51.9, longitude: 4.1 },
-      { id: 'station-two', name: 'Station Two', latitude: 53.2, longitude: 5.4 },
+      {
+        id: FIRST_ENTITY,
+        name: 'Station One',
+        latitude: 51.9,
+        longitude: 4.1,
+        zone: 'Europe/Amsterdam',
+      },
+      {
+        id: 'station-two',
+        name: 'Station Two',
+        latitude: 53.2,
+        longitude: 5.4,
+        zone: 'Europe/Amsterdam',
+      },
       { id: 'station-three', name: 'Station Three' },
     ],
   };

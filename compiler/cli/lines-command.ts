@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import { type Catalog, entitiesOf } from '../catalog/catalog.ts';
 import { catalogSchemaText } from '../catalog/catalog-file.ts';
 import { sourcesOf, UNSOURCED } from '../catalog/register.ts';
+import { spokenOf } from '../catalog/spoken.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../products/collections.ts';
 import type { SignalEntry, UnitRange } from '../products/shapes/line.ts';
 import { nearest } from '../products/shapes/nearest.ts';
+import { type Sayable, say } from '../products/shapes/say.ts';
 import { isRequired, memberNames, ROW_SCHEMAS } from '../readings/collection-rows.ts';
 import { loadCatalog } from '../readings/load-catalog.ts';
 import { fieldsSchema, REQUIRED } from '../readings/reading.ts';
@@ -51,7 +53,7 @@ export function linesText(catalog: Catalog, id?: string): string {
     return [
       'Signals, by line; a batch holds one file <signal>.ndjson for each:',
       ...catalog.lines.flatMap((row) => [
-        `  ${row.id}: ${row.title}`,
+        `  ${row.id}: ${row.tagline ?? row.title}`,
         ...row.signals.map(({ id, measures }) => `    ${id}  ${measures}${unsourced(id)}`),
       ]),
       'Collections, one file <collection>.ndjson each:',
@@ -114,6 +116,8 @@ function signalText(entry: SignalEntry): string {
     `  members     ${readingMembers()}`,
     'An example, invented:',
     JSON.stringify(exampleReading(entry)),
+    'In words:',
+    say(spokenOf(entry), exampleReading(entry) as Sayable).whole,
   ].join('\n');
 }
 

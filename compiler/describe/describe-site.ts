@@ -14,6 +14,7 @@ import {
   type SiteSignal,
   type SiteSignals,
 } from '../catalog/site.ts';
+import { spokenOf } from '../catalog/spoken.ts';
 import { defined } from '../format/defined.ts';
 import { html } from '../format/html.ts';
 import type { KeyHistory } from '../format/key-history.ts';
@@ -22,6 +23,7 @@ import type { Line, SignalEntry } from '../products/shapes/line.ts';
 import { canonicalTarget, decodeSegment } from '../products/shapes/path.ts';
 import { otherPrices, priceBySignal, priceOf } from '../products/shapes/price.ts';
 import type { Endpoint } from '../products/shapes/product.ts';
+import { say } from '../products/shapes/say.ts';
 import { needsTokens, productsOf, stockStart } from '../products/signal-products.ts';
 import type { CatalogChange, CatalogNews } from '../release/catalog-changes.ts';
 import type { Press } from '../release/press.ts';
@@ -45,9 +47,9 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   const { shelf, entries, keys } = material;
   const assets = siteAssets();
   for (const [path, bytes] of assets.files) press.file(path, bytes);
-  const shop = siteSignals(material);
-  press.pack(SITE_SIGNALS_URL.slice(1), JSON.stringify(shop));
   const view = new CatalogView(shelf.read(CATALOG_PATH));
+  const shop = siteSignals(material, view);
+  press.pack(SITE_SIGNALS_URL.slice(1), JSON.stringify(shop));
   const example = entries.find(({ path }) => path === '/gauge')?.input_example_request ?? '/gauge';
   const sold = new Set(shop.signals.map(({ signal_id }) => signal_id));
   const unsold = material.catalog.signals.filter(({ id }) => !sold.has(id));
@@ -103,14 +105,16 @@ export function changesFeed(
   catalog: Catalog,
 ): string {
   const entries = changes.slice(0, FEED_MAX).map((change) => {
-    const { signal_id, entity, entity_name, observed_at, record_hash, preview_url } = change;
-    const measures = catalog.entryById.get(signal_id)?.signal.measures ?? signal_id;
+    const { signal_id, entity, record_hash, preview_url } = change;
+    const entry = catalog.entryById.get(signal_id);
+    const zone = entry?.named[entity]?.zone;
+    const said = entry === undefined ? null : say(spokenOf(entry), { ...change, zone });
     return html`<entry>
 <id>${baseUrl}/v/${record_hash}#${change.change}</id>
-<title>${entity_name ?? entity}: ${measures}, ${WORDS[change.change]}</title>
+<title>${said?.topic ?? signal_id}, ${WORDS[change.change]}</title>
 <updated>${as_of}</updated>
 <link rel="alternate" href="${preview_url ?? `${baseUrl}/#changes`}"/>
-<summary>${signal_id} of ${entity}, observed at ${observed_at}</summary>
+<summary>${said?.whole ?? signal_id}</summary>
 </entry>
 `;
   });
@@ -142,7 +146,7 @@ interface ShopMaterial {
   readonly sampleOf: (signalId: string) => string | null;
 }
 
-function siteSignals(material: ShopMaterial): SiteSignals {
+function siteSignals(material: ShopMaterial, view: CatalogView): SiteSignals {
   const { catalog, entries, counts } = material;
   const priced = entries.filter(
     (entry) => entry.sells_now && rowOf(entry, catalog).priceUsd !== null,
@@ -157,8 +161,28 @@ function siteSignals(material: ShopMaterial): SiteSignals {
     signals: signals.map((entry) => signalOfSite(entry, sold, material)),
     bundles: catalog.lines.flatMap((line) => bundleOf(line, material)),
     prices: listed.map(priceRow),
-    entities: [...counts.values()].reduce((sum, count) => sum + count, 0),
+    entities: distinctEntities(signals, view),
+    zones: Object.fromEntries(catalog.lines.flatMap((line) => zonesOf(line, catalog))),
   };
+}
+
+function distinctEntities(signals: readonly SignalEntry[], view: CatalogView): number {
+  const entities = new Set<string>();
+  for (const { signal } of signals)
+    for (const { entity } of view.lines(signal.id)) entities.add(entity);
+  return entities.size;
+}
+
+function zonesOf(
+  { id }: Line,
+  { namedByLine }: Catalog,
+): (readonly [string, Readonly<Record<string, string>>])[] {
+  const zoned = Object.entries(namedByLine.get(id) ?? {}).flatMap(([entity, { zone }]) =>
+    zone === undefined ? [] : [[entity, zone] as const],
+  );
+  return zoned.length === 0 || zoned.length > SITE_SUBJECTS_MAX
+    ? []
+    : [[id, Object.fromEntries(zoned)]];
 }
 
 function priceRow(row: Endpoint): SitePrice {
@@ -175,7 +199,7 @@ function signalOfSite(
   { catalog, shelf, counts, sampleOf }: ShopMaterial,
 ): SiteSignal {
   const { signal, line } = entry;
-  const { id, measures, cadence, metrics, unitOf, rulers = [], bands = [] } = signal;
+  const { id, measures } = signal;
   const raw = catalog.operationByPath.get('/gauge/raw')?.params.signal_id?.enum ?? [];
   const map = mapPath(id);
   const sells = productsOf(entry, catalog.operations).filter((row) =>
@@ -186,15 +210,12 @@ function signalOfSite(
     return price === undefined ? [] : [[row.path, price] as const];
   });
   return {
+    ...spokenOf(entry),
     signal_id: id,
     industry: line.industry,
     line: line.id,
     line_title: line.title,
     measures,
-    cadence,
-    metrics: metrics.map((name) => ({ name, label: unitOf[name]?.label ?? '' })),
-    scales: rulers,
-    bands,
     entities: defined(counts.get(id), 'the number of entities'),
     sells: sells.map(({ path }) => path),
     ...(own.length === 0 ? {} : { prices: Object.fromEntries(own) }),

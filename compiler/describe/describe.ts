@@ -69,7 +69,7 @@ export function describe(
 ): void {
   const { issuer, asOf } = press;
   const all = described(shelf, press.catalog, subscriptions);
-  describeOffer(press, all, contact);
+  describeOffer(press, all, { contact, counts: site.counts });
   press.put('/manifest', { platform: 'mcp' }, { tools: toolsOf(press.catalog) });
   press.pack(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
   for (const { source, path } of FORMAT_DOCUMENTS) {
@@ -94,7 +94,11 @@ export function describe(
 }
 
 /** The descriptions that name what is for sale. */
-function describeOffer(press: Press, all: Described, contact: string | null): void {
+function describeOffer(
+  press: Press,
+  all: Described,
+  { contact, counts }: Pick<Description, 'contact'> & Pick<Description['site'], 'counts'>,
+): void {
   const { issuer, catalog } = press;
   const entries = forSale(all.entries);
   const card = { issuer, entries, catalog };
@@ -108,8 +112,8 @@ function describeOffer(press: Press, all: Described, contact: string | null): vo
   const document = openApi({ issuer, contact, entries, bodies: all.bodies, catalog });
   press.pack('well-known/openapi.json', JSON.stringify(document));
   describeDocs(press, document);
-  press.pack('well-known/llms.txt', llmsText({ issuer, catalog }, entries));
-  press.pack('well-known/llms-full.txt', llmsFullText({ issuer, catalog }, entries));
+  press.pack('well-known/llms.txt', llmsText({ issuer, catalog, counts }, entries));
+  press.pack('well-known/llms-full.txt', llmsFullText({ issuer, catalog, counts }, entries));
 }
 
 /** The did:web document of the service's address: every issuer key, the current one first; only those that may sign assert. */

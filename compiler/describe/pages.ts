@@ -30,6 +30,9 @@ interface IndexMaterial {
 /** Entities of a signal that the index shows; the catalogue has them all. */
 const SHOWN_ENTITIES = 8;
 
+/** Subjects that the index names at its top. */
+const SHOWN_SUBJECTS = 6;
+
 /** `GET /`: says everything that is needed to buy by itself. It names no time but that of the release. */
 export function indexPage(material: IndexMaterial): string {
   const { issuer, asOf, shop, assets } = material;
@@ -62,8 +65,11 @@ function counted(count: number, one: string, many: string): string {
 
 function hero({ shop, asOf, issuer }: IndexMaterial): Html {
   const { entities, signals } = shop;
+  const titles = [...new Set(signals.map(({ line_title }) => line_title))];
+  const subjects = titles.slice(0, SHOWN_SUBJECTS);
+  const more = titles.length > subjects.length ? ' and more' : '';
   return html`<div class="hero"><h1>Official readings, signed. Check them yourself.</h1>
-<p class="lead">River levels, air quality, quakes, airport delays, filings and more, as their agencies published them. Each answer is a signed JSON file: you can prove offline that nobody altered it.</p>
+<p class="lead">Readings of ${subjects.join(', ')}${more}, as their sources published them. Each answer is a signed JSON file: you can prove offline that nobody altered it.</p>
 <p>${counted(entities, 'entity', 'entities')} of ${counted(signals.length, 'signal', 'signals')}, as of <time datetime="${asOf}">${asOf}</time>.
 <a href="#buy">Buy one call at a time</a>, or look at <a href="/gauge/sample">a whole record, free</a>.</p></div>
 <section id="verify" aria-labelledby="verify-title"><h2 id="verify-title">Is this genuine?</h2>
@@ -96,14 +102,14 @@ function titleOf(id: string): string {
 }
 
 function signalEntry(signal: SiteSignal, { catalog, shop }: IndexMaterial): Html {
-  const { signal_id, measures, entities, sells, sample } = signal;
+  const { signal_id, title, line_title, entities, sells, sample } = signal;
   const prices = new Map(shop.prices.map(({ path, price_usd }) => [path, price_usd]));
   const sold = sells.map(
     (path) => html`<li><code>${path}</code> ${defined(prices.get(path), 'the price')}</li>`,
   );
   const rest = canonicalTarget('/gauge/catalog', { signal_id });
   const free = canonicalTarget('/gauge/sample', { signal_id });
-  return html`<details><summary>${titleOf(measures)} <span class="soft">${signal_id} · ${counted(entities, 'entity', 'entities')}</span></summary>
+  return html`<details><summary>${titleOf(title)} <span class="soft">${line_title} · ${counted(entities, 'entity', 'entities')}</span></summary>
 <ul class="entities">${firstRows(catalog, signal_id).map((row) => entityLink(row))}
 <li><a href="${rest}">All ${entities.toLocaleString('en')}, as JSON</a></li></ul>
 <ul class="sells" aria-label="What is sold, USD a call">${sold}</ul>${

@@ -1,8 +1,10 @@
 import type { Catalog } from '../catalog/catalog.ts';
+import { spokenOf } from '../catalog/spoken.ts';
 import { LLMS_FULL_URL, NAMED_FILES } from '../catalog/static-files.ts';
 import { DAY_MS } from '../format/iso-time.ts';
 import { productOf } from '../products/products.ts';
 import { isBasket } from '../products/shapes/basket.ts';
+import type { Line } from '../products/shapes/line.ts';
 import { otherPrices } from '../products/shapes/price.ts';
 import { type Endpoint, type Param, requestForModel } from '../products/shapes/product.ts';
 import type { Issuer } from '../system/sealer.ts';
@@ -14,6 +16,8 @@ const SECURITY_DAYS = 364;
 interface Described {
   readonly issuer: Issuer;
   readonly catalog: Catalog;
+  /** Entities by signal. */
+  readonly counts: ReadonlyMap<string, number>;
 }
 
 /** What a language model needs to use the service, one screen of Markdown; `entries` are for sale. */
@@ -31,7 +35,7 @@ export function llmsFullText(of: Described, entries: readonly ManifestEntry[]): 
 }
 
 function modelText(
-  { issuer: { baseUrl, name }, catalog }: Described,
+  { issuer: { baseUrl, name }, catalog, counts }: Described,
   entries: readonly ManifestEntry[],
   linesOf: (entry: ManifestEntry) => readonly string[],
 ): string {
@@ -49,6 +53,10 @@ function modelText(
     '',
     `Machine-readable: [OpenAPI](${baseUrl}/openapi.json), [manifest](${baseUrl}/manifest?all=1), [every operation in full](${baseUrl}${LLMS_FULL_URL}), MCP tools at \`POST ${baseUrl}/mcp\`.`,
     '',
+    ...section(
+      'What is measured',
+      catalog.lines.flatMap((row) => measuredLine(row, { catalog, counts })),
+    ),
     ...section('Free', free.flatMap(linesOf)),
     ...section('Paid, charged only when the answer is 200', paid.flatMap(linesOf)),
     ...section(
@@ -60,6 +68,18 @@ function modelText(
       NAMED_FILES.map(({ path, summary }) => `- [${path}](${baseUrl}${path}): ${summary}`),
     ),
   ].join('\n');
+}
+
+/** A line of which readings are stored, with what they are called. */
+function measuredLine(
+  { title, tagline = title, signals }: Line,
+  { catalog, counts }: Omit<Described, 'issuer'>,
+): string[] {
+  const titles = signals
+    .filter(({ id }) => (counts.get(id) ?? 0) > 0)
+    .flatMap(({ id }) => catalog.entryById.get(id) ?? [])
+    .map((entry) => spokenOf(entry).title);
+  return titles.length === 0 ? [] : [`- ${tagline}: ${titles.join(', ')}`];
 }
 
 /** A link for what a GET asks, else the request line alone. */

@@ -1,9 +1,9 @@
 import type { SiteBundle } from '../catalog/site.ts';
+import { bandFor, hasValue, plainWords, say, shown } from '../products/shapes/say.ts';
 import { addressOf, NoAnswer, type PageSignal, previewOf } from './page-data.ts';
-import { bandBadge, el, fillBuyTabs, freshBadge, routeLink, valueText } from './page-parts.ts';
+import { bandBadge, el, fillBuyTabs, freshBadge, routeLink } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
-import { shown, timeText, words } from './page-words.ts';
-import { bandFor, isLitBand } from './shapes.ts';
+import { isLitBand } from './shapes.ts';
 
 /** The legs of a chain in causal order, each from its free last seven. */
 export async function bundleView(
@@ -81,18 +81,20 @@ async function legPart(
   if (preview === null || row === undefined) {
     return {
       isLit: null,
-      item: el('div', { class: 'part' }, el('code', {}, signal.signal_id), ' no reading is stored'),
+      item: el('div', { class: 'part' }, shown(signal.title), ': no reading is stored'),
     };
   }
   const band = bandFor(signal, row);
+  const { entity_name } = preview;
+  const said = say(signal, { ...row, entity, entity_name, zone: signal.zones[entity] });
   const item = el(
     'div',
     { class: 'part' },
-    routeLink({ view: 'record', signal: signal.signal_id, entity }, signal.measures),
-    el('strong', { class: 'value' }, valueText(signal, row.current)),
+    routeLink({ view: 'record', signal: signal.signal_id, entity }, signal.title),
+    el('strong', { class: 'value' }, shown(said.value)),
     band === null ? null : bandBadge(signal, band),
-    el('span', { class: 'soft' }, timeText(row.observed_at)),
-    freshBadge(signal.cadence, row.observed_at, Date.now()),
+    el('span', { class: 'soft' }, said.when),
+    freshBadge(signal, row.observed_at, hasValue(signal, row.current)),
   );
   return { item, isLit: isLitBand(signal, band) };
 }
@@ -110,7 +112,7 @@ function legItem(name: string, parts: readonly BundlePart[]): HTMLElement {
   return el(
     'li',
     { class: `leg ${style}` },
-    el('h3', {}, words(name), ' ', el('span', { class: 'lamp' }, word)),
+    el('h3', {}, plainWords(name), ' ', el('span', { class: 'lamp' }, word)),
     ...parts.map(({ item }) => item),
   );
 }

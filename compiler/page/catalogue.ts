@@ -1,3 +1,4 @@
+import { plainWords } from '../products/shapes/say.ts';
 import {
   entityRow,
   findIn,
@@ -19,7 +20,6 @@ import {
   routeLink,
 } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
-import { words } from './page-words.ts';
 
 export interface Catalogue {
   /** Shows what a query finds, as if it had been typed. */
@@ -96,7 +96,7 @@ function otherViews({ signals, bundles }: PageShop): HTMLElement {
       'li',
       {},
       routeLink({ view: 'bundle', line, subject: null }, title),
-      ` ${legs.map(({ name }) => words(name)).join(' → ')}`,
+      ` ${legs.map(({ name }) => plainWords(name)).join(' → ')}`,
     ),
   );
   const hasMap = signals.some(({ map }) => map !== null);
@@ -155,7 +155,7 @@ async function search(view: FinderView, index: SignalIndex): Promise<void> {
       const items = [...view.list.children];
       const dated = shown.hits.slice(0, DATED_MAX).map(async ({ signal, entity }, at) => {
         const row = entity === null ? null : await entityRow(signal, entity);
-        if (row !== null) items[at]?.append(' · ', freshBadge(signal.cadence, row[2], Date.now()));
+        if (row !== null) items[at]?.append(' · ', freshBadge(signal, row[2]));
       });
       // A list that cannot be read leaves out a colour, no more.
       await Promise.allSettled(dated);
@@ -181,14 +181,14 @@ function foundText(count: number, isCut: boolean): string {
 }
 
 function hitItem({ signal, entity, name }: Hit): HTMLElement {
-  const { signal_id, measures, entities } = signal;
+  const { signal_id, title, entities } = signal;
   if (entity === null) {
     const count = `${entities.toLocaleString('en')} ${entities === 1 ? 'entity' : 'entities'}`;
     return el(
       'li',
       {},
-      routeLink({ view: 'signal', signal: signal_id }, signal_id),
-      ` ${measures} · ${count}`,
+      routeLink({ view: 'signal', signal: signal_id }, title),
+      ` ${signal.line_title} · ${count}`,
     );
   }
   const record = signal.offers.find(({ path }) => path === '/gauge');
@@ -196,6 +196,6 @@ function hitItem({ signal, entity, name }: Hit): HTMLElement {
     'li',
     {},
     entityLink(signal_id, entity, name),
-    ` ${measures}${record === undefined ? '' : ` · ${priceText(record.price_usd)}`}`,
+    ` ${title}${record === undefined ? '' : ` · ${priceText(record.price_usd)}`}`,
   );
 }

@@ -1,8 +1,8 @@
 import MiniSearch from 'minisearch';
 import { messageOf } from '../format/errors.ts';
+import { shown } from '../products/shapes/say.ts';
 import { textAt } from './page-data.ts';
 import { el, mount } from './page-parts.ts';
-import { shown } from './page-words.ts';
 
 // The program of the documents: words to the part of a page that has them. Without it every page is there all the same.
 

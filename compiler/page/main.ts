@@ -2,6 +2,7 @@ import './site.css';
 import './program.css';
 import type { SiteBundle, SiteChange, SiteChanges } from '../catalog/site.ts';
 import { openNote } from '../format/checkpoint.ts';
+import { sayTime, shown } from '../products/shapes/say.ts';
 import { type Catalogue, catalogue } from './catalogue.ts';
 import {
   mapOf,
@@ -14,7 +15,6 @@ import {
 } from './page-data.ts';
 import { el, entityLink, failureNote, mount } from './page-parts.ts';
 import { type PageRoute, parseRoute, routeHash } from './page-route.ts';
-import { shown, timeText } from './page-words.ts';
 import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 
 // The program of the page for people: it fills what the compiled index leaves open. Without it the page still says
@@ -204,10 +204,13 @@ function changesList(section: HTMLElement): void {
 async function fill(list: HTMLElement): Promise<void> {
   try {
     const { changes } = JSON.parse(await textAt('/changes.json')) as SiteChanges;
+    const { byId } = signalIndex((await shop()).signals);
     const items = changes
       .slice(0, LISTED_MAX)
       .map(({ change, signal_id, entity, entity_name, observed_at }) => {
-        const what = ` ${signal_id}, ${timeText(observed_at)}: ${WORDS[change]}`;
+        const signal = byId.get(signal_id);
+        const when = sayTime(observed_at, signal?.cadence, signal?.zones[entity]);
+        const what = ` ${shown(signal?.title ?? signal_id)}, ${when}: ${WORDS[change]}`;
         return el('li', {}, entityLink(signal_id, entity, entity_name), what);
       });
     list.replaceChildren(

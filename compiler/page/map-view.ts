@@ -1,13 +1,12 @@
 import { type GeoPermissibleObjects, type GeoProjection, geoNaturalEarth1, geoPath } from 'd3-geo';
 import { feature } from 'topojson-client';
 import type { Topology } from 'topojson-specification';
-import type { SiteMap, SiteMapRow } from '../catalog/site.ts';
-import { defined } from '../format/defined.ts';
+import type { SiteMap, SiteMapRow, SitePoint } from '../catalog/site.ts';
+import { bandFor, classColour, sayTime, shown, valueIn } from '../products/shapes/say.ts';
 import type { PageSignal } from './page-data.ts';
 import { bandBadge, el, entityLink, routeLink } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
-import { figure, shown, timeText } from './page-words.ts';
-import { bandFor, frameDays, pointOn, shadeOf } from './shapes.ts';
+import { frameDays, pointOn, shadeOf } from './shapes.ts';
 
 const WIDTH = 960;
 const HEIGHT = 500;
@@ -69,7 +68,7 @@ export async function mapView(asked: MapAsked): Promise<HTMLElement> {
       ' › ',
       routeLink({ view: 'signal', signal: signal.signal_id }, signal.signal_id),
     ),
-    el('h2', { tabindex: '-1' }, `Map: ${signal.measures}`),
+    el('h2', { tabindex: '-1' }, `Map: ${signal.title}`),
     chooser(asked),
     state.canvas,
     slider,
@@ -150,9 +149,11 @@ function draw(state: MapState): void {
   context.strokeStyle = colour('--card');
   context.lineWidth = 1;
   for (const { row, x, y } of placed) {
-    const shade = shadeOn(state, row);
+    const band = bandOn(state, row);
+    const shade = shadeOf(state.asked.signal, band);
+    const own = band === null ? null : classColour(state.asked.signal, band);
     context.globalAlpha = pointOn(row[4], state.day) === null ? 0.35 : 1;
-    context.fillStyle = colour(shade === null ? '--shade-none' : `--shade-${shade}`);
+    context.fillStyle = own ?? colour(shade === null ? '--shade-none' : `--shade-${shade}`);
     context.beginPath();
     context.arc(x, y, placed.length > 2000 ? RADIUS / 2 : RADIUS, 0, 2 * Math.PI);
     context.fill();
@@ -235,11 +236,11 @@ function chooser({ signal, choices }: MapAsked): HTMLElement {
       location.hash = routeHash({ view: 'map', signal: select.value });
     },
   });
-  const options = choices.map(({ signal_id, measures }) =>
+  const options = choices.map(({ signal_id, title, line_title }) =>
     el(
       'option',
       { value: signal_id, selected: signal_id === signal.signal_id },
-      `${measures} (${signal_id})`,
+      `${title} (${line_title})`,
     ),
   );
   select.append(...options);
@@ -264,16 +265,19 @@ function listItem(state: MapState, row: SiteMapRow): HTMLElement {
   const [entity, name, , , points] = row;
   const point = pointOn(points, state.day);
   const band = bandOn(state, row);
-  const value = point?.[1] ?? null;
-  const unit = defined(signal.metrics[0], 'the main metric').label;
-  const text = value === null ? 'no value' : `${figure(value)} ${unit}`.trim();
   return el(
     'li',
     {},
     entityLink(signal.signal_id, entity, name),
-    ` ${point === null ? 'nothing free so early' : `${text}, ${timeText(point[0])}`} `,
+    ` ${point === null ? 'nothing free so early' : pointText(state, point, entity)} `,
     band === null ? null : bandBadge(signal, band),
   );
+}
+
+function pointText({ asked }: MapState, [observed_at, value]: SitePoint, entity: string): string {
+  const { signal, map } = asked;
+  const text = valueIn(signal, { [map.metric]: value }, map.metric);
+  return `${text}, ${sayTime(observed_at, signal.cadence, signal.zones[entity])}`;
 }
 
 function nearest(state: MapState, event: MouseEvent): SiteMapRow | null {

@@ -52,6 +52,8 @@ async function jsonAt<T>(url: string): Promise<T> {
 /** A signal with the prices of what is sold about it. */
 export interface PageSignal extends SiteSignal {
   readonly offers: readonly SitePrice[];
+  /** Time zones of its entities, where they are known. */
+  readonly zones: Readonly<Record<string, string>>;
 }
 export interface PageShop extends SiteSignals {
   readonly signals: readonly PageSignal[];
@@ -65,7 +67,9 @@ export async function shop(): Promise<PageShop> {
       const price = prices.get(path);
       return price === undefined ? [] : [{ ...price, price_usd: own[path] ?? price.price_usd }];
     });
-  const signals = sold.signals.map((signal) => ({ ...signal, offers: offersOf(signal) }));
+  const signals = sold.signals.map((signal) => {
+    return { ...signal, offers: offersOf(signal), zones: sold.zones[signal.line] ?? {} };
+  });
   return { ...sold, signals };
 }
 export const findIndex = (): Promise<SiteFind> => jsonAt(SITE_FIND_URL);
@@ -144,8 +148,15 @@ export interface SignalIndex {
 }
 
 export function signalIndex(signals: readonly PageSignal[]): SignalIndex {
-  const wordsOf = ({ signal_id, industry, measures, line_title, metrics }: PageSignal): string[] =>
-    siteWords(signal_id, industry, measures, line_title, ...metrics.map(({ name }) => name));
+  const wordsOf = ({
+    signal_id,
+    industry,
+    measures,
+    title,
+    line_title,
+    metrics,
+  }: PageSignal): string[] =>
+    siteWords(signal_id, industry, measures, title, line_title, ...metrics.map(({ name }) => name));
   return {
     byId: new Map(signals.map((signal) => [signal.signal_id, signal])),
     words: new Map(signals.map((signal) => [signal.signal_id, wordsOf(signal)])),

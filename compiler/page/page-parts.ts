@@ -1,11 +1,20 @@
 import { howToBuy } from '../catalog/how-to-buy.ts';
 import type { SitePrice } from '../catalog/site.ts';
 import { messageOf } from '../format/errors.ts';
-import { type Cadence, type Freshness, freshness } from '../products/shapes/freshness.ts';
+import {
+  bandFor,
+  classColour,
+  className,
+  sayAge,
+  sayTime,
+  scaleFor,
+  scaleText,
+  shown,
+  valueIn,
+} from '../products/shapes/say.ts';
 import { addressOf, type PageSignal, type PreviewRow, previewUrl } from './page-data.ts';
 import { type PageRoute, routeHash } from './page-route.ts';
-import { ageText, figure, shown, timeText, words } from './page-words.ts';
-import { bandFor, type Classed, type SparkPoint, scaleFor, shadeOf, sparkShape } from './shapes.ts';
+import { type SparkPoint, shadeOf, sparkShape } from './shapes.ts';
 
 export function routeLink(route: PageRoute, text: string): HTMLAnchorElement {
   return el('a', { href: routeHash(route) }, el('bdi', {}, shown(text)));
@@ -18,26 +27,28 @@ export function entityLink(signal: string, entity: string, name: string | null):
   return el('span', {}, link, isNamed ? ' ' : null, isNamed ? el('code', {}, shown(entity)) : null);
 }
 
-const FRESH_WORDS: Readonly<Record<Freshness['freshness'], string>> = {
-  fresh: 'fresh',
-  recent: 'recent',
-  stale: 'stale',
-};
-
-export function freshBadge(cadence: string, observedAt: string, now: number): HTMLElement {
-  const { freshness: word, age_hours_now: age } = freshness(cadence as Cadence, observedAt, now);
-  const title = `official cadence: ${cadence}`;
-  return el(
-    'span',
-    { class: `badge ${word}`, title },
-    FRESH_WORDS[word],
-    el('span', { class: 'age' }, `, ${ageText(age)} old`),
-  );
+/** How old a reading is; only one that has a value is fresh. */
+export function freshBadge(signal: PageSignal, observedAt: string, hasValue = true): HTMLElement {
+  const { style, text } = sayAge(signal, observedAt, { now: Date.now(), hasValue });
+  const title = `cadence of the source: ${signal.cadence}`;
+  return el('span', { class: `badge ${style}`, title }, text);
 }
 
-export function bandBadge(signal: Classed, band: string): HTMLElement {
+export function bandBadge(signal: PageSignal, band: string): HTMLElement {
   const shade = shadeOf(signal, band);
-  return el('span', { class: `class ${shade === null ? 'plain' : `shade-${shade}`}` }, words(band));
+  const style = `class ${shade === null ? 'plain' : `shade-${shade}`}`;
+  return coloured(el('span', { class: style }, className(signal, band)), signal, band);
+}
+
+/** In the colour that the agency gives the class, where it gives one. */
+export function coloured<Made extends HTMLElement | SVGElement>(
+  made: Made,
+  signal: PageSignal,
+  band: string,
+): Made {
+  const colour = classColour(signal, band);
+  if (colour !== null) made.style.setProperty('--shade', colour);
+  return made;
 }
 
 export function priceText(priceUsd: string): string {
@@ -175,9 +186,10 @@ export function sparkline(signal: PageSignal, rows: readonly PreviewRow[]): HTML
     const value = metric === undefined ? null : current[metric.name];
     return typeof value === 'number' ? [{ observed_at, value }] : [];
   });
-  const unit = signal.metrics[0]?.label ? `, in ${signal.metrics[0].label}` : '';
+  const what = metric === undefined ? signal.title : metric.label;
+  const unit = metric?.unit ? `, in ${metric.unit}` : '';
   const scale = signal.scales.at(-1);
-  const on = scale === undefined ? '' : `, on the ${scale.scale} (${scale.provenance})`;
+  const on = scale === undefined ? '' : `, on the ${scaleText(scale)}`;
   return el(
     'figure',
     { class: 'spark' },
@@ -186,8 +198,8 @@ export function sparkline(signal: PageSignal, rows: readonly PreviewRow[]): HTML
       'figcaption',
       {},
       points.length === 0
-        ? `The last readings: ${signal.measures}`
-        : `The last ${points.length} readings: ${signal.measures}${unit}${on}.`,
+        ? `The last readings: ${what}`
+        : `The last ${points.length} readings: ${what}${unit}${on}.`,
     ),
     table(signal, rows),
   );
@@ -202,14 +214,20 @@ function drawing(signal: PageSignal, points: readonly SparkPoint[], rows: readon
     svg(
       'g',
       {},
-      svg('rect', {
-        class: `stripe shade-${shadeOf(signal, band) ?? 0}`,
-        x: 0,
-        y,
-        width: BOX.width,
-        height,
-      }),
-      height > 14 ? svg('text', { class: 'stripe-name', x: 6, y: y + 13 }, words(band)) : null,
+      coloured(
+        svg('rect', {
+          class: `stripe shade-${shadeOf(signal, band) ?? 0}`,
+          x: 0,
+          y,
+          width: BOX.width,
+          height,
+        }),
+        signal,
+        band,
+      ),
+      height > 14
+        ? svg('text', { class: 'stripe-name', x: 6, y: y + 13 }, className(signal, band))
+        : null,
     ),
   );
   const path = shape.points.map(({ x, y }) => `${x},${y}`).join(' ');
@@ -230,23 +248,11 @@ function table(signal: PageSignal, rows: readonly PreviewRow[]): HTMLElement {
     return el(
       'tr',
       {},
-      el('th', { scope: 'row' }, timeText(row.observed_at)),
-      el('td', { class: 'figure' }, valueText(signal, row.current)),
-      el('td', {}, band === null ? '' : words(band)),
+      el('th', { scope: 'row' }, sayTime(row.observed_at, signal.cadence)),
+      el('td', { class: 'figure' }, shown(valueIn(signal, row.current))),
+      el('td', {}, band === null ? '' : className(signal, band)),
     );
   });
   const readings = tableOf(['Observed', 'Value', 'Class'], body);
   return el('details', {}, el('summary', {}, 'As a table'), readings);
-}
-
-/** The main metric as people write it: `13.6 ft`. */
-export function valueText(
-  { metrics }: Pick<PageSignal, 'metrics'>,
-  current: PreviewRow['current'],
-): string {
-  const [metric] = metrics;
-  const value = metric === undefined ? undefined : current[metric.name];
-  if (value === null || value === undefined) return 'no value';
-  const text = typeof value === 'number' ? figure(value) : words(String(value));
-  return metric?.label ? `${text} ${metric.label}` : text;
 }

@@ -1,8 +1,8 @@
 import { encode } from 'uqr';
 import { ClientError } from '../client/client-error.ts';
 import { messageOf } from '../format/errors.ts';
+import { sayTime, shown } from '../products/shapes/say.ts';
 import { el, mount, svg } from './page-parts.ts';
-import { shown, timeText } from './page-words.ts';
 import { fetchedAgain, purchaseView } from './purchase-view.ts';
 import { forgetPurchase, keepPurchase, type Purchase, purchases } from './purchases.ts';
 import { findWallets, openAccount, type Wallet, WalletError } from './wallet.ts';
@@ -69,7 +69,7 @@ async function before(at: PayParts): Promise<void> {
   if (last === undefined) return;
   if (!last.isDelivered) return fetchAgain(last, at);
   const { sentAt } = last.payment;
-  const when = sentAt === undefined ? 'before' : `on ${timeText(sentAt)}`;
+  const when = sentAt === undefined ? 'before' : `on ${sayTime(sentAt)}`;
   at.state.replaceChildren(
     `You bought this answer ${when}. `,
     el(

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../format/strict-json.ts';
+import { say, sayTime, shown } from '../products/shapes/say.ts';
 import { hashedJson } from './hashed-json.ts';
+import { shop } from './page-data.ts';
 import { el, tableOf } from './page-parts.ts';
-import { shown, timeText } from './page-words.ts';
 import { keepPurchase, type Purchase, purchases } from './purchases.ts';
 import { outcomeOf, stepItem, VERDICT } from './verify-panel.ts';
 
@@ -22,6 +23,7 @@ export async function purchaseView(bought: Purchase): Promise<HTMLElement> {
     'article',
     { class: 'purchase' },
     el('h3', { tabindex: '-1' }, 'Bought: ', el('code', {}, shown(target))),
+    el('p', { class: 'lead' }, await sentenceOf(body)),
     el('p', { class: `verdict ${verdict}` }, el('strong', {}, VERDICT[verdict])),
     el(
       'dl',
@@ -30,7 +32,7 @@ export async function purchaseView(bought: Purchase): Promise<HTMLElement> {
       el('dd', {}, `${shown(priceUsd)} USD`),
       ...(payment.sentAt === undefined
         ? []
-        : [el('dt', {}, 'At'), el('dd', {}, timeText(payment.sentAt))]),
+        : [el('dt', {}, 'At'), el('dd', {}, sayTime(payment.sentAt))]),
       ...(transaction === null
         ? []
         : [el('dt', {}, 'Transaction'), el('dd', {}, el('code', {}, shown(transaction)))]),
@@ -63,6 +65,18 @@ export async function purchaseView(bought: Purchase): Promise<HTMLElement> {
       el('ol', { class: 'steps', 'aria-label': 'Checks' }, ...steps.map(stepItem)),
     ),
   );
+}
+
+/** What a record says, in a sentence; nothing of any other answer. */
+async function sentenceOf(body: unknown): Promise<string> {
+  if (!isObject(body) || !isObject(body.current) || typeof body.observed_at !== 'string') return '';
+  const { signal_id, entity, entity_name, observed_at, current } = body;
+  const sold = await shop().catch(() => null);
+  const signal = sold?.signals.find((one) => one.signal_id === signal_id);
+  if (signal === undefined || typeof entity !== 'string') return '';
+  const name = typeof entity_name === 'string' ? entity_name : null;
+  const reading = { entity, entity_name: name, observed_at, current, zone: signal.zones[entity] };
+  return say(signal, reading).whole;
 }
 
 function jsonOf(body: unknown, text: string): HTMLElement {
@@ -141,7 +155,7 @@ export function boughtView(): HTMLElement {
       'tr',
       {},
       el('th', { scope: 'row' }, el('code', {}, shown(one.target))),
-      el('td', {}, one.payment.sentAt === undefined ? '' : timeText(one.payment.sentAt)),
+      el('td', {}, one.payment.sentAt === undefined ? '' : sayTime(one.payment.sentAt)),
       el('td', { class: 'figure' }, shown(one.priceUsd)),
       el(
         'td',

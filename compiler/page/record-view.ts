@@ -1,5 +1,18 @@
 import type { SiteBundle } from '../catalog/site.ts';
-import { defined } from '../format/defined.ts';
+import {
+  bandFor,
+  className,
+  figure,
+  furtherValues,
+  hasValue,
+  isOfficial,
+  say,
+  sayChange,
+  sayTime,
+  scaleFor,
+  scaleText,
+  shown,
+} from '../products/shapes/say.ts';
 import { hashedJson } from './hashed-json.ts';
 import {
   addressOf,
@@ -12,6 +25,7 @@ import {
 } from './page-data.ts';
 import {
   bandBadge,
+  coloured,
   el,
   failureNote,
   fillBuyTabs,
@@ -21,18 +35,8 @@ import {
   routeLink,
   sparkline,
   svg,
-  valueText,
 } from './page-parts.ts';
-import { ageText, figure, shown, timeText, words } from './page-words.ts';
-import {
-  bandFor,
-  type LogStep,
-  logPath,
-  rangeText,
-  scaleFor,
-  scalePlace,
-  shadeOf,
-} from './shapes.ts';
+import { type LogStep, logPath, rangeText, scalePlace, shadeOf } from './shapes.ts';
 import type { VerifyPanel } from './verify-panel.ts';
 
 interface RecordAsked {
@@ -62,7 +66,7 @@ export async function recordView(asked: RecordAsked): Promise<HTMLElement> {
       { class: 'crumbs' },
       routeLink({ view: 'home' }, 'Catalogue'),
       ' › ',
-      routeLink({ view: 'signal', signal: signal.signal_id }, signal.signal_id),
+      routeLink({ view: 'signal', signal: signal.signal_id }, signal.title),
     ),
     heading(asked, preview, row),
     el(
@@ -86,23 +90,18 @@ export async function recordView(asked: RecordAsked): Promise<HTMLElement> {
 
 function heading({ signal, entity }: RecordAsked, { entity_name }: Preview, row: PreviewRow) {
   const band = bandFor(signal, row);
-  const name = shown(entity_name ?? entity);
+  const said = say(signal, { ...row, entity, entity_name, zone: signal.zones[entity] });
   return el(
     'header',
     {},
-    el(
-      'h2',
-      { tabindex: '-1' },
-      el('bdi', {}, name),
-      `: ${signal.measures} ${valueText(signal, row.current)}`,
-    ),
+    el('h2', { tabindex: '-1' }, el('bdi', {}, shown(said.topic))),
+    el('p', { class: 'lead' }, el('bdi', {}, shown(said.whole))),
     el(
       'p',
-      { class: 'lead' },
-      `Observed ${timeText(row.observed_at)}. `,
+      {},
       band === null ? null : bandBadge(signal, band),
       ' ',
-      freshBadge(signal.cadence, row.observed_at, Date.now()),
+      freshBadge(signal, row.observed_at, hasValue(signal, row.current)),
     ),
   );
 }
@@ -110,40 +109,28 @@ function heading({ signal, entity }: RecordAsked, { entity_name }: Preview, row:
 function readingSection(signal: PageSignal, { rows }: Preview, source: HTMLElement): HTMLElement {
   const row = rows.at(-1);
   const bar = row === undefined ? null : scaleBar(signal, row);
+  const scale = row === undefined ? null : scaleFor(signal, row);
+  const isOn = bar !== null && scale !== null && isOfficial(scale);
   return el(
     'section',
     {},
-    el('h3', {}, bar === null ? 'The reading' : 'On its official scale'),
+    el('h3', {}, isOn ? 'On its official scale' : 'The reading'),
     bar,
     row === undefined ? null : members(signal, row),
-    el('p', {}, changeText(signal, rows)),
+    el('p', {}, shown(sayChange(signal, rows))),
     sparkline(signal, rows),
     source,
   );
 }
 
-function members({ metrics }: PageSignal, { current }: PreviewRow): HTMLElement | null {
-  const others = Object.entries(current).filter(
-    ([name]) => name !== metrics[0]?.name && name !== 'band',
-  );
+function members(signal: PageSignal, { current }: PreviewRow): HTMLElement | null {
+  const others = furtherValues(signal, current);
   if (others.length === 0) return null;
-  const facts = others.flatMap(([name, value]) => [
-    el('dt', {}, words(name)),
-    el('dd', {}, typeof value === 'number' ? figure(value) : shown(String(value))),
+  const facts = others.flatMap(([label, value]) => [
+    el('dt', {}, shown(label)),
+    el('dd', {}, shown(value)),
   ]);
   return el('dl', { class: 'facts' }, ...facts);
-}
-
-function changeText({ metrics }: PageSignal, rows: readonly PreviewRow[]): string {
-  const [now, before] = [rows.at(-1), rows.at(-2)];
-  const { name } = defined(metrics[0], 'the main metric');
-  const [value, old] = [now?.current[name], before?.current[name]];
-  if (typeof value !== 'number' || typeof old !== 'number' || !now || !before) {
-    return 'There is no earlier reading to compare with.';
-  }
-  const hours = (Date.parse(now.observed_at) - Date.parse(before.observed_at)) / 3_600_000;
-  const how = value === old ? 'The same as' : value > old ? 'Up from' : 'Down from';
-  return `${how} ${figure(old)}, ${ageText(hours)} before.`;
 }
 
 /** Members of a free record that name the agency. */
@@ -209,7 +196,7 @@ function fill(place: HTMLElement, made: Promise<HTMLElement>): void {
   );
 }
 
-/** A reading on its official scale; null where no agency publishes one for it. */
+/** A reading on its scale; null where there is none for it. */
 function scaleBar(signal: PageSignal, row: PreviewRow): HTMLElement | null {
   const scale = scaleFor(signal, row);
   const place = scale === null ? null : scalePlace(scale, row);
@@ -218,14 +205,14 @@ function scaleBar(signal: PageSignal, row: PreviewRow): HTMLElement | null {
     const marker = el('span', { class: 'marker', 'aria-hidden': 'true' });
     marker.style.setProperty('--at', `${place.inside * 100}%`);
     const isHere = index === place.cell;
-    return el(
+    const made = el(
       'li',
       {
         class: `cell shade-${shadeOf(signal, band) ?? 0}`,
         ...(isHere ? { 'aria-current': 'true' } : {}),
       },
       isHere ? marker : null,
-      el('span', { class: 'cell-name' }, words(band)),
+      el('span', { class: 'cell-name' }, className(signal, band)),
       el(
         'span',
         { class: 'cell-from' },
@@ -234,8 +221,9 @@ function scaleBar(signal: PageSignal, row: PreviewRow): HTMLElement | null {
           : `${scale.direction === 'up' ? 'from' : 'up to'} ${figure(at)}`,
       ),
     );
+    return coloured(made, signal, band);
   });
-  const note = `${scale.scale}; ${scale.provenance}. Classes are drawn equally wide.`;
+  const note = `${scaleText(scale)}. Classes are drawn equally wide.`;
   return el(
     'figure',
     { class: 'scale' },
@@ -336,7 +324,7 @@ async function logTree(hash: string): Promise<HTMLElement> {
   const { count } = entry.new;
   const steps = logPath(index, count, inclusion_proof);
   const [place, all] = [index + 1, count].map((number) => number.toLocaleString('en'));
-  const summary = `Release ${sequence} of ${timeText(as_of)} stated this hash: number ${place} of the ${all} that it took in. ${steps.length} hashes lead from it to the root that the release states. The release is entry ${entry_index + 1} of the log.`;
+  const summary = `Release ${sequence} of ${sayTime(as_of)} stated this hash: number ${place} of the ${all} that it took in. ${steps.length} hashes lead from it to the root that the release states. The release is entry ${entry_index + 1} of the log.`;
   return el(
     'div',
     { class: 'tree' },
@@ -361,7 +349,7 @@ function stampText(anchor: NonNullable<Proof['anchor']> | null): string {
   if (anchor === null) return 'none';
   const { stamped_at, bitcoin_height, ots_note, ots_state } = anchor;
   if (bitcoin_height !== null) {
-    return `Bitcoin block ${bitcoin_height}${stamped_at === null ? '' : `, ${timeText(stamped_at)}`}`;
+    return `Bitcoin block ${bitcoin_height}${stamped_at === null ? '' : `, ${sayTime(stamped_at)}`}`;
   }
   return shown(ots_note ?? ots_state);
 }

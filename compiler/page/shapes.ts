@@ -1,44 +1,8 @@
-import type { SiteMapRow, SitePoint, SiteSignal } from '../catalog/site.ts';
+import type { SiteMapRow, SitePoint } from '../catalog/site.ts';
 import { defined } from '../format/defined.ts';
 import { inclusionRanges, type Range } from '../format/merkle.ts';
 import { CLASS, classify, positionOn, type Ruler } from '../products/shapes/rulers.ts';
-
-/** A free reading: of the last seven, of the map, or of a whole record. */
-interface FreeReading {
-  observed_at: string;
-  current: Readonly<Record<string, unknown>>;
-}
-
-export type Classed = Pick<SiteSignal, 'scales' | 'bands'>;
-
-/** The official scale of the day of a reading, where its publisher gives it no class of its own. */
-export function scaleFor({ scales }: Pick<Classed, 'scales'>, reading: FreeReading): Ruler | null {
-  const day = reading.observed_at.slice(0, 10);
-  const scale = scales.findLast(({ since = '' }) => since <= day);
-  const { band } = reading.current;
-  if (scale === undefined) return null;
-  return typeof band === 'string' && !scale.steps.some((step) => step.band === band) ? null : scale;
-}
-
-/** Class of a reading: on the official scale of its day, else the one that its publisher gave; null for neither. */
-export function bandFor(signal: Classed, reading: FreeReading): string | null {
-  const { band } = reading.current;
-  const given = typeof band === 'string' ? band : null;
-  const scale = scaleFor(signal, reading);
-  if (scale === null) return given;
-  const own = classOn(scale, reading);
-  // A second metric may set the class; of the two scales the worse one holds.
-  if (scale.beside === undefined) return own ?? given;
-  const other = classOn(scale.beside, reading);
-  if (own === null || other === null) return given;
-  const place = (name: string): number => scale.steps.findIndex((step) => step.band === name);
-  return place(other) > place(own) ? other : own;
-}
-
-function classOn(scale: Ruler, { current }: FreeReading): string | null {
-  const value = positionOn(scale, { current } as Parameters<typeof positionOn>[1]);
-  return value === null ? null : classify(scale, value).band;
-}
+import type { Classable, Classed } from '../products/shapes/say.ts';
 
 /** Colours that the page has for classes, from the mildest to the worst. */
 const SHADES = 6;
@@ -70,8 +34,8 @@ const BELOW = /^below-/;
  * Where a value stands on an official scale that is drawn with classes of equal width: in which cell, and how far into it,
  * from 0 to 1. A cell begins at `at`, null for one without a beginning.
  */
-export function scalePlace(scale: Ruler, reading: FreeReading) {
-  const value = positionOn(scale, reading as Parameters<typeof positionOn>[1]);
+export function scalePlace(scale: Ruler, reading: Classable) {
+  const value = positionOn(scale, reading);
   if (value === null) return null;
   const { steps } = scale;
   const cell = steps.indexOf(classify(scale, value));

@@ -1,14 +1,22 @@
 import type { SiteBundle } from '../catalog/site.ts';
+import { className, sayTime, scaleText, shown } from '../products/shapes/say.ts';
 import { entityPage, type PageSignal } from './page-data.ts';
-import { el, entityLink, freshBadge, priceTable, routeLink, tableOf } from './page-parts.ts';
-import { shown, timeText, words } from './page-words.ts';
+import {
+  coloured,
+  el,
+  entityLink,
+  freshBadge,
+  priceTable,
+  routeLink,
+  tableOf,
+} from './page-parts.ts';
 import { shadeOf } from './shapes.ts';
 
 export async function signalView(
   signal: PageSignal,
   bundle: SiteBundle | null,
 ): Promise<HTMLElement> {
-  const { signal_id, measures, cadence, industry, line_title } = signal;
+  const { signal_id, title, measures, cadence, line_title } = signal;
   const list = el('div', { class: 'entity-list' });
   await showPage(list, signal, 0);
   const made = [
@@ -23,12 +31,13 @@ export async function signalView(
     'article',
     { class: 'signal' },
     el('p', { class: 'crumbs' }, routeLink({ view: 'home' }, 'Catalogue')),
-    el('h2', { tabindex: '-1' }, `${measures}`),
+    el('h2', { tabindex: '-1' }, shown(title)),
     el(
       'p',
       { class: 'lead' },
+      shown(`${measures}, of ${line_title}, ${cadence}`),
+      ' · ',
       el('code', {}, signal_id),
-      ` · ${shown(industry)}, ${line_title} · ${cadence}`,
     ),
     scales(signal),
     made.length === 0 ? null : el('p', { class: 'actions' }, ...made),
@@ -43,31 +52,34 @@ function scales(signal: PageSignal): HTMLElement | null {
   const scale = signal.scales.at(-1);
   if (scale === undefined) return null;
   const steps = scale.steps.map(({ band, at }) =>
-    el(
-      'li',
-      { class: `cell shade-${shadeOf(signal, band) ?? 0}` },
-      el('span', { class: 'cell-name' }, words(band)),
-      el('span', { class: 'cell-from' }, Number.isFinite(at) ? String(at) : ''),
+    coloured(
+      el(
+        'li',
+        { class: `cell shade-${shadeOf(signal, band) ?? 0}` },
+        el('span', { class: 'cell-name' }, className(signal, band)),
+        el('span', { class: 'cell-from' }, Number.isFinite(at) ? String(at) : ''),
+      ),
+      signal,
+      band,
     ),
   );
   return el(
     'figure',
     { class: 'scale' },
     el('ol', { class: 'scale-cells', 'aria-label': scale.scale }, ...steps),
-    el('figcaption', { class: 'soft' }, `${scale.scale}; ${scale.provenance}.`),
+    el('figcaption', { class: 'soft' }, `${scaleText(scale)}.`),
   );
 }
 
 async function showPage(list: HTMLElement, signal: PageSignal, page: number): Promise<void> {
   const { rows, pages } = await entityPage(signal, page);
-  const now = Date.now();
   const body = rows.map(([entity, name, observed]) =>
     el(
       'tr',
       { 'data-entity': entity },
       el('th', { scope: 'row' }, entityLink(signal.signal_id, entity, name)),
-      el('td', {}, timeText(observed)),
-      el('td', {}, freshBadge(signal.cadence, observed, now)),
+      el('td', {}, sayTime(observed, signal.cadence, signal.zones[entity])),
+      el('td', {}, freshBadge(signal, observed)),
     ),
   );
   list.replaceChildren(

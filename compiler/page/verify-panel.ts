@@ -1,9 +1,9 @@
 import type { Verification, VerificationStep } from '../client/verify.ts';
 import { messageOf } from '../format/errors.ts';
+import { shown } from '../products/shapes/say.ts';
 import { alteredDigit } from './hashed-json.ts';
 import { textAt } from './page-data.ts';
 import { el, mount } from './page-parts.ts';
-import { shown } from './page-words.ts';
 
 // "Is this genuine?": what is dropped or pasted is judged in this page by the code of `signalpress verify`. Nothing is
 // sent anywhere, except for a hash, whose proof is asked for.

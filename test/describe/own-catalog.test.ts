@@ -13,7 +13,7 @@ describe('descriptions of an own catalogue', () => {
   const texts = {
     manifest: JSON.stringify(manifestBody(offer.entries)),
     openapi: JSON.stringify(openApi({ ...offer, catalog: TIDES, issuer, contact: null })),
-    llms: llmsText({ issuer, catalog: TIDES }, offer.entries),
+    llms: llmsText({ issuer, catalog: TIDES, counts: new Map() }, offer.entries),
   };
 
   it.each(Object.entries(texts))('name in %s what it sells at its prices', (_, text) => {

@@ -39,7 +39,7 @@ describe('indexPage()', () => {
     indexPage({
       issuer: ISSUER,
       asOf: '2026-11-20T12:00:00Z',
-      shop: { signals: [], bundles: [], prices: [], entities: 0 },
+      shop: { signals: [], bundles: [], prices: [], entities: 0, zones: {} },
       assets: { files: [], script: '/site/a.js', docsScript: '/site/b.js', styles: [] },
       catalog: new CatalogView(Buffer.alloc(0)),
       keys: firstHistory('did:key:z6Mk'),

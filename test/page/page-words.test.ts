@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type PageRoute, parseRoute, routeHash } from '../../compiler/page/page-route.ts';
-import { ageText, figure, shown, timeText, words } from '../../compiler/page/page-words.ts';
+import { ageText, figure, plainWords, sayTime, shown } from '../../compiler/products/shapes/say.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
 
 describe('shown()', () => {
@@ -31,12 +31,12 @@ describe('words for people', () => {
   });
 
   it('reads times, and shows what is none', () => {
-    expect(timeText('2026-11-20T10:45:00Z')).toBe('20 Nov 2026, 10:45 UTC');
-    expect(timeText('soon')).toBe('soon');
+    expect(sayTime('2026-11-20T10:45:00Z')).toBe('20 Nov 2026, 10:45 UTC');
+    expect(sayTime('soon')).toBe('soon');
   });
 
   it('spells classes', () => {
-    expect(words('unhealthy-sensitive')).toBe('unhealthy sensitive');
+    expect(plainWords('unhealthy-sensitive')).toBe('unhealthy sensitive');
   });
 });
 

@@ -4,19 +4,18 @@ import { BUILTIN, builtinRuler } from '../../compiler/catalog/builtin.ts';
 import type { SiteMapRow, SitePoint } from '../../compiler/catalog/site.ts';
 import { hashOfSubtrees, inclusionRanges, nodeHash } from '../../compiler/format/merkle.ts';
 import {
-  bandFor,
   frameDays,
   isLitBand,
   logPath,
   pointOn,
   rangeText,
-  scaleFor,
   scalePlace,
   shadeOf,
   sparkShape,
 } from '../../compiler/page/shapes.ts';
 import { isLit } from '../../compiler/products/shapes/bundle.ts';
 import type { Ruler } from '../../compiler/products/shapes/rulers.ts';
+import { bandFor, scaleFor } from '../../compiler/products/shapes/say.ts';
 import { builtinEntry } from '../builtin-rows.ts';
 
 const SHADES = 6;

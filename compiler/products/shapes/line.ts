@@ -30,6 +30,20 @@ interface SignalTerms {
   readonly free?: readonly string[];
 }
 
+/** How people are told of a reading; nothing of it is signed. */
+export interface Words {
+  readonly title?: string;
+  /** What a metric is called, with its window. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Sentences with metrics in braces. */
+  readonly says?: readonly string[];
+  /** What is said without a value. */
+  readonly none?: string;
+  readonly classes?: Readonly<Record<string, string>>;
+  /** Whom a reading is about that is stored under one entity and counts all of them. */
+  readonly all?: string;
+}
+
 /** One measured signal: what it reads, how often, in which metrics and bands. */
 export interface Signal extends SignalTerms {
   /** `genus.species`. */
@@ -41,6 +55,7 @@ export interface Signal extends SignalTerms {
   readonly metrics: readonly [string, ...string[]];
   /** The unit of each metric; none of a state. */
   readonly unitOf: Readonly<Record<string, Unit>>;
+  readonly words?: Words;
   /** Values that the main metric can have, where its publisher names limits in place of those of its unit. */
   readonly range?: UnitRange;
   /** Mildest first. */
@@ -69,6 +84,7 @@ export interface Line {
   readonly id: string;
   readonly industry: string;
   readonly title: string;
+  readonly tagline?: string;
   readonly signals: readonly Signal[];
   /** `open`: any id with a stored reading is valid; otherwise the list is closed. */
   readonly entities: readonly string[];
@@ -95,7 +111,7 @@ export interface Place {
   /** Degrees north and east; of an area a point inside it. */
   readonly latitude: number;
   readonly longitude: number;
-  /** IANA time zone, where days are counted by it. */
+  /** IANA time zone, by which its days are counted and its local time is told. */
   readonly zone?: string;
 }
 

@@ -6,10 +6,14 @@ export interface RulerStep {
   readonly at: number;
   /** To which class the edge itself belongs, where it is not that of the ruler. */
   readonly edge?: Ruler['edge'];
+  /** What people call the class. */
+  readonly name?: string;
+  /** The agency's own colour of it. */
+  readonly colour?: string;
 }
 
 /**
- * An official scale. Steps go from the mildest class to the worst; with `direction: 'up'` a larger
+ * A scale, official where it names agency and document. Steps go from the mildest class to the worst; with `direction: 'up'` a larger
  * value is worse. On an edge the value belongs to the class named by `edge`. A reading whose publisher gives it a class
  * that is not on the scale has no place there.
  */
@@ -24,6 +28,8 @@ export interface Ruler {
   readonly actionBand: string | null;
   readonly steps: readonly RulerStep[];
   readonly provenance: string;
+  readonly agency?: string;
+  readonly document?: string;
   /** First day of validity, ISO date; readings before it use the ruler before this one. */
   readonly since?: string;
   /**

@@ -1,7 +1,9 @@
 import { pricedRow } from '../../../compiler/catalog/route.ts';
+import { spokenOf } from '../../../compiler/catalog/spoken.ts';
 import { grouped } from '../../../compiler/format/lists.ts';
 import type { SignalEntry } from '../../../compiler/products/shapes/line.ts';
 import { canonicalTarget } from '../../../compiler/products/shapes/path.ts';
+import { say } from '../../../compiler/products/shapes/say.ts';
 import {
   type Answered,
   KEEP_FOR_RELEASE,
@@ -103,9 +105,9 @@ function coverage({ answers }: Candidate, words: readonly QuestionWord[]): numbe
 function hintOf({ unknown: [word], nearest }: SearchResult): string {
   const why = word === undefined ? 'Nothing here answers this' : `Nothing here is about "${word}"`;
   if (nearest === null) return `${why}. GET /gauge/preview lists what is sold.`;
-  const { id, measures } = nearest.signal;
+  const { id } = nearest.signal;
   const list = canonicalTarget('/gauge/catalog', { signal_id: id });
-  return `${why}. Nearest: ${measures} (${id}); GET ${list} lists its places.`;
+  return `${why}. Nearest: ${spokenOf(nearest).title} (${id}); GET ${list} lists its places.`;
 }
 
 /** What a result is called by, once in an answer. */
@@ -117,15 +119,22 @@ function idOf(one: Candidate, release: ReleaseIndex): string {
   return isExample || values === null ? row.path : targetOf(one, release);
 }
 
+function titleOf({ row, entry, place }: Candidate): string {
+  if (entry === null) {
+    return place === null ? row.summary : `${place.name ?? place.entity}: ${place.line.title}`;
+  }
+  const spoken = spokenOf(entry);
+  const { entity, name } = place ?? {};
+  return entity === undefined ? spoken.title : say(spoken, { entity, entity_name: name }).topic;
+}
+
 function resultOf(one: Candidate, release: ReleaseIndex): object {
-  const { row, entry, place } = one;
-  const subject = entry === null ? place?.line.title : entry.signal.measures;
-  const where = place === null ? '' : `: ${place.name ?? place.entity}`;
+  const { row, entry } = one;
   const cadence = entry === null ? '' : `, ${entry.signal.cadence}`;
   const example = entry !== null && one.isExample ? '; the request shows one of its places' : '';
   return {
     id: idOf(one, release),
-    title: subject === undefined ? row.summary : `${subject}${where}`,
+    title: titleOf(one),
     answers: `${row.summary}${cadence}${example}`,
     price_usd: pricedRow(row, one.values ?? {}).priceUsd ?? '0',
     request: targetOf(one, release),
