@@ -3,8 +3,17 @@ import type { RunStatus, SourceStatus } from '../../../compiler/catalog/run-stat
 import { defined } from '../../../compiler/format/defined.ts';
 import { Html, type HtmlPart, html } from '../../../compiler/format/html.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
-import type { RevenueRow } from '../../heart/journal/ledger.ts';
-import type { LoggedAnswers, Period, Sales } from './sales.ts';
+import { microUsd, type RevenueRow } from '../../heart/journal/ledger.ts';
+import { dayChart, dayOf } from './day-chart.ts';
+import type { LoggedAnswers } from './logged-answers.ts';
+import type { Period, Sales, WeekOfSales } from './sales.ts';
+
+export interface DiskSpace {
+  /** Something that lies on it. */
+  readonly path: string;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
 
 interface DashboardFacts {
   readonly nowMs: number;
@@ -14,6 +23,9 @@ interface DashboardFacts {
   readonly answers: LoggedAnswers | null;
   /** Null where no status file was given. */
   readonly status: RunStatus | null;
+  /** Null where none is linked. */
+  readonly grafana: string | null;
+  readonly disks: readonly DiskSpace[];
 }
 
 const DASHBOARD_STYLE = `
@@ -25,7 +37,7 @@ const DASHBOARD_STYLE = `
 body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
 header,main{max-width:70rem;margin:0 auto;padding:0 1rem}
 header{padding-top:1.5rem}
-h1{font-size:1.5rem;margin:0}
+h1{font-size:1.6rem;line-height:1.25;margin:0 0 .5rem}
 h2{font-size:1.15rem;margin:0 0 .5rem}
 p{margin:.25rem 0 .75rem}
 header p,.note{color:var(--dim);font-size:.9rem}
@@ -46,7 +58,9 @@ summary{cursor:pointer}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}
 figure{margin:0 0 1rem}
 figcaption{color:var(--dim);font-size:.9rem}
-svg{display:block;width:100%;height:8rem;border-bottom:1px solid var(--rule)}
+svg{display:block;width:100%;min-width:40rem}
+svg text{fill:var(--dim);font-size:12px}.end{text-anchor:end}.middle{text-anchor:middle}
+svg path{stroke:var(--rule)}
 rect{fill:var(--bar)}
 .good,.bad,.wait{white-space:nowrap}
 .good{color:var(--good)}.bad{color:var(--bad);font-weight:600}.wait{color:var(--wait);font-weight:600}
@@ -59,8 +73,16 @@ export const DASHBOARD_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_H
 
 /** The operator's page: one file without scripts, and nothing from elsewhere. */
 export function dashboardPage(facts: DashboardFacts): string {
-  const { nowMs, period, sales, answers, status } = facts;
+  const { nowMs, period, sales, answers, status, grafana } = facts;
+  const [last, before] = sales.weeks;
+  const machines =
+    grafana === null
+      ? null
+      : html` <a href="${grafana}" rel="noreferrer">The machines in Grafana</a>.`;
   const parts = [
+    weeksSection(sales, answers),
+    wantedSection(answers),
+    healthSection(facts),
     figures(facts),
     daySection(sales, period),
     productSection(sales, answers),
@@ -72,29 +94,114 @@ export function dashboardPage(facts: DashboardFacts): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${DASHBOARD_POLICY}">
 <meta name="robots" content="noindex"><meta name="referrer" content="no-referrer">
-<title>Sales and sources · Signalpress</title>
+<title>${moreOrLess(last, before)} · Signalpress</title>
 <style>${STYLE}</style></head>
-<body><header><h1>Sales and sources</h1>
-<p>${dayOf(period.sinceMs)} to ${dayOf(period.untilMs - 1)}. Made at ${isoTime(nowMs)}. All times are UTC.</p></header>
+<body><header><h1>${moreOrLess(last, before)}: ${weekText(last)} in the 7 days to ${isoTime(period.weekEndMs)}, ${weekText(before)} in the 7 days before.</h1>
+<p>${playText(sales)}What is not of these two weeks is of ${dayOf(period.sinceMs)} to ${dayOf(period.untilMs - 1)}. Made at ${isoTime(nowMs)}. All times are UTC.${machines}</p></header>
 <main>${parts}</main>
 </body></html>
 `.toString();
 }
 
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+function moreOrLess(last: WeekOfSales, before: WeekOfSales): string {
+  if (last.usd === before.usd) return last.usd === 0n ? 'No sale' : 'As much as last week';
+  return `${last.usd > before.usd ? 'More' : 'Less'} than last week`;
 }
 
-function figures({ sales, answers, status, nowMs }: DashboardFacts): Html {
-  const { total, buyers, latency, open, refused } = sales;
-  const payments = total.rows.reduce((sum, row) => sum + row.payments, 0);
-  const revenue = total.rows.map((row) => html`${moneyText(row)}<small>${currency(row)}</small>`);
+function weekText({ usd, sales, buyers }: WeekOfSales): string {
+  if (sales === 0) return 'nothing';
+  return `${dollars(usd)} of ${counted(sales, 'sale')} to ${counted(buyers.size, 'buyer')}`;
+}
+
+function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+/** Millionths of a dollar as people read them, without more places than it has. */
+function dollars(micro: bigint): string {
+  const places = `${micro % 1_000_000n}`.padStart(6, '0').replace(/0{1,4}$/, '');
+  return `$${micro / 1_000_000n}.${places}`;
+}
+
+function playText({ played }: Sales): string {
+  if (played === 0) return '';
+  return `Beside these there were ${counted(played, 'payment')} in money of a test network, which is worth nothing: no figure here counts them. `;
+}
+
+/** Each figure of the week with that of the week before. */
+function weeksSection({ weeks: [last, before] }: Sales, answers: LoggedAnswers | null): Html {
+  const [now, then] = answers?.weeks ?? [];
+  const logged = (name: string, of: keyof NonNullable<typeof now>): HtmlPart[][] =>
+    now === undefined || then === undefined ? [] : [[name, now[of], then[of]]];
+  const rows = [
+    ['Revenue', dollars(last.usd), dollars(before.usd)],
+    ['Sales', last.sales, before.sales],
+    ['Buyers', last.buyers.size, before.buyers.size],
+    ['Payments refused', last.refused, before.refused],
+    ...logged('Asked for and not there (422)', 'absent'),
+    ...logged('Searches that found nothing', 'emptySearches'),
+    ...logged('Refused as too many (429)', 'limited'),
+    ...logged('Failed here (500 and above)', 'failed'),
+  ];
+  const columns = ['', { number: 'Last 7 days' }, { number: '7 days before' }];
+  return section('Last week and the week before', table({ columns, rows }));
+}
+
+/** What to sell next: what people came for in vain. */
+function wantedSection(answers: LoggedAnswers | null): Html {
+  const title = 'Asked for and not there';
+  if (answers === null) {
+    return section(title, html`<p>Give the log of the gatekeeper with --log.</p>`);
+  }
+  const { rows, different, leftOut } = answers.wanted;
+  if (rows.length === 0) return section(title, html`<p>Nothing: all that was asked is there.</p>`);
+  const cells = rows.map(({ what, clients, last }) => [what, clients, last]);
+  const columns = ['Request and words', { number: 'Clients' }, 'Last asked'];
+  const caption = `The first ${rows.length} of ${different}; a client counts once a day for each, and for at most 20 of them. Left out: ${leftOut}`;
+  return section(title, table({ caption, columns, rows: cells }));
+}
+
+/** Below it an operator has to act. */
+const DISK_FREE_SHARE_MIN = 0.1;
+
+function healthSection({ sales, answers, status, disks, nowMs }: DashboardFacts): Html {
   const sources = Object.values(status?.sources ?? {});
   const well = sources.filter((source) => healthOf(source, nowMs) === 'healthy').length;
-  const healthy =
-    status === null
-      ? html`?<small>give a status file with --status</small>`
-      : html`${well} of ${sources.length}<small>as of ${status.updated_at ?? 'never'}</small>`;
+  const served = answers?.served ?? null;
+  const shown = [
+    figure(
+      'Age of the release',
+      served === null
+        ? html`?<small>give a log with --log</small>`
+        : html`${durationText(Math.max(0, nowMs - Date.parse(served.as_of)))}<small>release ${served.sequence}, as of ${served.as_of}</small>`,
+    ),
+    figure(
+      'Failed in 7 days (5xx)',
+      answers === null ? html`?<small>give a log with --log</small>` : answers.weeks[0].failed,
+    ),
+    ...disks.map(({ path, freeBytes, totalBytes }) => {
+      const share = freeBytes / totalBytes;
+      const word = html`<span class="${share < DISK_FREE_SHARE_MIN ? 'bad' : 'good'}">${(share * 100).toFixed(0)} % free</span>`;
+      return figure(
+        'Disk',
+        html`${word}<small>${(freeBytes / 1e9).toFixed(1)} GB, under ${path}</small>`,
+      );
+    }),
+    figure('Open payments', sales.open.total),
+    figure(
+      'Healthy sources',
+      status === null
+        ? html`?<small>give a status file with --status</small>`
+        : html`${well} of ${sources.length}<small>as of ${status.updated_at ?? 'never'}</small>`,
+    ),
+  ];
+  return section('Is all well', html`<dl class="figures">${shown}</dl>`);
+}
+
+function figures({ sales, answers }: DashboardFacts): Html {
+  const { total, buyers, latency, refused } = sales;
+  const payments = total.rows.reduce((sum, row) => sum + row.payments, 0);
+  const revenue = total.rows.map((row) => html`${moneyText(row)}<small>${currency(row)}</small>`);
   const shown = [
     figure('Revenue', revenue.length === 0 ? '$0.00' : revenue),
     figure(
@@ -102,12 +209,10 @@ function figures({ sales, answers, status, nowMs }: DashboardFacts): Html {
       html`${payments}<small>accounts that paid: ${buyers}; payments refused: ${refused}</small>`,
     ),
     figure('Conversion, 402 to 200', conversionText(answers)),
-    figure('Open payments', open.total),
     figure(
       'Settlement takes',
       html`${durationText(latency.medianMs)}<small>half of ${latency.count}; 95 % within ${durationText(latency.p95Ms)}, the longest ${durationText(latency.maxMs)}</small>`,
     ),
-    figure('Healthy sources', healthy),
   ];
   return section('The period at a glance', html`<dl class="figures">${shown}</dl>`);
 }
@@ -132,7 +237,7 @@ function daySection({ byDay, byDayAndProduct }: Sales, period: Period): Html {
   ]);
   const columns = ['Day', 'Network', { number: 'Paid calls' }, { number: 'Revenue' }, 'Products'];
   return section('Sales by day', [
-    revenueCharts(byDay.rows, period),
+    revenueChart(byDay.rows, period),
     table({ caption: 'Days with sales, the last one first', columns, rows }),
   ]);
 }
@@ -150,6 +255,8 @@ function productsOf(day: RevenueRow, all: readonly RevenueRow[]): Html {
 function originSection({ total }: Sales, answers: LoggedAnswers | null): Html {
   const items = [
     'Sales, revenue, buyers and open payments come from the payment journal. Days are those of the settlement. Sums are exact.',
+    'Payments on a test network are no sales: their money is worth nothing, and pretended payments are settled on no other one.',
+    'What was asked for and is not there comes from the log: the parameters of a request that was answered 422, and the words of a search that found nothing. What looks like an address is left out of it.',
     'A settlement takes from the moment when the journal noted the payment to the moment when it noted the end. A payment whose end was unclear takes until that became clear.',
     'The journal forgets refused payments after their retention, so older periods show fewer of them.',
     logOrigin(answers),
@@ -178,40 +285,18 @@ function logOrigin(answers: LoggedAnswers | null): string {
 }
 
 const CHART_DAYS_MAX = 92;
-/** Units of a chart: bars of 10 a day, up to 100 high. */
-const [STEP, BAR, HEIGHT] = [10, 8, 100];
 
-/** One chart for each currency: what was settled on each of the last CHART_DAYS_MAX days of a period, in UTC. */
-function revenueCharts(byDay: readonly RevenueRow[], { sinceMs, untilMs }: Period): Html[] {
-  const last = Math.floor((untilMs - 1) / DAY_MS);
-  const first = Math.max(Math.floor(sinceMs / DAY_MS), last - CHART_DAYS_MAX + 1);
-  const count = Math.max(0, last - first + 1);
-  const days = Array.from({ length: count }, (_, at) => dayOf((first + at) * DAY_MS));
-  const currencies = [...new Set(byDay.map(currency))].sort();
-  return currencies.map((name) => {
-    const rows = byDay.filter((row) => currency(row) === name);
-    return chart(rows, days);
-  });
-}
-
-function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {
-  const values = new Map(rows.map(({ group, value }) => [group, BigInt(value)]));
-  const most = [...values.values()].reduce((left, right) => (left > right ? left : right), 1n);
-  const bars = days.flatMap((day, at) => {
-    const value = values.get(day);
-    if (value === undefined) return [];
-    // One decimal; a sale is never invisible.
-    const height = Math.max(1, Number((value * BigInt(HEIGHT) * 10n) / most) / 10);
-    const y = (HEIGHT - height).toFixed(1);
-    return [html`<rect x="${at * STEP + 1}" y="${y}" width="${BAR}" height="${height}"/>`];
-  });
-  const { network } = defined(rows[0], 'a sale');
-  const from = defined(days[0], 'a day');
-  const top = rows.find(({ value }) => BigInt(value) === most);
-  const highest = top === undefined ? '0' : moneyText(top);
-  // The table below says the same in text.
-  return html`<figure><svg aria-hidden="true" viewBox="0 0 ${days.length * STEP} ${HEIGHT}" preserveAspectRatio="none">${bars}</svg>
-<figcaption>Revenue per day on ${network}, ${from} to ${days.at(-1) ?? from}; the highest bar is ${highest}.</figcaption></figure>`;
+/** All currencies together, on each of the last CHART_DAYS_MAX days of a period. */
+function revenueChart(byDay: readonly RevenueRow[], { sinceMs, untilMs }: Period): Html {
+  const lastMs = Math.floor((untilMs - 1) / DAY_MS) * DAY_MS;
+  const firstMs = Math.max(
+    Math.floor(sinceMs / DAY_MS) * DAY_MS,
+    lastMs - (CHART_DAYS_MAX - 1) * DAY_MS,
+  );
+  const sums = new Map<string, bigint>();
+  for (const { group, usd } of byDay) sums.set(group, (sums.get(group) ?? 0n) + microUsd(usd));
+  return html`<figure class="wide" tabindex="0" role="group" aria-label="Revenue by day">${dayChart(sums, { firstMs, lastMs })}
+<figcaption>Revenue by day, ${dayOf(firstMs)} to ${dayOf(lastMs)}.</figcaption></figure>`;
 }
 
 /** An amount as people read it; in units of the asset where it is too large for dollars. */

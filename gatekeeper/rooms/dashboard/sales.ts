@@ -1,14 +1,14 @@
-// What was sold and what was asked in a period, out of the journal and out of the log.
+// What was sold in a period, out of the journal.
 
-import { closeSync, readSync } from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
-import { z } from 'zod';
-import type { Catalog } from '../../../compiler/catalog/catalog.ts';
-import { findRow } from '../../../compiler/catalog/route.ts';
-import { messageOf } from '../../../compiler/format/errors.ts';
-import { type Books, type LedgerRow, RevenueSum, settledDay } from '../../heart/journal/ledger.ts';
-import { openOwnFile } from '../../wire/plain-file.ts';
-import { StartError } from '../../wire/start-error.ts';
+import { DAY_MS } from '../../../compiler/format/iso-time.ts';
+import {
+  type Books,
+  type LedgerRow,
+  microUsd,
+  RevenueSum,
+  settledDay,
+} from '../../heart/journal/ledger.ts';
+import { findNetwork } from '../../settle/networks.ts';
 
 const OPEN_LISTED_MAX = 50;
 
@@ -16,6 +16,44 @@ const OPEN_LISTED_MAX = 50;
 export interface Period {
   readonly sinceMs: number;
   readonly untilMs: number;
+  /** End of the week that is compared with the one before. */
+  readonly weekEndMs: number;
+}
+
+/** One value for the last week of a period, and one for the week before. */
+export type Weeks<T> = readonly [last: T, before: T];
+
+const WEEK_MS = 7 * DAY_MS;
+
+/** From when on a journal or a log tells both the period and the two weeks. */
+export function firstMs({ sinceMs, weekEndMs }: Period): number {
+  return Math.min(sinceMs, weekEndMs - 2 * WEEK_MS);
+}
+
+export function isWithin(ms: number, { sinceMs, untilMs }: Period): boolean {
+  return ms >= sinceMs && ms < untilMs;
+}
+
+/** What a moment counts to; undefined for a moment of neither week. */
+export function ofWeek<T>(weeks: Weeks<T>, ms: number, { weekEndMs }: Period): T | undefined {
+  return ms > weekEndMs ? undefined : weeks[Math.floor((weekEndMs - ms) / WEEK_MS)];
+}
+
+/** Money of a test network is worth nothing, and pretended payments are settled on no other one. */
+function isPlay({ network }: LedgerRow): boolean {
+  return findNetwork(network)?.isTestnet === true;
+}
+
+export interface WeekOfSales {
+  /** Millionths of a dollar. */
+  usd: bigint;
+  sales: number;
+  refused: number;
+  readonly buyers: Set<string>;
+}
+
+function weekOfSales(): WeekOfSales {
+  return { usd: 0n, sales: 0, refused: 0, buyers: new Set() };
 }
 
 export type Sales = Awaited<ReturnType<typeof readSales>>;
@@ -28,17 +66,40 @@ export async function readSales(books: Books, period: Period) {
   const byDayAndProduct = new RevenueSum((row) => `${settledDay(row)} ${row.path}`);
   const buyers = new Set<string>();
   const durations = new Map<number, number>();
-  for await (const row of books.rows({ ...period, time: 'settled_at', state: 'settled' })) {
+  const weeks: Weeks<WeekOfSales> = [weekOfSales(), weekOfSales()];
+  const span = { sinceMs: firstMs(period), untilMs: period.untilMs };
+  let played = 0;
+  for await (const row of books.rows({ ...span, time: 'settled_at', state: 'settled' })) {
+    const settledMs = Date.parse(row.settled_at);
+    const isShown = isWithin(settledMs, period);
+    if (isPlay(row)) {
+      played += Number(isShown);
+      continue;
+    }
+    const week = ofWeek(weeks, settledMs, period);
+    if (week !== undefined) {
+      week.usd += microUsd(row.usd);
+      week.sales += 1;
+      week.buyers.add(buyerOf(row));
+    }
+    if (!isShown) continue;
     for (const sum of [total, byDay, byProduct, byDayAndProduct]) sum.add(row);
-    buyers.add(`${row.network}|${row.payer}`);
+    buyers.add(buyerOf(row));
     // A clock that was set back in between counts as 0.
-    const ms = Math.max(0, Date.parse(row.settled_at) - Date.parse(row.created_at));
+    const ms = Math.max(0, settledMs - Date.parse(row.created_at));
     durations.set(ms, (durations.get(ms) ?? 0) + 1);
   }
   let refused = 0;
-  for await (const _ of books.rows({ ...period, time: 'created_at', state: 'refused' }))
-    refused += 1;
+  for await (const row of books.rows({ ...span, time: 'created_at', state: 'refused' })) {
+    const claimedMs = Date.parse(row.created_at);
+    const week = ofWeek(weeks, claimedMs, period);
+    if (week !== undefined) week.refused += 1;
+    refused += Number(isWithin(claimedMs, period));
+  }
   return {
+    weeks,
+    /** Payments in money that is worth nothing: they are in no other figure of what was settled. */
+    played,
     total: total.revenue(),
     byDay: byDay.revenue(),
     byProduct: byProduct.revenue(),
@@ -51,6 +112,10 @@ export async function readSales(books: Books, period: Period) {
     refused,
     open: await openPayments(books),
   };
+}
+
+function buyerOf({ network, payer }: LedgerRow): string {
+  return `${network}|${payer}`;
 }
 
 /** Payments whose end nobody noted, of all time, and the oldest of them. */
@@ -82,95 +147,4 @@ function summaryOf(counts: ReadonlyMap<number, number>) {
     return null;
   };
   return { count, medianMs: at(0.5), p95Ms: at(0.95), maxMs: at(1) };
-}
-
-const CHUNK_BYTES = 1 << 16;
-/** Our own lines are far shorter; a file without line ends must not fill the memory. */
-const LINE_CHARS_MAX = 16_384;
-
-const answerLine = z.object({
-  time: z.iso.datetime(),
-  method: z.string(),
-  path: z.string(),
-  status: z.int(),
-  payer: z.string().optional(),
-});
-
-export type LoggedAnswers = ReturnType<typeof readAnswers>;
-
-/** Counts the answers to GETs of what is sold, in files that hold the standard output of the gatekeeper. */
-export function readAnswers(
-  files: readonly string[],
-  { period, catalog }: { readonly period: Period; readonly catalog: Catalog },
-) {
-  const products: ProductCounts = new Map();
-  // Lines that are no answers, other lines of the gatekeeper among them.
-  let otherLines = 0;
-  // First and last answer of the period; null when there is none.
-  let first: string | null = null;
-  let last: string | null = null;
-  const add = (line: string): void => {
-    let answer: z.infer<typeof answerLine>;
-    try {
-      answer = answerLine.parse(JSON.parse(line));
-    } catch {
-      otherLines += Number(line !== '');
-      return;
-    }
-    const { time } = answer;
-    const at = Date.parse(time);
-    if (at < period.sinceMs || at >= period.untilMs) return;
-    first = first === null || time < first ? time : first;
-    last = last === null || time > last ? time : last;
-    countProduct(products, answer, catalog);
-  };
-  for (const file of files) {
-    try {
-      for (const line of linesOf(file)) add(line);
-    } catch (cause) {
-      const why = `${messageOf(cause)}; name a file that holds what signalpress-gate printed`;
-      throw new StartError(`Cannot read log "${file}": ${why}`, { cause });
-    }
-  }
-  const sorted = [...products].map(([path, counts]) => ({ path, ...counts }));
-  sorted.sort((left, right) => (left.path < right.path ? -1 : 1));
-  const span: { first: string | null; last: string | null } = { first, last };
-  return { products: sorted, otherLines, ...span };
-}
-
-/** By path, the answers 402 and 200. */
-type ProductCounts = Map<string, { priced: number; delivered: number }>;
-
-function countProduct(
-  products: ProductCounts,
-  { method, path, status, payer }: z.infer<typeof answerLine>,
-  catalog: Catalog,
-): void {
-  const row = method === 'GET' ? findRow(path, catalog)?.row : undefined;
-  if (row === undefined || row.priceUsd === null) return;
-  const counts = products.get(row.path) ?? { priced: 0, delivered: 0 };
-  products.set(row.path, counts);
-  // Where some signals are free, only a payer tells what was bought.
-  const isGiven = payer === undefined && Object.values(row.signalPrices ?? {}).includes(null);
-  if (status === 402) counts.priced += 1;
-  if (status === 200 && !isGiven) counts.delivered += 1;
-}
-
-/** Lines of a file; one that is too long comes as a piece that is no JSON. */
-function* linesOf(path: string): Generator<string> {
-  const file = openOwnFile(path);
-  try {
-    const decoder = new StringDecoder('utf8');
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    let rest = '';
-    for (let read = CHUNK_BYTES; read > 0; ) {
-      read = readSync(file, chunk);
-      const lines = (rest + decoder.write(chunk.subarray(0, read))).split('\n');
-      rest = (lines.pop() ?? '').slice(0, LINE_CHARS_MAX);
-      yield* lines;
-    }
-    yield rest + decoder.end();
-  } finally {
-    closeSync(file);
-  }
 }
