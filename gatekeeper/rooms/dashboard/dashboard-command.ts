@@ -18,6 +18,7 @@ import { readAnswers } from './logged-answers.ts';
 import { readSales } from './sales.ts';
 
 const DAYS_SHOWN = 30;
+const WEEK_MS = 7 * DAY_MS;
 /** Far more than 2,000 lines with 100,000 entities take. */
 const CATALOG_BYTES_MAX = 256 * 1024 * 1024;
 const EXIT_CODES =
@@ -100,19 +101,22 @@ async function pageOf(
 ): Promise<string> {
   const nowMs = by.clock();
   const untilMs = until ?? Math.floor(nowMs / DAY_MS + 1) * DAY_MS;
-  const sinceMs = since ?? untilMs - DAYS_SHOWN * DAY_MS;
-  const period = { sinceMs, untilMs, weekEndMs: Math.min(nowMs, untilMs) };
-  if (period.sinceMs >= untilMs) {
+  const all = { sinceMs: since ?? untilMs - DAYS_SHOWN * DAY_MS, untilMs };
+  if (all.sinceMs >= untilMs) {
     throw new StartError('Cannot show days: --since is not before --until; give an earlier day');
   }
+  const endMs = Math.min(nowMs, untilMs);
+  const weekMs = endMs - WEEK_MS;
+  const last = { sinceMs: weekMs, untilMs: endMs };
+  const before = { sinceMs: weekMs - WEEK_MS, untilMs: weekMs };
+  const periods = [last, before, all] as const;
   const place = placeOf(state, by.place);
   return dashboardPage({
     nowMs,
-    period,
     grafana: grafana ?? null,
     disks: disksOf([place.stateDir, ...log, status ?? place.stateDir]),
-    sales: await withBooks(place, (books) => readSales(books, period)),
-    answers: log.length === 0 ? null : readAnswers(log, { period, catalog: catalogAt(catalog) }),
+    sales: await withBooks(place, (books) => readSales(books, periods)),
+    answers: log.length === 0 ? null : readAnswers(log, { periods, catalog: catalogAt(catalog) }),
     status: status === undefined ? null : readRunStatus(status),
   });
 }

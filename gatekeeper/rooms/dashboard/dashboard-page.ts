@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
 import { microUsd, type RevenueRow } from '../../heart/journal/ledger.ts';
 import { dayChart, dayOf } from './day-chart.ts';
 import type { LoggedAnswers } from './logged-answers.ts';
-import type { Period, Sales, WeekOfSales } from './sales.ts';
+import type { Period, Sales, SpanOfSales } from './sales.ts';
 
 export interface DiskSpace {
   /** Something that lies on it. */
@@ -17,7 +17,6 @@ export interface DiskSpace {
 
 interface DashboardFacts {
   readonly nowMs: number;
-  readonly period: Period;
   readonly sales: Sales;
   /** Null where no log was given. */
   readonly answers: LoggedAnswers | null;
@@ -53,8 +52,6 @@ caption{text-align:left;color:var(--dim);padding-bottom:.25rem}
 th,td{text-align:left;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--rule)}
 td{overflow-wrap:anywhere}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-details table{margin:.25rem 0 .5rem}
-summary{cursor:pointer}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}
 figure{margin:0 0 1rem}
 figcaption{color:var(--dim);font-size:.9rem}
@@ -73,18 +70,17 @@ export const DASHBOARD_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_H
 
 /** The operator's page: one file without scripts, and nothing from elsewhere. */
 export function dashboardPage(facts: DashboardFacts): string {
-  const { nowMs, period, sales, answers, status, grafana } = facts;
-  const [last, before] = sales.weeks;
+  const { nowMs, sales, answers, status, grafana } = facts;
+  const [last, before, period] = sales.spans;
   const machines =
     grafana === null
       ? null
       : html` <a href="${grafana}" rel="noreferrer">The machines in Grafana</a>.`;
   const parts = [
-    weeksSection(sales, answers),
+    spansSection(sales, answers),
     wantedSection(answers),
     healthSection(facts),
-    figures(facts),
-    daySection(sales, period),
+    daySection(sales),
     productSection(sales, answers),
     openSection(sales.open, nowMs),
     sourcesSection(status, nowMs),
@@ -96,19 +92,19 @@ export function dashboardPage(facts: DashboardFacts): string {
 <meta name="robots" content="noindex"><meta name="referrer" content="no-referrer">
 <title>${moreOrLess(last, before)} · Signalpress</title>
 <style>${STYLE}</style></head>
-<body><header><h1>${moreOrLess(last, before)}: ${weekText(last)} in the 7 days to ${isoTime(period.weekEndMs)}, ${weekText(before)} in the 7 days before.</h1>
-<p>${playText(sales)}What is not of these two weeks is of ${dayOf(period.sinceMs)} to ${dayOf(period.untilMs - 1)}. Made at ${isoTime(nowMs)}. All times are UTC.${machines}</p></header>
+<body><header><h1>${moreOrLess(last, before)}: ${weekText(last)} in the 7 days to ${isoTime(last.untilMs)}, ${weekText(before)} in the 7 days before.</h1>
+<p>${playText(period)}What is not of these two weeks is of ${dayOf(period.sinceMs)} to ${dayOf(period.untilMs - 1)}. Made at ${isoTime(nowMs)}. All times are UTC.${machines}</p></header>
 <main>${parts}</main>
 </body></html>
 `.toString();
 }
 
-function moreOrLess(last: WeekOfSales, before: WeekOfSales): string {
+function moreOrLess(last: SpanOfSales, before: SpanOfSales): string {
   if (last.usd === before.usd) return last.usd === 0n ? 'No sale' : 'As much as last week';
   return `${last.usd > before.usd ? 'More' : 'Less'} than last week`;
 }
 
-function weekText({ usd, sales, buyers }: WeekOfSales): string {
+function weekText({ usd, sales, buyers }: SpanOfSales): string {
   if (sales === 0) return 'nothing';
   return `${dollars(usd)} of ${counted(sales, 'sale')} to ${counted(buyers.size, 'buyer')}`;
 }
@@ -123,28 +119,37 @@ function dollars(micro: bigint): string {
   return `$${micro / 1_000_000n}.${places}`;
 }
 
-function playText({ played }: Sales): string {
+function playText({ played }: SpanOfSales): string {
   if (played === 0) return '';
-  return `Beside these there were ${counted(played, 'payment')} in money of a test network, which is worth nothing: no figure here counts them. `;
+  return `Not counted: ${counted(played, 'payment')} in money of a test network, which is worth nothing. `;
 }
 
-/** Each figure of the week with that of the week before. */
-function weeksSection({ weeks: [last, before] }: Sales, answers: LoggedAnswers | null): Html {
-  const [now, then] = answers?.weeks ?? [];
-  const logged = (name: string, of: keyof NonNullable<typeof now>): HtmlPart[][] =>
-    now === undefined || then === undefined ? [] : [[name, now[of], then[of]]];
+/** Each figure of the last week, of the week before and of the period. */
+function spansSection({ spans }: Sales, answers: LoggedAnswers | null): Html {
+  const logged = answers === null ? [] : loggedRows(answers.spans);
   const rows = [
-    ['Revenue', dollars(last.usd), dollars(before.usd)],
-    ['Sales', last.sales, before.sales],
-    ['Buyers', last.buyers.size, before.buyers.size],
-    ['Payments refused', last.refused, before.refused],
-    ...logged('Asked for and not there (422)', 'absent'),
-    ...logged('Searches that found nothing', 'emptySearches'),
-    ...logged('Refused as too many (429)', 'limited'),
-    ...logged('Failed here (500 and above)', 'failed'),
+    ['Revenue', ...spans.map(({ usd }) => dollars(usd))],
+    ['Sales', ...spans.map(({ sales }) => sales)],
+    ['Buyers', ...spans.map(({ buyers }) => buyers.size)],
+    ['Payments refused', ...spans.map(({ refused }) => refused)],
+    ...logged,
   ];
-  const columns = ['', { number: 'Last 7 days' }, { number: '7 days before' }];
-  return section('Last week and the week before', table({ columns, rows }));
+  const numbers = ['Last 7 days', '7 days before', 'Period'].map((number) => ({ number }));
+  const caption = answers === null ? 'Give a log with --log for what was asked' : undefined;
+  const columns = ['', ...numbers];
+  const title = 'Last week, the week before, and the period';
+  return section(title, table({ ...(caption === undefined ? {} : { caption }), columns, rows }));
+}
+
+function loggedRows(spans: LoggedAnswers['spans']): HtmlPart[][] {
+  return [
+    ['Price told (402)', ...spans.map(({ priced }) => priced)],
+    ['Conversion', ...spans.map(({ priced, delivered }) => percentText(priced, delivered))],
+    ['Asked for and not there (422)', ...spans.map(({ absent }) => absent)],
+    ['Searches that found nothing', ...spans.map(({ emptySearches }) => emptySearches)],
+    ['Refused as too many (429)', ...spans.map(({ limited }) => limited)],
+    ['Failed here (500 and above)', ...spans.map(({ failed }) => failed)],
+  ];
 }
 
 /** What to sell next: what people came for in vain. */
@@ -175,10 +180,6 @@ function healthSection({ sales, answers, status, disks, nowMs }: DashboardFacts)
         ? html`?<small>give a log with --log</small>`
         : html`${durationText(Math.max(0, nowMs - Date.parse(served.as_of)))}<small>release ${served.sequence}, as of ${served.as_of}</small>`,
     ),
-    figure(
-      'Failed in 7 days (5xx)',
-      answers === null ? html`?<small>give a log with --log</small>` : answers.weeks[0].failed,
-    ),
     ...disks.map(({ path, freeBytes, totalBytes }) => {
       const share = freeBytes / totalBytes;
       const word = html`<span class="${share < DISK_FREE_SHARE_MIN ? 'bad' : 'good'}">${(share * 100).toFixed(0)} % free</span>`;
@@ -198,25 +199,6 @@ function healthSection({ sales, answers, status, disks, nowMs }: DashboardFacts)
   return section('Is all well', html`<dl class="figures">${shown}</dl>`);
 }
 
-function figures({ sales, answers }: DashboardFacts): Html {
-  const { total, buyers, latency, refused } = sales;
-  const payments = total.rows.reduce((sum, row) => sum + row.payments, 0);
-  const revenue = total.rows.map((row) => html`${moneyText(row)}<small>${currency(row)}</small>`);
-  const shown = [
-    figure('Revenue', revenue.length === 0 ? '$0.00' : revenue),
-    figure(
-      'Paid calls',
-      html`${payments}<small>accounts that paid: ${buyers}; payments refused: ${refused}</small>`,
-    ),
-    figure('Conversion, 402 to 200', conversionText(answers)),
-    figure(
-      'Settlement takes',
-      html`${durationText(latency.medianMs)}<small>half of ${latency.count}; 95 % within ${durationText(latency.p95Ms)}, the longest ${durationText(latency.maxMs)}</small>`,
-    ),
-  ];
-  return section('The period at a glance', html`<dl class="figures">${shown}</dl>`);
-}
-
 function figure(name: string, value: HtmlPart): Html {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 }
@@ -225,44 +207,27 @@ function currency({ network, asset }: RevenueRow): string {
   return `${network}, ${asset}`;
 }
 
-function daySection({ byDay, byDayAndProduct }: Sales, period: Period): Html {
+function daySection({ byDay, spans: [, , period] }: Sales): Html {
   if (byDay.rows.length === 0) return section('Sales by day', html`<p>Nothing was settled.</p>`);
   const days = [...byDay.rows].reverse();
-  const rows = days.map((row) => [
-    row.group,
-    row.network,
-    row.payments,
-    moneyText(row),
-    productsOf(row, byDayAndProduct.rows),
-  ]);
-  const columns = ['Day', 'Network', { number: 'Paid calls' }, { number: 'Revenue' }, 'Products'];
+  const rows = days.map((row) => [row.group, currency(row), row.payments, moneyText(row)]);
+  const columns = ['Day', 'Currency', { number: 'Paid calls' }, { number: 'Revenue' }];
   return section('Sales by day', [
     revenueChart(byDay.rows, period),
     table({ caption: 'Days with sales, the last one first', columns, rows }),
   ]);
 }
 
-function productsOf(day: RevenueRow, all: readonly RevenueRow[]): Html {
-  const rows = all
-    .filter(({ group, network, asset }) => {
-      return group.startsWith(`${day.group} `) && network === day.network && asset === day.asset;
-    })
-    .map((row) => [row.group.slice(day.group.length + 1), row.payments, moneyText(row)]);
-  const columns = ['Product', { number: 'Paid calls' }, { number: 'Revenue' }];
-  return html`<details><summary>${rows.length} on ${day.group}</summary>${table({ columns, rows })}</details>`;
-}
-
-function originSection({ total }: Sales, answers: LoggedAnswers | null): Html {
+function originSection({ byDay }: Sales, answers: LoggedAnswers | null): Html {
   const items = [
     'Sales, revenue, buyers and open payments come from the payment journal. Days are those of the settlement. Sums are exact.',
     'Payments on a test network are no sales: their money is worth nothing, and pretended payments are settled on no other one.',
     'What was asked for and is not there comes from the log: the parameters of a request that was answered 422, and the words of a search that found nothing. What looks like an address is left out of it.',
-    'A settlement takes from the moment when the journal noted the payment to the moment when it noted the end. A payment whose end was unclear takes until that became clear.',
     'The journal forgets refused payments after their retention, so older periods show fewer of them.',
     logOrigin(answers),
-    ...(total.leftOut === 0
+    ...(byDay.leftOut === 0
       ? []
-      : [`Settled payments with impossible amounts are in no sum: ${total.leftOut}.`]),
+      : [`Settled payments with impossible amounts are in no sum: ${byDay.leftOut}.`]),
   ];
   const list = items.map((item) => html`<li>${item}</li>`);
   return section('Where these figures come from', html`<ul class="note">${list}</ul>`);
@@ -304,9 +269,9 @@ function moneyText({ usd, value }: Pick<RevenueRow, 'usd' | 'value'>): string {
   return usd === '' ? `${value} units` : `$${usd}`;
 }
 
-/** Delivered answers for a hundred told prices, one decimal; null where no price was told. */
-function conversionPercent(priced: number, delivered: number): string | null {
-  return priced === 0 ? null : ((delivered * 100) / priced).toFixed(1);
+/** Delivered answers for a hundred told prices; '' where no price was told. */
+function percentText(priced: number, delivered: number): string {
+  return priced === 0 ? '' : `${((delivered * 100) / priced).toFixed(1)} %`;
 }
 
 /** Sales by product; with a log, also how often its price was told. */
@@ -333,17 +298,7 @@ const ASKED = ['Answered 402', 'Answered 200', 'Conversion'];
 
 function askedCells(asked: LoggedAnswers['products'][number] | undefined): HtmlPart[] {
   if (asked === undefined) return ['', '', ''];
-  const percent = conversionPercent(asked.priced, asked.delivered);
-  return [asked.priced, asked.delivered, percent === null ? '' : `${percent} %`];
-}
-
-function conversionText(answers: LoggedAnswers | null): HtmlPart {
-  if (answers === null) return html`?<small>give a log with --log</small>`;
-  const priced = answers.products.reduce((sum, row) => sum + row.priced, 0);
-  const delivered = answers.products.reduce((sum, row) => sum + row.delivered, 0);
-  const percent = conversionPercent(priced, delivered);
-  const small = html`<small>${delivered} answers 200, ${priced} answers 402</small>`;
-  return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
+  return [asked.priced, asked.delivered, percentText(asked.priced, asked.delivered)];
 }
 
 function openSection({ total, listed }: Sales['open'], nowMs: number): Html {

@@ -10,7 +10,7 @@ import { BoundedMap } from '../../wire/bounded-map.ts';
 import { openOwnFile } from '../../wire/plain-file.ts';
 import { WANTED_CHARS_MAX } from '../../wire/reply.ts';
 import { StartError } from '../../wire/start-error.ts';
-import { firstMs, isWithin, ofWeek, type Period, type Weeks } from './sales.ts';
+import { isWithin, type Period, type Spans } from './sales.ts';
 
 const CHUNK_BYTES = 1 << 16;
 /** Our own lines are far shorter; a file without line ends must not fill the memory. */
@@ -34,19 +34,9 @@ const releaseLine = z.union([
   z.object({ event: z.literal('release_swapped'), ...release.shape }),
 ]);
 
-/** Answers of one week by what went wrong. */
-export interface WeekOfAnswers {
-  /** 422, and searches that found nothing. */
-  absent: number;
-  emptySearches: number;
-  /** 429. */
-  limited: number;
-  /** 500 and above. */
-  failed: number;
-}
-
-function weekOfAnswers(): WeekOfAnswers {
-  return { absent: 0, emptySearches: 0, limited: 0, failed: 0 };
+/** Answers by what became of them. */
+function noAnswers(span: Period) {
+  return { ...span, priced: 0, delivered: 0, absent: 0, emptySearches: 0, limited: 0, failed: 0 };
 }
 
 export type LoggedAnswers = ReturnType<typeof readAnswers>;
@@ -54,10 +44,11 @@ export type LoggedAnswers = ReturnType<typeof readAnswers>;
 /** Reads files that hold the standard output of the gatekeeper: answers to GETs of what is sold, and what went wrong. */
 export function readAnswers(
   files: readonly string[],
-  { period, catalog }: { readonly period: Period; readonly catalog: Catalog },
+  { periods, catalog }: { readonly periods: Spans<Period>; readonly catalog: Catalog },
 ) {
   const products: ProductCounts = new Map();
-  const weeks: Weeks<WeekOfAnswers> = [weekOfAnswers(), weekOfAnswers()];
+  const [last7, before7, all] = periods;
+  const spans = [noAnswers(last7), noAnswers(before7), noAnswers(all)] as const;
   const wanted = new Wanted();
   let served: z.infer<typeof release> | null = null;
   // Lines that are no answers, other lines of the gatekeeper among them.
@@ -76,14 +67,13 @@ export function readAnswers(
     }
     const { time } = answer;
     const at = Date.parse(time);
-    if (at < firstMs(period)) return;
-    const week = ofWeek(weeks, at, period);
-    if (week !== undefined) countWeek(week, answer);
-    if (!isWithin(at, period)) return;
+    const bought = boughtAs(answer, catalog);
+    for (const span of spans) if (isWithin(at, span)) countAnswer(span, answer, bought);
+    if (!isWithin(at, all)) return;
     first = first === null || time < first ? time : first;
     last = last === null || time > last ? time : last;
     wanted.add(answer);
-    countProduct(products, answer, catalog);
+    countProduct(products, bought);
   };
   for (const file of files) {
     try {
@@ -100,7 +90,7 @@ export function readAnswers(
     last: string | null;
     served: z.infer<typeof release> | null;
   } = { first, last, served };
-  return { products: sorted, weeks, wanted: wanted.most(), otherLines, ...told };
+  return { products: sorted, spans, wanted: wanted.most(), otherLines, ...told };
 }
 
 /** What a line says; undefined where it is no JSON. */
@@ -112,29 +102,41 @@ function jsonOf(line: string): unknown {
   }
 }
 
-function countWeek(week: WeekOfAnswers, { status, wanted }: AnswerLine): void {
-  week.absent += Number(status === 422);
-  week.emptySearches += Number(status === 200 && wanted !== undefined);
-  week.limited += Number(status === 429);
-  week.failed += Number(status >= 500);
+/** Which product an answer was about, and whether its price was told or it was delivered; null for any other answer. */
+function boughtAs({ method, path, status, payer }: AnswerLine, catalog: Catalog) {
+  const row = method === 'GET' ? findRow(path, catalog)?.row : undefined;
+  if (row === undefined || row.priceUsd === null) return null;
+  // Where some signals are free, only a payer tells what was bought.
+  const isGiven = payer === undefined && Object.values(row.signalPrices ?? {}).includes(null);
+  const isDelivered = status === 200 && !isGiven;
+  return { path: row.path, priced: Number(status === 402), delivered: Number(isDelivered) };
+}
+
+type Bought = ReturnType<typeof boughtAs>;
+
+function countAnswer(
+  span: ReturnType<typeof noAnswers>,
+  { status, wanted }: AnswerLine,
+  bought: Bought,
+): void {
+  span.priced += bought?.priced ?? 0;
+  span.delivered += bought?.delivered ?? 0;
+  span.absent += Number(status === 422);
+  span.emptySearches += Number(status === 200 && wanted !== undefined);
+  span.limited += Number(status === 429);
+  span.failed += Number(status >= 500);
 }
 
 /** By path, the answers 402 and 200. */
 type ProductCounts = Map<string, { priced: number; delivered: number }>;
 
-function countProduct(
-  products: ProductCounts,
-  { method, path, status, payer }: AnswerLine,
-  catalog: Catalog,
-): void {
-  const row = method === 'GET' ? findRow(path, catalog)?.row : undefined;
-  if (row === undefined || row.priceUsd === null) return;
-  const counts = products.get(row.path) ?? { priced: 0, delivered: 0 };
-  products.set(row.path, counts);
-  // Where some signals are free, only a payer tells what was bought.
-  const isGiven = payer === undefined && Object.values(row.signalPrices ?? {}).includes(null);
-  if (status === 402) counts.priced += 1;
-  if (status === 200 && !isGiven) counts.delivered += 1;
+function countProduct(products: ProductCounts, bought: Bought): void {
+  if (bought === null) return;
+  const { priced, delivered } = products.get(bought.path) ?? { priced: 0, delivered: 0 };
+  products.set(bought.path, {
+    priced: priced + bought.priced,
+    delivered: delivered + bought.delivered,
+  });
 }
 
 /** Different things that one client counts for in a day, and clients and things that are counted at once. */
