@@ -15,6 +15,7 @@ const loaded: string[] = [];
 const row = (usage: string): CommandRow => ({
   usage,
   about: `does ${usage}`,
+  group: 'Judge and buy',
   define: async (command) => {
     loaded.push(usage);
     command.option('--data <folder>', 'folder of releases');
