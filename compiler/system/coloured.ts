@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 const COLOURS = [
   [/^verified\b/, 'green'],
-  [/^(failed|Cannot|error:)/, 'red'],
+  [/^(failed|Cannot)/, 'red'],
   [/^cannot be judged\b/, 'yellow'],
 ] as const;
 
