@@ -31,7 +31,8 @@ const changedLine = (summary: CompileSummary) =>
     .find((line) => line.startsWith('  changed'));
 
 describe('progressReporter()', () => {
-  const step = (done: number) => ({ stage: 'read', done, total: 40, label: 'tides.level' }) as const;
+  const step = (done: number) =>
+    ({ stage: 'read', done, total: 40, label: 'tides.level' }) as const;
 
   it('tells how much of how much: at once on a terminal, now and then elsewhere', () => {
     for (const [isTTY, lines] of [

@@ -135,10 +135,11 @@ function spansSection({ spans }: Sales, answers: LoggedAnswers | null): Html {
     ...logged,
   ];
   const numbers = ['Last 7 days', '7 days before', 'Period'].map((number) => ({ number }));
-  const caption = answers === null ? 'Give a log with --log for what was asked' : undefined;
+  const caption =
+    answers === null ? 'Give a log with --log for what was asked' : 'Out of journal and log';
   const columns = ['', ...numbers];
   const title = 'Last week, the week before, and the period';
-  return section(title, table({ ...(caption === undefined ? {} : { caption }), columns, rows }));
+  return section(title, table({ caption, columns, rows }));
 }
 
 function loggedRows(spans: LoggedAnswers['spans']): HtmlPart[][] {
@@ -159,7 +160,7 @@ function wantedSection(answers: LoggedAnswers | null): Html {
     return section(title, html`<p>Give the log of the gatekeeper with --log.</p>`);
   }
   const { rows, different, leftOut } = answers.wanted;
-  if (rows.length === 0) return section(title, html`<p>Nothing: all that was asked is there.</p>`);
+  if (rows.length === 0) return section(title, html`<p>Nothing, as far as the log tells.</p>`);
   const cells = rows.map(({ what, clients, last }) => [what, clients, last]);
   const columns = ['Request and words', { number: 'Clients' }, 'Last asked'];
   const caption = `The first ${rows.length} of ${different}; a client counts once a day for each, and for at most 20 of them. Left out: ${leftOut}`;

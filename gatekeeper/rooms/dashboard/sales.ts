@@ -65,13 +65,8 @@ export async function readSales(books: Books, [last, before, all]: Spans<Period>
     // Only what the journal still holds.
     for (const span of spans) span.refused += Number(isWithin(takenMs, span));
   }
-  const [byDayRevenue, byProductRevenue] = [byDay.revenue(), byProduct.revenue()];
-  return {
-    spans,
-    byDay: byDayRevenue,
-    byProduct: byProductRevenue,
-    open: await openPayments(books),
-  };
+  const open = await openPayments(books);
+  return { spans, byDay: byDay.revenue(), byProduct: byProduct.revenue(), open };
 }
 
 /** Payments whose end nobody noted, of all time, and the oldest of them. */
