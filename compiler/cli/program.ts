@@ -41,7 +41,6 @@ export async function programOf(
       subcommandTerm: (command) =>
         usages.get(command) ?? Help.prototype.subcommandTerm.call(new Help(), command),
     })
-    .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', `\n${EXIT_CODES}`);
   // The name of the command that arguments begin with; undefined where there is none.
   const [first, second] = (args ?? []).filter((arg) => !arg.startsWith('-'));
@@ -56,7 +55,7 @@ export async function programOf(
     addExamples(command, await examples?.());
     shortenErrors(command, `signalpress ${name}`);
   }
-  program.commandsGroup('This program:');
+  program.commandsGroup('This program:').helpCommand(true);
   return program;
 }
 

@@ -2,8 +2,8 @@ import { type Html, html } from '../../../compiler/format/html.ts';
 import { DAY_MS } from '../../../compiler/format/iso-time.ts';
 
 /** Units of the drawing; the page scrolls it where it is narrower, so that its text stays readable. */
-const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [800, 220, 70, 24, 28] as const;
-const PLOT_WIDTH = WIDTH - LEFT;
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [800, 220, 70, 20, 24, 28] as const;
+const PLOT_WIDTH = WIDTH - LEFT - RIGHT;
 const PLOT_HEIGHT = HEIGHT - TOP - BOTTOM;
 const STEPS_MAX = 5;
 const DATES_MAX = 8;
@@ -22,7 +22,7 @@ export function dayChart(
   const dayWidth = PLOT_WIDTH / count;
   const grid = Array.from({ length: Math.round(top / step) + 1 }, (_, at) => {
     const y = yOf(at * step);
-    return html`<path d="M${LEFT} ${y}H${WIDTH}"/><text class="end" x="${LEFT - 6}" y="${y}" dy="4">${moneyTick(at * step, step)}</text>`;
+    return html`<path d="M${LEFT} ${y}H${WIDTH - RIGHT}"/><text class="end" x="${LEFT - 6}" y="${y}" dy="4">${moneyTick(at * step, step)}</text>`;
   });
   const bars = values.flatMap((value, at) => {
     if (value === 0) return [];
