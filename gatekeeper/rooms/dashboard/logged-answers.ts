@@ -177,7 +177,7 @@ class Wanted {
 
   most() {
     const all = [...this.#counts].map(([what, counts]) => ({ what, ...counts }));
-    all.sort((a, b) => b.clients - a.clients || (a.last < b.last ? 1 : -1));
+    all.sort((a, b) => b.clients - a.clients || b.last.localeCompare(a.last));
     return { rows: all.slice(0, WANTED_SHOWN), different: all.length, leftOut: this.#leftOut };
   }
 }

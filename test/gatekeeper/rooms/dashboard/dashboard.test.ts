@@ -214,7 +214,7 @@ describe('dashboard: what was asked for and is not there', () => {
     answered(422, '/gauge', 'GET', { client: `c${client}`, wanted });
   const wantedText = async (lines: readonly string[]): Promise<string> => {
     const text = textOf(await page('--log', file('wanted', lines.join('\n'))));
-    return /Asked for and not there Request.*?Is all well|Nothing, as far/.exec(text)?.[0] ?? text;
+    return /Asked for and not there The first.*?Is all well|Nothing, as far/.exec(text)?.[0] ?? text;
   };
 
   it('ranks it by how many asked, whatever one of them repeats', async () => {
@@ -227,7 +227,7 @@ describe('dashboard: what was asked for and is not there', () => {
       answered(200, '/gauge/search', 'GET', { client: 'c4' }),
     ]);
     expect(text).toMatch(
-      /\/gauge signal_id=tides\.level entity=oslo 2 .*\/gauge\/search q=price of ivory 1 .*\/gauge entity=atlantis 1 /,
+      /\/gauge signal_id=tides\.level entity=oslo 2 .*\/gauge entity=atlantis 1 .*\/gauge\/search q=price of ivory 1 /,
     );
     expect(text).toContain('The first 3 of 3;');
     expect(await wantedText([answered(422, '/gauge')])).toBe('Nothing, as far');

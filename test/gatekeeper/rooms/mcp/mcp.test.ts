@@ -55,10 +55,7 @@ beforeAll(async () => {
 afterAll(() => gate.close());
 
 it('names in the log what a tool and a kept answer had nothing of', async () => {
-  const params = { name: 'search', arguments: { query: 'price of ivory' } };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-  const headers = { 'content-type': 'application/json', accept: 'application/json' };
-  await fetch(`${gate.url}/mcp`, { method: 'POST', headers, body });
+  await send({ body: call('search', { query: 'price of ivory' }) });
   const absent = `${gate.url}/gauge?signal_id=airquality.aqi&entity=atlantis`;
   for (const _ of ['made', 'ready']) expect((await fetch(absent)).status).toBe(422);
   const wanted = gate.logged.flatMap((entry) => ('wanted' in entry ? [entry.wanted] : []));
