@@ -12,7 +12,7 @@ import type { JobResult, SignalJob } from '../publish/assemble/signal-job.ts';
 import { refuseChanges } from '../publish/refuse-changes.ts';
 import { futureBatches, listSnapshots } from '../readings/list-snapshots.ts';
 import { loadCatalog } from '../readings/load-catalog.ts';
-import type { CommandSettings } from '../system/command-settings.ts';
+import { type CommandSettings, JSON_OPTION, jsonText } from '../system/command-settings.ts';
 import { byPlace, CompileError } from '../system/compile-error.ts';
 import { type Issuer, issuerDid, signingKey } from '../system/sealer.ts';
 import { publicationTime } from './compile-options.ts';
@@ -102,6 +102,7 @@ interface CheckFlags {
   snapshots: string;
   data?: string;
   asOf?: string;
+  json?: true;
 }
 
 export function defineCheck(command: Command, { env, now, print }: CommandSettings): void {
@@ -113,8 +114,10 @@ export function defineCheck(command: Command, { env, now, print }: CommandSettin
       env('SIGNALPRESS_DATA'),
     )
     .option('--as-of <time>', 'the time that a release would describe (default: now)')
+    .option(...JSON_OPTION)
     .action(async (flags: CheckFlags) => {
-      print(checkText(await checked(flags, publicationTime(flags, now()).asOf)));
+      const summary = await checked(flags, publicationTime(flags, now()).asOf);
+      print(flags.json === true ? jsonText(summary) : checkText(summary));
     });
 }
 

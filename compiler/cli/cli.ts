@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { FetchSettings } from '../sources/fetch/fetch-cli.ts';
+import { coloured } from '../system/coloured.ts';
 import type { CommandSettings } from '../system/command-settings.ts';
 import { errorText, outliveReader } from '../system/error-text.ts';
 import { PACKAGE_FOLDER } from '../system/package-folder.ts';
@@ -26,40 +27,47 @@ const SETTINGS: CommandSettings = {
 const COMMANDS: readonly CommandRow[] = [
   {
     usage: 'compile [options]',
+    group: 'Make a release',
     about: 'turn stored snapshots into one new signed release',
     define: async (command) => (await import('./compile-cli.ts')).defineCompile(command, SETTINGS),
   },
   {
     usage: 'fetch [options] <source...>',
+    group: 'Ask agencies',
     about: 'ask agencies for their newest payloads, archive them, and import them into batches',
     define: async (command) =>
       (await import('../sources/fetch/fetch-cli.ts')).defineFetch(command, await fetchSettings()),
   },
   {
     usage: 'run [options]',
+    group: 'Ask agencies',
     about: 'fetch what is due, import it and publish a release, again and again',
     define: async (command) =>
       (await import('../sources/fetch/fetch-cli.ts')).defineRun(command, await fetchSettings()),
   },
   {
     usage: 'sources',
+    group: 'Ask agencies',
     about: 'official sources and their configuration',
     define: async (command) =>
       (await import('../sources/fetch/fetch-cli.ts')).defineSources(command, await fetchSettings()),
   },
   {
     usage: 'import',
+    group: 'Ask agencies',
     about: 'turn an official payload, exactly as the agency answered, into a snapshot batch',
     define: async (command) => (await import('./import-cli.ts')).defineImport(command, SETTINGS),
     examples: async () => (await import('./import-cli.ts')).importExamples(),
   },
   {
     usage: 'verify [options] <target>',
+    group: 'Judge and buy',
     about: 're-derive every hash and signature of a body or of a whole release, offline',
     define: defineVerify,
   },
   {
     usage: 'trust',
+    group: 'Judge and buy',
     about: 'write down whom you trust, for every command that judges or buys',
     define: async (command) => {
       const { systemClock } = await import('../system/clock.ts');
@@ -71,6 +79,7 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     usage: 'monitor [options] <url> [evidence]',
+    group: 'Judge and buy',
     about: 'follow the log of a service from outside, and keep proof of what is wrong with it',
     define: async (command) => {
       const { systemClock } = await import('../system/clock.ts');
@@ -81,12 +90,14 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     usage: 'replay [options]',
+    group: 'Ask agencies',
     about: 'import the archive again and compare what comes out with the stored snapshots',
     define: async (command) =>
       (await import('../publish/evidence/replay.ts')).defineReplay(command, SETTINGS),
   },
   {
     usage: 'anchor',
+    group: 'Keys and log',
     about:
       'timestamp the roots of the log with OpenTimestamps; the next compile publishes the result',
     define: async (command) =>
@@ -94,23 +105,27 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     usage: 'witness',
+    group: 'Keys and log',
     about: 'have the log cosigned by witnesses',
     define: async (command) =>
       (await import('../publish/witness/witness-cli.ts')).defineWitness(command, SETTINGS),
   },
   {
     usage: 'releases',
+    group: 'Look after releases',
     about: 'list, compare, roll back and prune releases',
     define: async (command) =>
       (await import('./releases-command.ts')).defineReleases(command, SETTINGS),
   },
   {
     usage: 'publish [options]',
+    group: 'Look after releases',
     about: 'copy the current release to a folder or a static host that gatekeepers read',
     define: async (command) => (await import('./upload-cli.ts')).definePublish(command, SETTINGS),
   },
   {
     usage: 'adopt [options] <from>',
+    group: 'Look after releases',
     about:
       'take the log back from the shop, a static host or a mirror, where the data folder lost it',
     define: async (command) =>
@@ -118,38 +133,45 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     usage: 'backup [options] <folder>',
+    group: 'Look after releases',
     about: 'copy the current release, the log and the keys, and say what else to keep',
     define: async (command) =>
       (await import('../publish/mirror/keep-command.ts')).defineBackup(command, SETTINGS),
   },
   {
     usage: 'restore [options] <folder>',
+    group: 'Look after releases',
     about: 'put a backup into an empty data folder',
     define: async (command) =>
       (await import('../publish/mirror/keep-command.ts')).defineRestore(command, SETTINGS),
   },
   {
     usage: 'stats [options]',
+    group: 'Look after releases',
     about: 'how large what in the data folder is, and how fast it grows',
     define: async (command) => (await import('./stats-command.ts')).defineStats(command, SETTINGS),
   },
   {
     usage: 'key',
+    group: 'Keys and log',
     about: 'list, rotate and revoke issuer keys',
     define: async (command) => (await import('./key-cli.ts')).defineKey(command, SETTINGS),
   },
   {
     usage: 'root',
+    group: 'Keys and log',
     about: 'put the issuer keys under offline root keys, which name the next ones',
     define: async (command) => (await import('./key-cli.ts')).defineRoot(command, SETTINGS),
   },
   {
     usage: 'keygen [file]',
+    group: 'Keys and log',
     about: 'make an issuer key, readable by its owner only',
     define: async (command) => (await import('./key-cli.ts')).defineKeygen(command, SETTINGS),
   },
   {
     usage: 'receipt',
+    group: 'Keys and log',
     about:
       'sign receipts for the fiat channel, for tests and for operators who are their own processor',
     define: async (command) =>
@@ -157,23 +179,36 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     usage: 'init [options] <folder>',
+    group: 'Make a release',
     about: 'make a shop of your own: a catalogue with one line, readings, settings and a note',
     define: async (command) => (await import('./init-command.ts')).defineInit(command, SETTINGS),
   },
   {
     usage: 'buy [options] <url>',
+    group: 'Judge and buy',
     about: 'buy one answer from a shop, at most at your price, and print it',
     define: async (command) => (await import('./buy-command.ts')).defineBuy(command, SETTINGS),
   },
   {
     usage: 'check [options]',
+    group: 'Make a release',
     about: 'judge catalogue and snapshots as a compile would: no key is needed, nothing is written',
     define: async (command) => (await import('./check.ts')).defineCheck(command, SETTINGS),
   },
   {
     usage: 'lines [options] [id]',
+    group: 'Make a release',
     about: 'show what snapshots may hold: signals, metrics, bands, entities, and an example line',
     define: async (command) => (await import('./lines-command.ts')).defineLines(command, SETTINGS),
+  },
+  {
+    usage: 'completion',
+    group: 'This program',
+    about: 'let a shell complete commands and options',
+    define: async (command) => {
+      const whole = () => programOf(COMMANDS, { version: SETTINGS.version, args: null });
+      (await import('./completion.ts')).defineCompletion(command, { ...SETTINGS, whole });
+    },
   },
 ];
 
@@ -182,9 +217,9 @@ async function defineVerify(command: Parameters<CommandRow['define']>[0]): Promi
   defineVerify(command, {
     ...SETTINGS,
     write: (text) => {
-      process.stdout.write(text);
+      process.stdout.write(coloured(text, process.stdout));
     },
-    complain: (text) => console.error(text),
+    complain: (text) => console.error(coloured(text, process.stderr)),
     fetch,
     end: (code) => process.exit(code),
   });
@@ -253,6 +288,6 @@ async function main(args: readonly string[]): Promise<void> {
 
 outliveReader(process.stdout, process.stderr);
 main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(errorText(error));
+  console.error(coloured(errorText(error), process.stderr));
   process.exitCode = 1;
 });

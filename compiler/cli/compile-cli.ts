@@ -27,7 +27,7 @@ async function runCompile(flags: CompileFlags, settings: CommandSettings): Promi
   const started = performance.now();
   const options = compileOptions(flags, settings);
   const { ask } = askAfter(flags, settings);
-  const progress = progressReporter(settings.screen);
+  const progress = progressReporter(settings.screen, settings.now);
   try {
     const summary = await compile({ ...options, progress: progress.step });
     progress.done();

@@ -30,7 +30,13 @@ import {
   readDraft,
   signDraft,
 } from '../publish/keys/root-draft.ts';
-import { type CommandSettings, dataFolder, repeated } from '../system/command-settings.ts';
+import {
+  type CommandSettings,
+  dataFolder,
+  JSON_OPTION,
+  jsonText,
+  repeated,
+} from '../system/command-settings.ts';
 import { readNamed } from '../system/disk.ts';
 import { replaceFile } from '../system/replace-file.ts';
 import { instant } from './compile-options.ts';
@@ -69,9 +75,12 @@ export function defineKey(key: Command, settings: CommandSettings): void {
       .option('--data <folder>', 'folder of releases', dataFolder(settings));
   const signed = (name: string, description: string): Command =>
     add(name, description).option('--key <file>', 'key that signs (or SIGNALPRESS_ISSUER_KEY)');
-  add('list', 'list every issuer key and mark those that may sign now').action(
-    ({ data }: { data: string }) => print(keysText(readKeys(data), now)),
-  );
+  add('list', 'list every issuer key and mark those that may sign now')
+    .option(...JSON_OPTION)
+    .action(({ data, json }: { data: string; json?: true }) => {
+      const keys = readKeys(data);
+      print(json === true ? jsonText(keys) : keysText(keys, now));
+    });
   signed('rotate', 'announce a new key under the newest one; the next compile publishes it')
     .requiredOption('--to <file>', 'the new key; make it with keygen')
     .option('--from <time>', 'from when the new key may sign (default: now)')

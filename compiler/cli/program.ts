@@ -1,42 +1,68 @@
+import { styleText } from 'node:util';
 import { Command, Help } from 'commander';
+
+const GROUPS = [
+  'Make a release',
+  'Ask agencies',
+  'Judge and buy',
+  'Look after releases',
+  'Keys and log',
+  'This program',
+] as const;
 
 export interface CommandRow {
   /** Name, options and arguments, as the list of commands shows them. */
   readonly usage: string;
   readonly about: string;
+  /** What it stands under in the list of commands. */
+  readonly group: (typeof GROUPS)[number];
   /** Loads what the command needs, and adds its options, arguments, subcommands and action. */
   readonly define: (command: Command) => Promise<void>;
   /** Examples of subcommands that only their own code can list. */
   readonly examples?: () => Promise<Examples>;
 }
 
-/** Every command by name, and the one that the arguments ask for with all of its code: loading the others takes time. */
+/**
+ * Every command by name, and the one that the arguments ask for with all of its code: loading the others takes time.
+ * Without arguments all are loaded.
+ */
 export async function programOf(
   rows: readonly CommandRow[],
-  { version, args }: { version: string; args: readonly string[] },
+  { version, args }: { version: string; args: readonly string[] | null },
 ): Promise<Command> {
   const usages = new Map<Command, string>();
   const program = new Command('signalpress')
     .description('Compiles official readings into signed files that anybody can verify offline')
     .version(version, '-V, --version', 'print the version')
-    .showHelpAfterError()
+    .showHelpAfterError('signalpress --help lists all commands')
     .configureHelp({
+      // Commander leaves it out where no terminal reads it, and with NO_COLOR.
+      styleTitle: (title) => styleText('bold', title, { validateStream: false }),
       subcommandTerm: (command) =>
         usages.get(command) ?? Help.prototype.subcommandTerm.call(new Help(), command),
     })
     .addHelpText('after', `\n${EXIT_CODES}`);
   // The name of the command that arguments begin with; undefined where there is none.
-  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
+  const [first, second] = (args ?? []).filter((arg) => !arg.startsWith('-'));
   const asked = first === 'help' ? second : first;
-  for (const { usage, about, define, examples } of rows) {
+  const sorted = GROUPS.flatMap((title) => rows.filter(({ group }) => group === title));
+  for (const { usage, about, group, define, examples } of sorted) {
     const [name = ''] = usage.split(' ');
-    const command = program.command(name).description(about);
+    const command = program.command(name).description(about).helpGroup(`${group}:`);
     usages.set(command, usage);
-    if (name !== asked) continue;
+    if (args !== null && name !== asked) continue;
     await define(command);
     addExamples(command, await examples?.());
+    shortenErrors(command, `signalpress ${name}`);
   }
+  program.commandsGroup('This program:').helpCommand(true);
   return program;
+}
+
+/** What follows an error: where the help is, not all of it. */
+function shortenErrors(command: Command, name: string): void {
+  command.showHelpAfterError(`${name} --help shows what it takes`);
+  for (const one of command.commands) shortenErrors(one, `${name} ${one.name()}`);
 }
 
 /** Ready-made calls by command, shown under its help; each is one that works, apart from the names in it. */
@@ -141,6 +167,8 @@ const EXAMPLES: Examples = {
     'signalpress witness add https://witness.example --key witness.example/w1+1b817d15+BAddam…',
   ],
   'witness ask': ['signalpress witness ask', 'signalpress witness ask --policy witnesses.txt'],
+  'completion bash': ['source <(signalpress completion bash)'],
+  'completion zsh': ['source <(signalpress completion zsh)'],
   'receipt issue': [
     "signalpress receipt issue '/gauge?entity=us-denver&signal_id=airquality.aqi' --key processor.key",
   ],

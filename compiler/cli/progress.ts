@@ -9,13 +9,17 @@ const BAR_CELLS = 28;
 const STAGE_TEXT = { read: 'compiling', join: 'joining', publish: 'publishing' } as const;
 
 /** A reporter for one compile; call `done` when it ends. */
-export function progressReporter(screen: Screen) {
+export function progressReporter(screen: Screen, clock: () => number) {
   let stage = '';
+  let written = 0;
   return {
     step(progress: Progress): void {
       if (screen.isTTY) screen.write(`\r\u001b[2K${barText(progress)}`);
       else if (progress.stage !== stage) screen.write(`${STAGE_TEXT[progress.stage]} …\n`);
+      else if (clock() - written < PAUSE_MS) return;
+      else screen.write(`${STAGE_TEXT[stage]} ${countText(progress)}\n`);
       stage = progress.stage;
+      written = clock();
     },
     done(): void {
       if (screen.isTTY) screen.write('\r\u001b[2K');
@@ -28,7 +32,11 @@ function barText({ stage, done, total, label }: Progress): string {
   const full = Math.round(share * BAR_CELLS);
   const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
   const percent = `${Math.floor(share * 100)}`.padStart(3);
-  return `${STAGE_TEXT[stage].padEnd(10)} ${bar} ${percent} %  ${label}`;
+  return `${STAGE_TEXT[stage].padEnd(10)} ${bar} ${percent} %  ${countText({ stage, done, total, label })}`;
+}
+
+function countText({ stage, done, total, label }: Progress): string {
+  return stage === 'read' ? `${done} of ${total}  ${label}` : label;
 }
 
 /** Where there is no terminal: a line for each so many percent, but not more often than this. */
@@ -46,7 +54,9 @@ export function verifyProgress(screen: Screen, clock: () => number) {
     const percent = total > 0 ? Math.floor((100 * done) / total) : 100;
     const verb = VERBS[label];
     const isLast = verb === undefined;
-    const line = isLast ? '' : `${verb} ${String(percent).padStart(3)} %  ${done} files`;
+    const line = isLast
+      ? ''
+      : `${verb} ${String(percent).padStart(3)} %  ${done} of ${total} files`;
     if (screen.isTTY) {
       screen.write(`\r\u001b[2K${line}`);
       return;

@@ -57,7 +57,12 @@ import {
   writeHead,
 } from '../release/release-list.ts';
 import { openStaging, type Staging } from '../release/release-store.ts';
-import { type CommandSettings, dataFolder } from '../system/command-settings.ts';
+import {
+  type CommandSettings,
+  dataFolder,
+  JSON_OPTION,
+  jsonText,
+} from '../system/command-settings.ts';
 import { nodeDisk } from '../system/disk.ts';
 import { errorText } from '../system/error-text.ts';
 import { canonicalDigest } from '../system/jcs.ts';
@@ -91,21 +96,26 @@ import { changesText, cleanupFailuresText } from './progress.ts';
 
 /** One line per release, oldest first; the current one is marked. */
 export function listText(data: string): string {
-  const current = currentName(data);
-  const lines = releaseNames(data).map(
-    (name) => `${name === current ? '*' : ' '} ${name}  ${headText(data, name)}`,
-  );
+  const lines = listed(data).map((one) => {
+    const said =
+      'error' in one ? one.error : `as of ${one.as_of}  ${one.records} records  ${one.files} files`;
+    return `${one.is_current ? '*' : ' '} ${one.name}  ${said}`;
+  });
   return lines.length === 0 ? `no releases in "${data}"` : lines.join('\n');
 }
 
 /** One damaged release must not hide the others. */
-function headText(data: string, name: string): string {
-  try {
-    const { as_of, files_count, counts } = readRelease(data, name);
-    return `as of ${as_of}  ${counts.records} records  ${files_count} files`;
-  } catch (error) {
-    return errorText(error);
-  }
+function listed(data: string) {
+  const current = currentName(data);
+  return releaseNames(data).map((name) => {
+    const is_current = name === current;
+    try {
+      const { as_of, files_count: files, counts } = readRelease(data, name);
+      return { name, is_current, as_of, records: counts.records, files };
+    } catch (error) {
+      return { name, is_current, error: errorText(error) };
+    }
+  });
 }
 
 export function prune(data: string, retention: Retention): readonly string[] {
@@ -348,9 +358,11 @@ export function defineReleases(releases: Command, settings: CommandSettings): vo
       .command(usage)
       .description(description)
       .option('--data <folder>', 'folder of releases', dataFolder(settings));
-  add('list', 'list every release and mark the current one').action(({ data }: DataFlag) => {
-    print(listText(data));
-  });
+  add('list', 'list every release and mark the current one')
+    .option(...JSON_OPTION)
+    .action(({ data, json }: DataFlag & { json?: true }) => {
+      print(json === true ? jsonText(listed(data)) : listText(data));
+    });
   add('diff <one> <other>', 'show how the readings of two releases differ')
     .option('--files', 'show how their lists of files differ instead')
     .action((one: string, other: string, { data, files }: DataFlag & { files?: boolean }) => {

@@ -16,20 +16,29 @@ import {
 } from '../release/release-folders.ts';
 import { onlyIn } from '../release/release-list.ts';
 import { STATE_FOLDER } from '../release/release-store.ts';
-import { type CommandSettings, dataFolder } from '../system/command-settings.ts';
+import {
+  type CommandSettings,
+  dataFolder,
+  JSON_OPTION,
+  jsonText,
+} from '../system/command-settings.ts';
 import { filesOf } from './releases-command.ts';
 
 export function defineStats(command: Command, settings: CommandSettings): void {
   command
     .option('--data <folder>', 'folder of releases', dataFolder(settings))
-    .action(({ data }: { data: string }) => settings.print(statsText(data)));
+    .option(...JSON_OPTION)
+    .action(({ data, json }: { data: string; json?: true }) => {
+      const measured = measuredData(data);
+      settings.print(json === true ? jsonText(measured) : statsText(data, measured));
+    });
 }
 
 /** How many of the newest releases are compared, each with the one before. */
 const RELEASES_READ_MAX = 6;
 
 /** How large what in a data folder is, and how fast it grows. Throws a RangeError where there is no release. */
-export function statsText(data: string): string {
+function measuredData(data: string) {
   const current = existsSync(data) ? currentName(data) : null;
   if (current === null) {
     throw new RangeError(`Cannot measure "${data}": no release there; correct --data`);
@@ -44,11 +53,15 @@ export function statsText(data: string): string {
     }),
   });
   const { as_of } = readRelease(data, current);
-  const count = releaseNames(data).length;
+  return { releases: releaseNames(data).length, current, as_of, ...figures };
+}
+
+export function statsText(data: string, measured = measuredData(data)): string {
+  const { releases: count, current, as_of } = measured;
   const releases = count === 1 ? '1 release' : `${count} releases`;
   return [
     `${releases} in "${data}", the current one ${current}, as of ${as_of}`,
-    ...figuresText(figures),
+    ...figuresText(measured),
   ].join('\n');
 }
 

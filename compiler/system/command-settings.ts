@@ -23,6 +23,13 @@ export function dataFolder({ env }: Pick<CommandSettings, 'env'>): string {
   return env('SIGNALPRESS_DATA') ?? 'dist-data';
 }
 
+/** For commands that tell a script something. */
+export const JSON_OPTION = ['--json', 'print it as JSON'] as const;
+
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
 /** More workers than this only share the disk. */
 const WORKERS_MAX = 8;
 

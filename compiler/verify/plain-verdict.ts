@@ -80,12 +80,30 @@ function meaningOf({ check, where, detail }: BodyCheck): string {
   return MEANS_BY_CHECK[check] ?? 'a check of it failed';
 }
 
-/** The failed check that says most. */
-function worstOf(checks: readonly BodyCheck[]): BodyCheck {
+/** Members that are named, of those that do not agree with what is signed or with each other. */
+const NAMED_MAX = 5;
+
+function disagreeing(checks: readonly BodyCheck[]): string[] {
+  const [, ...others] = failedOf(checks);
+  if (others.length === 0) return [];
+  const named = others
+    .slice(0, NAMED_MAX)
+    .map(({ check, where }) => (where === '' ? check : where));
+  const more = others.length - named.length;
+  return [
+    `  Disagrees too: ${named.join(', ')}${more > 0 ? ` and ${more} more: see --verbose` : ''}`,
+  ];
+}
+
+/** Failed checks, the one that says most first. */
+function failedOf(checks: readonly BodyCheck[]): BodyCheck[] {
   const failed = checks.filter(({ status }) => status === 'fail');
   const names = Object.keys(MEANS_BY_CHECK);
-  const ranked = [...failed].sort((a, b) => names.indexOf(a.check) - names.indexOf(b.check));
-  const [worst] = ranked;
+  return failed.sort((a, b) => names.indexOf(a.check) - names.indexOf(b.check));
+}
+
+function worstOf(checks: readonly BodyCheck[]): BodyCheck {
+  const [worst] = failedOf(checks);
   if (worst === undefined) throw new TypeError('Cannot tell why it failed: no check did');
   return worst;
 }
@@ -107,13 +125,11 @@ export function plainLines(named: string, report: ProvenReport, reader: PlainRea
   const { verdict, checks, issuer } = report;
   if (verdict === 'failed') {
     const { check, where, detail } = worstOf(checks);
-    const more = checks.filter(({ status }) => status === 'fail').length - 1;
-    const rest =
-      more === 0 ? '' : `; ${more} more ${more === 1 ? 'check' : 'checks'} failed: see --verbose`;
     const at = where === '' ? '' : ` at ${where}`;
     return [
       first,
-      `  Do not rely on it. ${capital(check)}${at}: ${detail}${rest}`,
+      `  Do not rely on it. ${capital(check)}${at}: ${detail}`,
+      ...disagreeing(checks),
       issuer === null ? '  It names nobody as its issuer' : `  It names as its issuer ${issuer}`,
     ];
   }

@@ -237,14 +237,18 @@ function named({ check, status, detail }: NamedCheck, where: string): BodyCheck 
 }
 
 /** Statements of this format carry a claim, and a content hash that covers the body. */
-function contentCheck(node: ObjectNode, { source }: Citation): BodyCheck {
+function contentCheck(node: ObjectNode, { source, fact }: Citation): BodyCheck {
   const at = contentAt(node);
   const { [PROOF_MEMBER]: _, ...body } = node.value;
   const signed = isSeries(node.value) ? seriesHead(body) : body;
   const hash = canonicalHash(contentOf(signed));
   const isCovered = hash === source.content_hash;
-  return isCovered ? at.pass('recomputed from the body') : at.fail(`the body hashes to ${hash}`);
+  // A hash does not tell which member differs; the statement beside it tells what they were.
+  const states = `the body hashes to ${hash}; its statement says "${fact.slice(0, QUOTED_MAX)}"`;
+  return isCovered ? at.pass('recomputed from the body') : at.fail(states);
 }
+
+const QUOTED_MAX = 300;
 
 function contentAt({ path }: ObjectNode) {
   return checkAt('content', memberPath(path, '_citation.source.content_hash'));

@@ -1,5 +1,5 @@
 import { messageOf } from '../../compiler/format/errors.ts';
-import type { Answered, ContentAnswer, Service } from '../heart/answers/service.ts';
+import type { Answered, Content, ContentAnswer, Service } from '../heart/answers/service.ts';
 import { isLogged } from '../heart/release/read-body.ts';
 import { JSON_MEDIA_TYPE, jsonReply } from '../wire/reply.ts';
 
@@ -7,8 +7,13 @@ import { JSON_MEDIA_TYPE, jsonReply } from '../wire/reply.ts';
 export const FREE_BYTES_MAX = 1_000_000;
 
 /** A JSON body that is computed rather than stored. */
-export function jsonContent(body: unknown, keepMs: number): ContentAnswer {
-  return jsonBytes(Buffer.from(JSON.stringify(body), 'utf8'), keepMs);
+export function jsonContent(
+  body: unknown,
+  keepMs: number,
+  more: Pick<Content, 'isEmpty'> = {},
+): ContentAnswer {
+  const { content } = jsonBytes(Buffer.from(JSON.stringify(body), 'utf8'), keepMs);
+  return { kind: 'content', content: { ...content, ...more } };
 }
 
 /** A JSON body that is written already. */

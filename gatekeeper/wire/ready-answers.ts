@@ -54,6 +54,7 @@ export function readyAnswer(
     /** An answer to an unpaid request for something that costs: no use to a request with a payment. */
     unpaid,
     payer,
+    wanted: reply.wanted,
   };
 }
 

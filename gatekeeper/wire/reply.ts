@@ -8,7 +8,11 @@ export type Reply = {
   readonly body: Buffer | string;
   /** Who paid, for the log. */
   readonly payer?: string | undefined;
+  /** What was asked for and is not there, for the log: a stranger's text, at most `WANTED_CHARS_MAX` long. */
+  readonly wanted?: string | undefined;
 };
+
+export const WANTED_CHARS_MAX = 100;
 
 /** What every refusal carries: no cache may keep it. */
 export const NO_STORE: Header = ['cache-control', 'no-store'];

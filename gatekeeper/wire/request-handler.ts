@@ -244,7 +244,7 @@ export class RequestHandler {
     // Whoever leaves answers unread gets no more of them; what was paid for is sent all the same.
     const ready = given.payer !== undefined || limits.isReading(socket) ? given : UNREAD;
     if (ready === UNREAD) refused?.('unread');
-    const { path, payer } = ready;
+    const { path, payer, wanted } = ready;
     // A connection that a body is still arriving on, or that is being drained, is not used again.
     const ends = (facts.hasBody && !request.readableEnded) || facts.fault !== null;
     if (ends) this.#ending.add(socket);
@@ -262,7 +262,20 @@ export class RequestHandler {
     if (bytes > 0) limits.hold({ socket, response, account, bytes, isPaid }, now);
     const { forwardedFor } = facts;
     const ms = now - exchange.started;
-    answered?.({ id, method, path, status, bytes, ms, from, address, forwardedFor, payer });
+    const sent = {
+      id,
+      method,
+      path,
+      status,
+      bytes,
+      ms,
+      from,
+      address,
+      forwardedFor,
+      payer,
+      wanted,
+    };
+    answered?.(sent);
   }
 }
 

@@ -68,6 +68,8 @@ export interface SentAnswer {
   readonly ms: number;
   /** Who paid, where somebody did. */
   readonly payer?: string | undefined;
+  /** What was asked for and is not there. */
+  readonly wanted?: string | undefined;
   /** Whether the answer was kept ready, was made for this request, or needed no release at all. */
   readonly from: 'ready' | 'made' | 'early';
   /** Address of the socket. */

@@ -1,11 +1,14 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { WriteStream } from 'node:tty';
 import { Command } from 'commander';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { importExamples } from '../../compiler/cli/import-cli.ts';
 import { addExamples, type CommandRow, programOf } from '../../compiler/cli/program.ts';
 import { SOURCES } from '../../compiler/sources/sources.ts';
+import { coloured } from '../../compiler/system/coloured.ts';
 import { duration } from '../../compiler/system/command-settings.ts';
 import { errorText, outliveReader } from '../../compiler/system/error-text.ts';
 import { CommandRuns } from '../command-runs.ts';
@@ -15,6 +18,7 @@ const loaded: string[] = [];
 const row = (usage: string): CommandRow => ({
   usage,
   about: `does ${usage}`,
+  group: 'Judge and buy',
   define: async (command) => {
     loaded.push(usage);
     command.option('--data <folder>', 'folder of releases');
@@ -68,7 +72,7 @@ describe('programOf()', () => {
 
 describe('signalpress --help', () => {
   const NAMES =
-    'compile fetch run sources import verify trust monitor replay anchor witness releases publish adopt backup restore stats key root keygen receipt init buy check lines';
+    'compile init check lines fetch run sources import replay verify trust monitor buy releases publish adopt backup restore stats anchor witness key root keygen receipt completion';
   const names = NAMES.split(' ');
   const commands = new CommandRuns();
   const listed = commands.plan(['--help']);
@@ -87,6 +91,58 @@ describe('signalpress --help', () => {
     );
     const options = own.match(/^ {2}(-\w, )?--\w/gm) ?? [];
     expect(usage.includes('[options]')).toBe(options.length > 1);
+  });
+
+  const wrong = commands.plan(['stats', '--nosuch']);
+  const missing = commands.plan(['stats', '--data', '/none']);
+  const inRed = commands.plan(['stats', '--data', '/none'], { env: { FORCE_COLOR: '1' } });
+  const script = commands.plan(['completion', 'bash']);
+  const nowhere = commands.plan(['releases', 'list', '--json', '--data', '/none']);
+
+  it('puts them in groups', () => {
+    const groups = [...listed().stdout.matchAll(/^(\S.*):$/gm)].map(([, title]) => title);
+    expect(groups).toEqual([
+      'Options',
+      'Make a release',
+      'Ask agencies',
+      'Judge and buy',
+      'Look after releases',
+      'Keys and log',
+      'This program',
+    ]);
+  });
+
+  it('answers a wrong option in two lines, without the help', () => {
+    expect(wrong().stderr.trim().split(/\n+/)).toEqual([
+      "error: unknown option '--nosuch'",
+      'signalpress stats --help shows what it takes',
+    ]);
+    expect(wrong().status).toBe(1);
+  });
+
+  it('colours where it is told to, and nowhere else', () => {
+    expect(missing().stderr).toMatch(/^Cannot measure/);
+    expect(inRed().stderr).toMatch(/^\u001b\[31mCannot\u001b\[39m measure/);
+  });
+
+  it('prints JSON that a program can read, of an empty folder too', () => {
+    expect(JSON.parse(nowhere().stdout)).toEqual([]);
+  });
+
+  it.each([
+    [['rel'], 'releases'],
+    [['releases', 'ro'], 'rollback'],
+    [['--data', 'x', 'releases', 'list', '--j'], '--json'],
+    [['stats', '--d'], '--data'],
+    [['help', 'sta'], 'stats'],
+    // What it does not know it does not complete.
+    [['nosuch', '--d'], ''],
+    [['releases', 'compi'], ''],
+  ])('completes %j in bash with %j', (words, found) => {
+    const asked = `COMP_WORDS=(signalpress ${words.join(' ')}); COMP_CWORD=${words.length}`;
+    const text = `${script().stdout}\n${asked}; _signalpress; echo "\${COMPREPLY[*]}"`;
+    const { stdout, stderr } = spawnSync('bash', ['--norc'], { input: text, encoding: 'utf8' });
+    expect([stdout.trim(), stderr]).toEqual([found, '']);
   });
 
   it('lists no other command', () => {
@@ -132,6 +188,26 @@ describe('addExamples()', () => {
 
   it('does not let a command go without one', () => {
     expect(() => helpOf('sell')).toThrow('"sell": it has no example');
+  });
+});
+
+describe('coloured()', () => {
+  const terminal = Object.assign(new Writable(), {
+    isTTY: true,
+    getColorDepth: WriteStream.prototype.getColorDepth,
+  }) as unknown as NodeJS.WriteStream;
+
+  it('colours a verdict on a terminal, and nothing with NO_COLOR', () => {
+    vi.stubEnv('TERM', 'xterm-256color');
+    vi.stubEnv('FORCE_COLOR', undefined);
+    vi.stubEnv('NO_COLOR', undefined);
+    expect(coloured('failed: it was altered', terminal)).toBe(
+      '\u001b[31mfailed\u001b[39m: it was altered',
+    );
+    expect(coloured('  States: failed', terminal)).toBe('  States: failed');
+    vi.stubEnv('NO_COLOR', '1');
+    expect(coloured('failed: it was altered', terminal)).toBe('failed: it was altered');
+    vi.unstubAllEnvs();
   });
 });
 

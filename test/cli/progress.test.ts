@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CompileSummary } from '../../compiler/cli/compile.ts';
-import { summaryText, verifyProgress } from '../../compiler/cli/progress.ts';
+import { progressReporter, summaryText, verifyProgress } from '../../compiler/cli/progress.ts';
 import {
   compileFolder,
   ndjson,
@@ -29,6 +29,29 @@ const changedLine = (summary: CompileSummary) =>
   summaryText(summary, 1)
     .split('\n')
     .find((line) => line.startsWith('  changed'));
+
+describe('progressReporter()', () => {
+  const step = (done: number) =>
+    ({ stage: 'read', done, total: 40, label: 'tides.level' }) as const;
+
+  it('tells how much of how much: at once on a terminal, now and then elsewhere', () => {
+    for (const [isTTY, lines] of [
+      [true, 3],
+      [false, 2],
+    ] as const) {
+      const written: string[] = [];
+      const screen = { isTTY, write: (text: string) => void written.push(text) };
+      let now = 0;
+      const { step: told } = progressReporter(screen, () => now);
+      told(step(1));
+      told(step(2));
+      now = 5000;
+      told(step(12));
+      expect(written).toHaveLength(lines);
+      expect(written.at(-1)).toContain('12 of 40  tides.level');
+    }
+  });
+});
 
 describe('summaryText()', () => {
   it('says what changed against the previous release, whichever way it was compiled', async () => {
@@ -98,17 +121,17 @@ describe('verifyProgress()', () => {
   it('writes a line for each tenth of a long run where there is no terminal', () => {
     const tenths = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
     const lines = tenths.map((percent) => {
-      return `verifying ${String(percent).padStart(3)} %  ${percent * 10} files\n`;
+      return `verifying ${String(percent).padStart(3)} %  ${percent * 10} of 1000 files\n`;
     });
     expect(written(false, 10)).toEqual(lines);
   });
 
   it('writes a line every few seconds where a tenth takes less', () => {
     expect(written(false, 50)).toEqual([
-      'verifying  25 %  250 files\n',
-      'verifying  50 %  500 files\n',
-      'verifying  75 %  750 files\n',
-      'verifying 100 %  1000 files\n',
+      'verifying  25 %  250 of 1000 files\n',
+      'verifying  50 %  500 of 1000 files\n',
+      'verifying  75 %  750 of 1000 files\n',
+      'verifying 100 %  1000 of 1000 files\n',
     ]);
   });
 
@@ -123,7 +146,7 @@ describe('verifyProgress()', () => {
   it('moves one line on a terminal, however short the run, and clears it', () => {
     const lines = written(true, 300);
     expect(lines).toHaveLength(102);
-    expect(lines[1]).toBe('\r\u001b[2Kverifying   1 %  10 files');
+    expect(lines[1]).toBe('\r\u001b[2Kverifying   1 %  10 of 1000 files');
     expect(lines.at(-1)).toBe('\r\u001b[2K');
   });
 });

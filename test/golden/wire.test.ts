@@ -302,7 +302,7 @@ function gateHelp(command: string): string[] {
 }
 
 function subcommands(help: string): string[] {
-  const [, block = ''] = help.split(/^Commands:\n/m);
-  const rows = (block.split(/^\S/m)[0] ?? '').matchAll(/^ {2}([a-z][a-z-]*)/gm);
-  return [...rows].map(([, word = '']) => word).filter((word) => word !== 'help');
+  const blocks = help.split(/^(?=\S)/m).filter((block) => !/^(Arguments|Examples):/.test(block));
+  const rows = blocks.flatMap((block) => [...block.matchAll(/^ {2}([a-z][a-z-]*)/gm)]);
+  return rows.map(([, word = '']) => word).filter((word) => word !== 'help');
 }

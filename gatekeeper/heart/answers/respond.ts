@@ -16,6 +16,7 @@ import {
   NO_STORE,
   PRIVATE_NO_STORE,
   type Reply,
+  WANTED_CHARS_MAX,
 } from '../../wire/reply.ts';
 import { type HttpRequest, type HttpResponse, plainResponse } from '../../wire/request.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
@@ -167,8 +168,9 @@ async function free(call: RoutedCall): Promise<HttpResponse> {
   // What a token opens belongs to its holder: no cache keeps it and no tag tells others that it changed.
   if (endpoint.token) return plainResponse(contentReply(content, PRIVATE_NO_STORE), path);
   const etag = etagOf(content);
-  const reply = contentReply(content, ['etag', etag], FREE_CACHE);
-  const { keepMs, isCoded } = content;
+  const { keepMs, isCoded, isEmpty } = content;
+  const wanted = isEmpty === true ? wantedOf(routed) : undefined;
+  const reply = { ...contentReply(content, ['etag', etag], FREE_CACHE), wanted };
   return { reply, path, etag, keepMs, unpaid: false, isCoded };
 }
 
@@ -206,9 +208,17 @@ function unanswered(
   answered: Exclude<Answered, ContentAnswer>,
   { routed, service }: RoutedCall,
 ): Reply {
-  return answered.kind === 'miss'
-    ? service.rooms.noCharge(routed, service.release)
-    : answered.reply;
+  if (answered.kind === 'reply') return answered.reply;
+  return { ...service.rooms.noCharge(routed, service.release), wanted: wantedOf(routed) };
+}
+
+/** What a request without an answer was about; nothing where it holds a token or names nothing. */
+function wantedOf({ endpoint, fault, values }: Route): string | undefined {
+  if (endpoint.token || fault?.miss === 'missing_parameter') return undefined;
+  const named = Object.entries(fault === null ? values : { [fault.name]: fault.value });
+  if (named.length === 0) return endpoint.path;
+  const text = named.map(([name, value]) => `${name}=${value}`).join(' ');
+  return text.slice(0, WANTED_CHARS_MAX).toWellFormed();
 }
 
 /** Over the bytes that are sent, so that a changed freshness word is a changed tag. What is kept brings its hash. */

@@ -116,6 +116,8 @@ export interface Content {
   /** Hash of the body, hex, where it is known already. */
   readonly sha256?: string;
   readonly headers?: readonly Header[];
+  /** It answers, but has nothing of what was asked for. */
+  readonly isEmpty?: boolean;
   /** Other clients get it under another content coding. */
   readonly isCoded?: true;
 }

@@ -135,6 +135,12 @@ export async function revenueBy(
   return sum.revenue();
 }
 
+/** Millionths of a dollar; 0 for an amount that does not exist. */
+export function microUsd(usd: string): bigint {
+  const [whole = '', places = ''] = usd.split('.');
+  return BigInt(whole + places.padEnd(USD_PLACES, '0'));
+}
+
 /** Day of the settlement, UTC; '' before it. */
 export function settledDay({ settled_at }: LedgerRow): string {
   return settled_at.slice(0, 10);
@@ -164,8 +170,7 @@ export class RevenueSum {
     const sum = this.#groups.get(key) ?? { row, group, payments: 0, value: 0n, usd: 0n };
     sum.payments += 1;
     sum.value += BigInt(row.value);
-    const [whole = '', places = ''] = row.usd.split('.');
-    sum.usd += BigInt(whole + places.padEnd(USD_PLACES, '0'));
+    sum.usd += microUsd(row.usd);
     this.#groups.set(key, sum);
   }
 

@@ -99,7 +99,8 @@ async function tryNext(options: WatchOptions, mark: string): Promise<void> {
     await options.source.prepare?.(next, current());
     await swap(next);
     endRefusals(state);
-    log({ event: 'release_swapped', release: mark, sequence: next.head.sequence });
+    const { sequence, as_of } = next.head;
+    log({ event: 'release_swapped', release: mark, sequence, as_of });
   } catch (error) {
     noteRefused(state, error, { release: mark, serving: current().head.sequence });
   }

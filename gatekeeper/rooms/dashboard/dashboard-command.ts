@@ -1,3 +1,4 @@
+import { statfsSync, statSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { Command } from 'commander';
 import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
@@ -12,10 +13,12 @@ import { dayStart, placeOf, STATE_OPTION, withBooks } from '../../heart/journal/
 import { isLoopbackHost, listen } from '../../wire/listen.ts';
 import { readOwnFile, replaceFile } from '../../wire/plain-file.ts';
 import { StartError } from '../../wire/start-error.ts';
-import { DASHBOARD_POLICY, dashboardPage } from './dashboard-page.ts';
-import { readAnswers, readSales } from './sales.ts';
+import { DASHBOARD_POLICY, type DiskSpace, dashboardPage } from './dashboard-page.ts';
+import { readAnswers } from './logged-answers.ts';
+import { readSales } from './sales.ts';
 
 const DAYS_SHOWN = 30;
+const WEEK_MS = 7 * DAY_MS;
 /** Far more than 2,000 lines with 100,000 entities take. */
 const CATALOG_BYTES_MAX = 256 * 1024 * 1024;
 const EXIT_CODES =
@@ -34,6 +37,7 @@ interface DashboardFlags {
   readonly log: readonly string[];
   readonly catalog?: string;
   readonly status?: string;
+  readonly grafana?: string;
   readonly since?: number;
   readonly until?: number;
   readonly out: string;
@@ -43,11 +47,14 @@ interface DashboardFlags {
 /** `signalpress-gate dashboard`: one page for the operator, beside the gatekeeper that writes the journal. */
 export function dashboardCommand(by: DashboardCommandOptions): Command {
   return new Command('dashboard')
-    .description('write a page with sales, open payments and the health of sources')
+    .description(
+      'write a page: more than last week? what was asked for and is not there? is all well?',
+    )
     .option('--state <folder>', STATE_OPTION)
     .option('--log <file>', 'standard output of the gatekeeper; may be repeated', repeated, [])
     .option('--catalog <file>', 'catalog.json of a release that has its own catalogue')
     .option('--status <file>', 'status file of `signalpress run`')
+    .option('--grafana <url>', 'address to link to, for what machines are watched by', webAddress)
     .option('--since <day>', `first day in UTC (default: ${DAYS_SHOWN} days back)`, dayStart)
     .option('--until <day>', 'day after the last one, in UTC', dayStart)
     .option('--out <file>', 'file to write, readable by its owner alone', 'dashboard.html')
@@ -81,23 +88,49 @@ function port(text: string): number {
   throw new StartError(`Cannot read port "${text}": not a port; give one such as 4029`);
 }
 
+function webAddress(text: string): string {
+  if (/^https?:\/\/[^\s/@]+(\/\S*)?$/.test(text)) return text;
+  throw new StartError(
+    `Cannot link to "${text}": no address; give one such as https://grafana.example/d/1`,
+  );
+}
+
 async function pageOf(
-  { state, log, catalog, status, since, until }: DashboardFlags,
+  { state, log, catalog, status, grafana, since, until }: DashboardFlags,
   by: DashboardCommandOptions,
 ): Promise<string> {
   const nowMs = by.clock();
   const untilMs = until ?? Math.floor(nowMs / DAY_MS + 1) * DAY_MS;
-  const period = { sinceMs: since ?? untilMs - DAYS_SHOWN * DAY_MS, untilMs };
-  if (period.sinceMs >= untilMs) {
+  const all = { sinceMs: since ?? untilMs - DAYS_SHOWN * DAY_MS, untilMs };
+  if (all.sinceMs >= untilMs) {
     throw new StartError('Cannot show days: --since is not before --until; give an earlier day');
   }
+  const endMs = Math.min(nowMs, untilMs);
+  const weekMs = endMs - WEEK_MS;
+  const last = { sinceMs: weekMs, untilMs: endMs };
+  const before = { sinceMs: weekMs - WEEK_MS, untilMs: weekMs };
+  const periods = [last, before, all] as const;
+  const place = placeOf(state, by.place);
   return dashboardPage({
     nowMs,
-    period,
-    sales: await withBooks(placeOf(state, by.place), (books) => readSales(books, period)),
-    answers: log.length === 0 ? null : readAnswers(log, { period, catalog: catalogAt(catalog) }),
+    grafana: grafana ?? null,
+    disks: disksOf([place.stateDir, ...log, status ?? place.stateDir]),
+    sales: await withBooks(place, (books) => readSales(books, periods)),
+    answers: log.length === 0 ? null : readAnswers(log, { periods, catalog: catalogAt(catalog) }),
     status: status === undefined ? null : readRunStatus(status),
   });
+}
+
+/** The disks that hold these files, each once; a file that is not there has none. */
+function disksOf(paths: readonly string[]): DiskSpace[] {
+  const byDevice = new Map<number, DiskSpace>();
+  for (const path of paths) {
+    const device = statSync(path, { throwIfNoEntry: false })?.dev;
+    if (device === undefined || byDevice.has(device)) continue;
+    const { bavail, blocks, bsize } = statfsSync(path);
+    byDevice.set(device, { path, freeBytes: bavail * bsize, totalBytes: blocks * bsize });
+  }
+  return [...byDevice.values()];
 }
 
 /** Does something with a file; throws a StartError that says what cannot be done, why, and what to do instead. */

@@ -3,17 +3,28 @@ import type { RunStatus, SourceStatus } from '../../../compiler/catalog/run-stat
 import { defined } from '../../../compiler/format/defined.ts';
 import { Html, type HtmlPart, html } from '../../../compiler/format/html.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
-import type { RevenueRow } from '../../heart/journal/ledger.ts';
-import type { LoggedAnswers, Period, Sales } from './sales.ts';
+import { microUsd, type RevenueRow } from '../../heart/journal/ledger.ts';
+import { dayChart, dayOf } from './day-chart.ts';
+import type { LoggedAnswers } from './logged-answers.ts';
+import type { Period, Sales, SpanOfSales } from './sales.ts';
+
+export interface DiskSpace {
+  /** Something that lies on it. */
+  readonly path: string;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
 
 interface DashboardFacts {
   readonly nowMs: number;
-  readonly period: Period;
   readonly sales: Sales;
   /** Null where no log was given. */
   readonly answers: LoggedAnswers | null;
   /** Null where no status file was given. */
   readonly status: RunStatus | null;
+  /** Null where none is linked. */
+  readonly grafana: string | null;
+  readonly disks: readonly DiskSpace[];
 }
 
 const DASHBOARD_STYLE = `
@@ -25,7 +36,7 @@ const DASHBOARD_STYLE = `
 body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
 header,main{max-width:70rem;margin:0 auto;padding:0 1rem}
 header{padding-top:1.5rem}
-h1{font-size:1.5rem;margin:0}
+h1{font-size:1.6rem;line-height:1.25;margin:0 0 .5rem}
 h2{font-size:1.15rem;margin:0 0 .5rem}
 p{margin:.25rem 0 .75rem}
 header p,.note{color:var(--dim);font-size:.9rem}
@@ -41,12 +52,12 @@ caption{text-align:left;color:var(--dim);padding-bottom:.25rem}
 th,td{text-align:left;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--rule)}
 td{overflow-wrap:anywhere}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-details table{margin:.25rem 0 .5rem}
-summary{cursor:pointer}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}
 figure{margin:0 0 1rem}
 figcaption{color:var(--dim);font-size:.9rem}
-svg{display:block;width:100%;height:8rem;border-bottom:1px solid var(--rule)}
+svg{display:block;width:100%;min-width:40rem}
+svg text{fill:var(--dim);font-size:12px}.end{text-anchor:end}.middle{text-anchor:middle}
+svg path{stroke:var(--rule)}
 rect{fill:var(--bar)}
 .good,.bad,.wait{white-space:nowrap}
 .good{color:var(--good)}.bad{color:var(--bad);font-weight:600}.wait{color:var(--wait);font-weight:600}
@@ -59,10 +70,17 @@ export const DASHBOARD_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_H
 
 /** The operator's page: one file without scripts, and nothing from elsewhere. */
 export function dashboardPage(facts: DashboardFacts): string {
-  const { nowMs, period, sales, answers, status } = facts;
+  const { nowMs, sales, answers, status, grafana } = facts;
+  const [last, before, period] = sales.spans;
+  const machines =
+    grafana === null
+      ? null
+      : html` <a href="${grafana}" rel="noreferrer">The machines in Grafana</a>.`;
   const parts = [
-    figures(facts),
-    daySection(sales, period),
+    spansSection(sales, answers),
+    wantedSection(answers),
+    healthSection(facts),
+    daySection(sales),
     productSection(sales, answers),
     openSection(sales.open, nowMs),
     sourcesSection(status, nowMs),
@@ -72,44 +90,114 @@ export function dashboardPage(facts: DashboardFacts): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${DASHBOARD_POLICY}">
 <meta name="robots" content="noindex"><meta name="referrer" content="no-referrer">
-<title>Sales and sources · Signalpress</title>
+<title>${moreOrLess(last, before)} · Signalpress</title>
 <style>${STYLE}</style></head>
-<body><header><h1>Sales and sources</h1>
-<p>${dayOf(period.sinceMs)} to ${dayOf(period.untilMs - 1)}. Made at ${isoTime(nowMs)}. All times are UTC.</p></header>
+<body><header><h1>${moreOrLess(last, before)}: ${weekText(last)} in the 7 days to ${isoTime(last.untilMs)}, ${weekText(before)} in the 7 days before.</h1>
+<p>${playText(period)}What is not of these two weeks is of ${dayOf(period.sinceMs)} to ${dayOf(period.untilMs - 1)}. Made at ${isoTime(nowMs)}. All times are UTC.${machines}</p></header>
 <main>${parts}</main>
 </body></html>
 `.toString();
 }
 
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+function moreOrLess(last: SpanOfSales, before: SpanOfSales): string {
+  if (last.usd === before.usd) return last.usd === 0n ? 'No sale' : 'As much as last week';
+  return `${last.usd > before.usd ? 'More' : 'Less'} than last week`;
 }
 
-function figures({ sales, answers, status, nowMs }: DashboardFacts): Html {
-  const { total, buyers, latency, open, refused } = sales;
-  const payments = total.rows.reduce((sum, row) => sum + row.payments, 0);
-  const revenue = total.rows.map((row) => html`${moneyText(row)}<small>${currency(row)}</small>`);
+function weekText({ usd, sales, buyers }: SpanOfSales): string {
+  if (sales === 0) return 'nothing';
+  return `${dollars(usd)} of ${counted(sales, 'sale')} to ${counted(buyers.size, 'buyer')}`;
+}
+
+function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+/** Millionths of a dollar as people read them, without more places than it has. */
+function dollars(micro: bigint): string {
+  const places = `${micro % 1_000_000n}`.padStart(6, '0').replace(/0{1,4}$/, '');
+  return `$${micro / 1_000_000n}.${places}`;
+}
+
+function playText({ played }: SpanOfSales): string {
+  if (played === 0) return '';
+  return `Not counted: ${counted(played, 'payment')} in money of a test network, which is worth nothing. `;
+}
+
+/** Each figure of the last week, of the week before and of the period. */
+function spansSection({ spans }: Sales, answers: LoggedAnswers | null): Html {
+  const logged = answers === null ? [] : loggedRows(answers.spans);
+  const rows = [
+    ['Revenue', ...spans.map(({ usd }) => dollars(usd))],
+    ['Sales', ...spans.map(({ sales }) => sales)],
+    ['Buyers', ...spans.map(({ buyers }) => buyers.size)],
+    ['Payments refused', ...spans.map(({ refused }) => refused)],
+    ...logged,
+  ];
+  const numbers = ['Last 7 days', '7 days before', 'Period'].map((number) => ({ number }));
+  const caption =
+    answers === null ? 'Give a log with --log for what was asked' : 'Out of journal and log';
+  const columns = ['', ...numbers];
+  const title = 'Last week, the week before, and the period';
+  return section(title, table({ caption, columns, rows }));
+}
+
+function loggedRows(spans: LoggedAnswers['spans']): HtmlPart[][] {
+  return [
+    ['Price told (402)', ...spans.map(({ priced }) => priced)],
+    ['Conversion', ...spans.map(({ priced, delivered }) => percentText(priced, delivered))],
+    ['Asked for and not there (422)', ...spans.map(({ absent }) => absent)],
+    ['Searches that found nothing', ...spans.map(({ emptySearches }) => emptySearches)],
+    ['Refused as too many (429)', ...spans.map(({ limited }) => limited)],
+    ['Failed here (500 and above)', ...spans.map(({ failed }) => failed)],
+  ];
+}
+
+/** What to sell next: what people came for in vain. */
+function wantedSection(answers: LoggedAnswers | null): Html {
+  const title = 'Asked for and not there';
+  if (answers === null) {
+    return section(title, html`<p>Give the log of the gatekeeper with --log.</p>`);
+  }
+  const { rows, different, leftOut } = answers.wanted;
+  if (rows.length === 0) return section(title, html`<p>Nothing, as far as the log tells.</p>`);
+  const cells = rows.map(({ what, clients, last }) => [what, clients, last]);
+  const columns = ['Request and words', { number: 'Clients' }, 'Last asked'];
+  const caption = `The first ${rows.length} of ${different}; a client counts once a day for each, and for at most 20 of them. Left out: ${leftOut}`;
+  return section(title, table({ caption, columns, rows: cells }));
+}
+
+/** Below it an operator has to act. */
+const DISK_FREE_SHARE_MIN = 0.1;
+
+function healthSection({ sales, answers, status, disks, nowMs }: DashboardFacts): Html {
   const sources = Object.values(status?.sources ?? {});
   const well = sources.filter((source) => healthOf(source, nowMs) === 'healthy').length;
-  const healthy =
-    status === null
-      ? html`?<small>give a status file with --status</small>`
-      : html`${well} of ${sources.length}<small>as of ${status.updated_at ?? 'never'}</small>`;
+  const served = answers?.served ?? null;
   const shown = [
-    figure('Revenue', revenue.length === 0 ? '$0.00' : revenue),
     figure(
-      'Paid calls',
-      html`${payments}<small>accounts that paid: ${buyers}; payments refused: ${refused}</small>`,
+      'Age of the release',
+      served === null
+        ? html`?<small>give a log with --log</small>`
+        : html`${durationText(Math.max(0, nowMs - Date.parse(served.as_of)))}<small>release ${served.sequence}, as of ${served.as_of}</small>`,
     ),
-    figure('Conversion, 402 to 200', conversionText(answers)),
-    figure('Open payments', open.total),
+    ...disks.map(({ path, freeBytes, totalBytes }) => {
+      const share = freeBytes / totalBytes;
+      const word = html`<span class="${share < DISK_FREE_SHARE_MIN ? 'bad' : 'good'}">${(share * 100).toFixed(0)} % free</span>`;
+      return figure(
+        'Disk',
+        html`${word}<small>${(freeBytes / 1e9).toFixed(1)} GB, under ${path}</small>`,
+      );
+    }),
+    figure('Open payments', sales.open.total),
     figure(
-      'Settlement takes',
-      html`${durationText(latency.medianMs)}<small>half of ${latency.count}; 95 % within ${durationText(latency.p95Ms)}, the longest ${durationText(latency.maxMs)}</small>`,
+      'Healthy sources',
+      status === null
+        ? html`?<small>give a status file with --status</small>`
+        : html`${well} of ${sources.length}<small>as of ${status.updated_at ?? 'never'}</small>`,
     ),
-    figure('Healthy sources', healthy),
   ];
-  return section('The period at a glance', html`<dl class="figures">${shown}</dl>`);
+  return section('Is all well', html`<dl class="figures">${shown}</dl>`);
 }
 
 function figure(name: string, value: HtmlPart): Html {
@@ -120,42 +208,27 @@ function currency({ network, asset }: RevenueRow): string {
   return `${network}, ${asset}`;
 }
 
-function daySection({ byDay, byDayAndProduct }: Sales, period: Period): Html {
+function daySection({ byDay, spans: [, , period] }: Sales): Html {
   if (byDay.rows.length === 0) return section('Sales by day', html`<p>Nothing was settled.</p>`);
   const days = [...byDay.rows].reverse();
-  const rows = days.map((row) => [
-    row.group,
-    row.network,
-    row.payments,
-    moneyText(row),
-    productsOf(row, byDayAndProduct.rows),
-  ]);
-  const columns = ['Day', 'Network', { number: 'Paid calls' }, { number: 'Revenue' }, 'Products'];
+  const rows = days.map((row) => [row.group, currency(row), row.payments, moneyText(row)]);
+  const columns = ['Day', 'Currency', { number: 'Paid calls' }, { number: 'Revenue' }];
   return section('Sales by day', [
-    revenueCharts(byDay.rows, period),
+    revenueChart(byDay.rows, period),
     table({ caption: 'Days with sales, the last one first', columns, rows }),
   ]);
 }
 
-function productsOf(day: RevenueRow, all: readonly RevenueRow[]): Html {
-  const rows = all
-    .filter(({ group, network, asset }) => {
-      return group.startsWith(`${day.group} `) && network === day.network && asset === day.asset;
-    })
-    .map((row) => [row.group.slice(day.group.length + 1), row.payments, moneyText(row)]);
-  const columns = ['Product', { number: 'Paid calls' }, { number: 'Revenue' }];
-  return html`<details><summary>${rows.length} on ${day.group}</summary>${table({ columns, rows })}</details>`;
-}
-
-function originSection({ total }: Sales, answers: LoggedAnswers | null): Html {
+function originSection({ byDay }: Sales, answers: LoggedAnswers | null): Html {
   const items = [
     'Sales, revenue, buyers and open payments come from the payment journal. Days are those of the settlement. Sums are exact.',
-    'A settlement takes from the moment when the journal noted the payment to the moment when it noted the end. A payment whose end was unclear takes until that became clear.',
+    'Payments on a test network are no sales: their money is worth nothing, and pretended payments are settled on no other one.',
+    'What was asked for and is not there comes from the log: the parameters of a request that was answered 422, and the words of a search that found nothing. What looks like an address is left out of it.',
     'The journal forgets refused payments after their retention, so older periods show fewer of them.',
     logOrigin(answers),
-    ...(total.leftOut === 0
+    ...(byDay.leftOut === 0
       ? []
-      : [`Settled payments with impossible amounts are in no sum: ${total.leftOut}.`]),
+      : [`Settled payments with impossible amounts are in no sum: ${byDay.leftOut}.`]),
   ];
   const list = items.map((item) => html`<li>${item}</li>`);
   return section('Where these figures come from', html`<ul class="note">${list}</ul>`);
@@ -178,40 +251,18 @@ function logOrigin(answers: LoggedAnswers | null): string {
 }
 
 const CHART_DAYS_MAX = 92;
-/** Units of a chart: bars of 10 a day, up to 100 high. */
-const [STEP, BAR, HEIGHT] = [10, 8, 100];
 
-/** One chart for each currency: what was settled on each of the last CHART_DAYS_MAX days of a period, in UTC. */
-function revenueCharts(byDay: readonly RevenueRow[], { sinceMs, untilMs }: Period): Html[] {
-  const last = Math.floor((untilMs - 1) / DAY_MS);
-  const first = Math.max(Math.floor(sinceMs / DAY_MS), last - CHART_DAYS_MAX + 1);
-  const count = Math.max(0, last - first + 1);
-  const days = Array.from({ length: count }, (_, at) => dayOf((first + at) * DAY_MS));
-  const currencies = [...new Set(byDay.map(currency))].sort();
-  return currencies.map((name) => {
-    const rows = byDay.filter((row) => currency(row) === name);
-    return chart(rows, days);
-  });
-}
-
-function chart(rows: readonly RevenueRow[], days: readonly string[]): Html {
-  const values = new Map(rows.map(({ group, value }) => [group, BigInt(value)]));
-  const most = [...values.values()].reduce((left, right) => (left > right ? left : right), 1n);
-  const bars = days.flatMap((day, at) => {
-    const value = values.get(day);
-    if (value === undefined) return [];
-    // One decimal; a sale is never invisible.
-    const height = Math.max(1, Number((value * BigInt(HEIGHT) * 10n) / most) / 10);
-    const y = (HEIGHT - height).toFixed(1);
-    return [html`<rect x="${at * STEP + 1}" y="${y}" width="${BAR}" height="${height}"/>`];
-  });
-  const { network } = defined(rows[0], 'a sale');
-  const from = defined(days[0], 'a day');
-  const top = rows.find(({ value }) => BigInt(value) === most);
-  const highest = top === undefined ? '0' : moneyText(top);
-  // The table below says the same in text.
-  return html`<figure><svg aria-hidden="true" viewBox="0 0 ${days.length * STEP} ${HEIGHT}" preserveAspectRatio="none">${bars}</svg>
-<figcaption>Revenue per day on ${network}, ${from} to ${days.at(-1) ?? from}; the highest bar is ${highest}.</figcaption></figure>`;
+/** All currencies together, on each of the last CHART_DAYS_MAX days of a period. */
+function revenueChart(byDay: readonly RevenueRow[], { sinceMs, untilMs }: Period): Html {
+  const lastMs = Math.floor((untilMs - 1) / DAY_MS) * DAY_MS;
+  const firstMs = Math.max(
+    Math.floor(sinceMs / DAY_MS) * DAY_MS,
+    lastMs - (CHART_DAYS_MAX - 1) * DAY_MS,
+  );
+  const sums = new Map<string, bigint>();
+  for (const { group, usd } of byDay) sums.set(group, (sums.get(group) ?? 0n) + microUsd(usd));
+  return html`<figure class="wide" tabindex="0" role="group" aria-label="Revenue by day">${dayChart(sums, { firstMs, lastMs })}
+<figcaption>Revenue by day, ${dayOf(firstMs)} to ${dayOf(lastMs)}.</figcaption></figure>`;
 }
 
 /** An amount as people read it; in units of the asset where it is too large for dollars. */
@@ -219,9 +270,9 @@ function moneyText({ usd, value }: Pick<RevenueRow, 'usd' | 'value'>): string {
   return usd === '' ? `${value} units` : `$${usd}`;
 }
 
-/** Delivered answers for a hundred told prices, one decimal; null where no price was told. */
-function conversionPercent(priced: number, delivered: number): string | null {
-  return priced === 0 ? null : ((delivered * 100) / priced).toFixed(1);
+/** Delivered answers for a hundred told prices; '' where no price was told. */
+function percentText(priced: number, delivered: number): string {
+  return priced === 0 ? '' : `${((delivered * 100) / priced).toFixed(1)} %`;
 }
 
 /** Sales by product; with a log, also how often its price was told. */
@@ -248,17 +299,7 @@ const ASKED = ['Answered 402', 'Answered 200', 'Conversion'];
 
 function askedCells(asked: LoggedAnswers['products'][number] | undefined): HtmlPart[] {
   if (asked === undefined) return ['', '', ''];
-  const percent = conversionPercent(asked.priced, asked.delivered);
-  return [asked.priced, asked.delivered, percent === null ? '' : `${percent} %`];
-}
-
-function conversionText(answers: LoggedAnswers | null): HtmlPart {
-  if (answers === null) return html`?<small>give a log with --log</small>`;
-  const priced = answers.products.reduce((sum, row) => sum + row.priced, 0);
-  const delivered = answers.products.reduce((sum, row) => sum + row.delivered, 0);
-  const percent = conversionPercent(priced, delivered);
-  const small = html`<small>${delivered} answers 200, ${priced} answers 402</small>`;
-  return html`${percent === null ? 'none asked' : `${percent} %`}${small}`;
+  return [asked.priced, asked.delivered, percentText(asked.priced, asked.delivered)];
 }
 
 function openSection({ total, listed }: Sales['open'], nowMs: number): Html {

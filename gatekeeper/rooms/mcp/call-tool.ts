@@ -116,6 +116,8 @@ function target(
 export interface Shop {
   /** What this service answers to a GET of a target without any payment. */
   readonly ask: (target: string) => Promise<Reply>;
+  /** What was asked last and is not there, for the log. */
+  wanted?: string | undefined;
   readonly catalog: Catalog;
   readonly offers: Offers;
   readonly baseUrl: string;
@@ -130,11 +132,19 @@ const PLAIN_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/jso
 export function shopOf({ spend, trace }: Question, service: Service): Shop {
   const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
   const { release, baseUrl } = service;
-  const ask: Shop['ask'] = async (target) => {
-    const asked = { method: 'GET', target, facts: PLAIN_FACTS, spend, readBody, trace };
-    return (await respond(asked, service)).reply;
+  const shop: Shop = {
+    async ask(target) {
+      const asked = { method: 'GET', target, facts: PLAIN_FACTS, spend, readBody, trace };
+      const { reply } = await respond(asked, service);
+      shop.wanted = reply.wanted ?? shop.wanted;
+      return reply;
+    },
+    catalog: release.catalog,
+    offers: release.offers,
+    baseUrl,
+    spend,
   };
-  return { ask, catalog: release.catalog, offers: release.offers, baseUrl, spend };
+  return shop;
 }
 
 /** What is wrong with the arguments and what to send instead; null when they fit the schema. */

@@ -49,10 +49,16 @@ export async function mcp(question: Question, service: Service): Promise<Answere
     return { kind: 'reply', reply: answerReply(malformed('parse', parsed.fault)) };
   const { value } = parsed;
   const room = FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length;
-  const talk = { rpc, shop: shopOf(question, service), service, room };
-  if (Array.isArray(value)) return { kind: 'reply', reply: await batchReply(value, talk) };
-  const answer = await answerTo(value, talk);
-  return { kind: 'reply', reply: answer === null ? accepted() : answerReply(answer) };
+  const shop = shopOf(question, service);
+  const talk = { rpc, shop, service, room };
+  const reply = Array.isArray(value)
+    ? await batchReply(value, talk)
+    : replyOf(await answerTo(value, talk));
+  return { kind: 'reply', reply: { ...reply, wanted: shop.wanted } };
+}
+
+function replyOf(answer: StatusAnswer | null): Reply {
+  return answer === null ? accepted() : answerReply(answer);
 }
 
 interface Talk {

@@ -47,7 +47,7 @@ export async function search(question: Question, { release }: Service): Promise<
     shown.length > 0
       ? { q: said, results: shown }
       : { q: said, results: [], unknown: found.unknown, hint: hintOf(found) };
-  return jsonContent(body, KEEP_FOR_RELEASE);
+  return jsonContent(body, KEEP_FOR_RELEASE, { isEmpty: shown.length === 0 });
 }
 
 interface SearchResult {

@@ -17,11 +17,31 @@ export function requestLog(
   if (requests === 'off') return null;
   const leastStatus = requests === 'errors' ? 500 : 0;
   const nameOf = clientHash(options);
-  return ({ id, method, path, status, bytes, ms, payer, address, forwardedFor }) => {
+  return ({ id, method, path, status, bytes, ms, payer, wanted, address, forwardedFor }) => {
     if (status < leastStatus || PROBES.includes(path)) return;
     const client = nameOf(clientAddress(address, forwardedFor, proxies));
-    log({ id, method, path, status, bytes, ms: Math.round(ms * 100) / 100, client, payer });
+    const asked = wanted === undefined ? {} : { wanted: withoutAddresses(wanted) };
+    log({
+      id,
+      method,
+      path,
+      status,
+      bytes,
+      ms: Math.round(ms * 100) / 100,
+      client,
+      payer,
+      ...asked,
+    });
   };
+}
+
+/** Of mail, of wallets and keys, of IPv4 and of IPv6. */
+const ADDRESS =
+  /\S*@\S*|\b0x[\da-f]{16,}|\b[\da-f]{32,}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b|(?:\b[\da-f]{1,4})?(?::[\da-f]{0,4}){2,}/gi;
+
+/** A stranger's text without what may lead to a person. */
+function withoutAddresses(text: string): string {
+  return text.replace(ADDRESS, '…');
 }
 
 /** Clients whose hash is remembered; any other one is hashed again. */

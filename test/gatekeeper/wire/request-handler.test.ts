@@ -23,6 +23,7 @@ const answer = (bytes: number): ReadyAnswer => ({
   expires: 0,
   unpaid: false,
   payer: undefined,
+  wanted: undefined,
 });
 
 describe('ReadyAnswers', () => {

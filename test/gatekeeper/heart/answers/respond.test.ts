@@ -139,6 +139,21 @@ describe('respond() without a payment', () => {
     expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
   });
 
+  it.each<[string, string | undefined]>([
+    ['/gauge?signal_id=airquality.aqi&entity=nobody', 'signal_id=airquality.aqi entity=nobody'],
+    ['/gauge?signal_id=no.such&entity=us-denver&token=SECRET', 'signal_id=no.such'],
+    ['/gauge/search?q=price%20of%20ivory', 'q=price of ivory'],
+    [`/gauge/search?q=${'x'.repeat(150)}`, `q=${'x'.repeat(98)}`],
+    // Nothing is named, nothing is missing, or a token may be in it.
+    ['/gauge?signal_id=airquality.aqi', undefined],
+    ['/gauge/sample', undefined],
+    [PAID, undefined],
+    ['/gauge/manifest-sweep?page=zero&token=SECRET', undefined],
+    ['/nowhere', undefined],
+  ])('tells the log what %.70s was about', async (target, wanted) => {
+    expect((await served(target)).reply.wanted).toBe(wanted);
+  });
+
   it('changes the tag of a free answer with the second that it is of', async () => {
     const tags = new Set<string | null>();
     for (const ms of [0, 999, 1000, 1999, 2000, 108_000_000]) {

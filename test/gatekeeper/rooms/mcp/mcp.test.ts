@@ -54,6 +54,15 @@ beforeAll(async () => {
 });
 afterAll(() => gate.close());
 
+it('names in the log what a tool and a kept answer had nothing of', async () => {
+  await send({ body: call('search', { query: 'price of ivory' }) });
+  const absent = `${gate.url}/gauge?signal_id=airquality.aqi&entity=atlantis`;
+  for (const _ of ['made', 'ready']) expect((await fetch(absent)).status).toBe(422);
+  const wanted = gate.logged.flatMap((entry) => ('wanted' in entry ? [entry.wanted] : []));
+  const entity = 'signal_id=airquality.aqi entity=atlantis';
+  expect(wanted).toEqual(['q=price of ivory', entity, entity]);
+});
+
 interface Got {
   readonly status: number;
   readonly head: string;

@@ -269,6 +269,20 @@ describe('requestLog()', () => {
     expect(JSON.stringify(entry)).not.toContain('203.0.113.7');
   });
 
+  it.each([
+    ['signal_id=tides.level entity=oslo', 'signal_id=tides.level entity=oslo'],
+    ['q=price of ivory at 12:30', 'q=price of ivory at 12:30'],
+    ['entity=0000320193 day=2026-11-30', 'entity=0000320193 day=2026-11-30'],
+    ['q=is ann@example.org in it', 'q=is … in it'],
+    [`entity=0x${'aB'.repeat(20)}`, 'entity=…'],
+    [`q=${'ab'.repeat(32)} left`, 'q=… left'],
+    ['q=who is 203.0.113.7', 'q=who is …'],
+    ['q=2001:db8::1 and ::1', 'q=… and …'],
+  ])('logs that %j was wanted, without addresses', (wanted, logs) => {
+    expect(logged([{ wanted }])[0]?.wanted).toBe(logs);
+    expect(logged([{}])[0]).not.toHaveProperty('wanted');
+  });
+
   it('tells clients behind a trusted proxy apart, and believes nobody else', () => {
     const [first, second, third, fourth] = logged([
       { address: '10.0.0.1', forwardedFor: '203.0.113.7' },

@@ -75,13 +75,14 @@ describe('runVerify() exit codes', () => {
     const forged = saved().replace('"stage_ft":13.6', '"stage_ft":13.7');
     const { exitCode, text } = await judgeText(forged, [release.did]);
     expect(exitCode).toBe(1);
-    const [verdict, first] = text.split('\n');
+    const [verdict, first, second] = text.split('\n');
     expect(verdict).toBe('failed: it was altered after it was signed  -');
     expect(first).toMatch(
-      /^ {2}Do not rely on it\. Content at _citation\.source\.content_hash: .* --verbose/,
+      /^ {2}Do not rely on it\. Content at _citation\.source\.content_hash: .*; its statement says ".* read 13\.6 /,
     );
+    expect(second).toBe('  Disagrees too: record_hash');
     const options = { issuer: [release.did], verbose: true, readStdin: () => Buffer.from(forged) };
-    const [content, hash, after] = (await runVerify('-', options)).text.split('\n').slice(3);
+    const [content, hash, after] = (await runVerify('-', options)).text.split('\n').slice(4);
     expect(content).toMatch(/^ {2}FAIL {2}content {7}_citation\.source\.content_hash/);
     expect(hash).toMatch(/^ {2}FAIL {2}record_hash {3}record_hash/);
     expect(after).toMatch(/^ {2}ok /);
