@@ -122,7 +122,8 @@ describe('signalpress --help', () => {
 
   it('colours where it is told to, and nowhere else', () => {
     expect(missing().stderr).toMatch(/^Cannot measure/);
-    expect(inRed().stderr).toMatch(/^\u001b\[31mCannot\u001b\[39m measure/);
+    const red = '\u001b[31mCannot\u001b[39m measure';
+    expect(inRed().stderr.slice(0, red.length)).toBe(red);
   });
 
   it('prints JSON that a program can read, of an empty folder too', () => {
