@@ -155,9 +155,7 @@ function basketBazaar({ endpoint: { method }, offers }: Shown): object {
     type: { const: 'http' },
     method: { const: method },
     bodyType: { const: 'json' },
-    body: object({
-      requests: { type: 'array', items: { type: 'string' }, description: BASKET_USAGE },
-    }),
+    body: { type: 'object', description: BASKET_USAGE },
   });
   return { info, schema: object({ input, output: outputSchema(example) }) };
 }
