@@ -3,9 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { seeded } from './campaign.ts';
 import { fillDisk } from './kill/disk-full.ts';
-import { compileApart } from './kill/kill-work.ts';
+import { compileApart, watchApart } from './kill/kill-work.ts';
 import { measuredCompile } from './kill/memory.ts';
-import { watchApart } from './kill/watch-current.ts';
 
 const [role = '', folder = '', first = '', second = ''] = process.argv.slice(2);
 switch (role) {

@@ -1,7 +1,33 @@
-import type { Experiment } from './campaign.ts';
+import { spawnSync } from 'node:child_process';
+import { campaign, type Experiment } from './campaign.ts';
 
 // `npm run lab` lists the experiments, `npm run lab -- NAME [--option value]` runs one. It exits 1 where a campaign found
 // something wrong. Benches only tell what they measured: judge by their ratios, since absolute figures move with the machine.
+
+/** Runs tests in this terminal, and says whether they passed. */
+function vitest(args: readonly string[], env: NodeJS.ProcessEnv = {}): readonly string[] {
+  return command('npx', ['vitest', 'run', ...args], env);
+}
+
+function command(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const { status } = spawnSync(program, args, {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  return status === 0 ? [] : [`${program} ${args.join(' ')}: exit ${status}`];
+}
+
+/** Writes `test/golden/wire.txt` again. */
+const ledger = campaign({}, async () => vitest(['--project', 'shared', 'test/golden', '--update']));
+
+/** Agents with scripts of their own; what they said is printed with its tokens. */
+const agents = campaign({}, async () => {
+  const wrong = command('npm', [
+    ...['ci', '--prefix', 'test/interop', '--ignore-scripts', '--no-audit', '--no-fund'],
+  ]);
+  const tests = ['--project', 'interop', 'test/interop/agents.test.ts'];
+  return wrong.length > 0 ? wrong : vitest(tests, { SIGNALPRESS_TRANSCRIPTS: '1' });
+});
 
 type Row = readonly [about: string, load: () => Promise<{ readonly experiment: Experiment }>];
 
@@ -65,7 +91,7 @@ const EXPERIMENTS: Readonly<Record<string, Row>> = {
   ],
   ledger: [
     'write the ledger of behaviour again: test/golden/wire.txt',
-    async () => ({ experiment: (await import('./vitest-runs.ts')).ledger }),
+    async () => ({ experiment: ledger }),
   ],
   compile: ['bench: a whole compile beside its floor', () => import('./bench/compile.ts')],
   year: ['bench: an hour in the life of a shop', () => import('./bench/year.ts')],
@@ -87,7 +113,7 @@ const EXPERIMENTS: Readonly<Record<string, Row>> = {
   tokens: ['bench: tokens that a model reads of this service', () => import('./bench/tokens.ts')],
   agents: [
     'bench: what agents read and pay until they have a record',
-    async () => ({ experiment: (await import('./vitest-runs.ts')).agents }),
+    async () => ({ experiment: agents }),
   ],
 };
 

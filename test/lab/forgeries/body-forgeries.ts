@@ -1,8 +1,8 @@
 import { REQUEST_TIME_FIELDS } from '../../../compiler/format/citation.ts';
 import { type JsonValue, parseJson } from '../../../compiler/format/strict-json.ts';
 import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
+import { wrongWords } from '../../verify/alterations.ts';
 import { reseal } from '../../verify/resign.ts';
-import { wrongWords } from '../../verify/wrong-words.ts';
 
 export type Open = Record<string, JsonValue>;
 

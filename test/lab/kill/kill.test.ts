@@ -18,9 +18,8 @@ import {
 import { seeded } from '../campaign.ts';
 import { fillDisk, mountedFill } from './disk-full.ts';
 import { runKills } from './kill.ts';
-import { optionsOf, writeBatch } from './kill-work.ts';
+import { optionsOf, readCurrent, verifyCurrent, watch, writeBatch } from './kill-work.ts';
 import { callsOn, injectArgs, injectionsAt, runInjections, type TracedCall } from './syscalls.ts';
-import { readCurrent, verifyCurrent, watch } from './watch-current.ts';
 
 afterAll(removeFolders);
 

@@ -7,8 +7,14 @@ import { compile } from '../../../compiler/cli/compile.ts';
 import { CURRENT_LINK } from '../../../compiler/format/release.ts';
 import { currentName } from '../../../compiler/release/release-folders.ts';
 import { APART, campaign } from '../campaign.ts';
-import { isFull, optionsOf, writeBatch } from './kill-work.ts';
-import { readCurrent, verifyCurrent, type Watch } from './watch-current.ts';
+import {
+  isFull,
+  optionsOf,
+  readCurrent,
+  verifyCurrent,
+  type Watch,
+  writeBatch,
+} from './kill-work.ts';
 
 /**
  * Kills compiles at random instants, half of them while they publish, beside a reader of what is current: the served release

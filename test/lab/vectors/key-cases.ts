@@ -1,4 +1,4 @@
-import { type Key, keyOf } from '../../verify/other-form.ts';
+import { type Key, keyOf } from '../../verify/alterations.ts';
 import { DAY_MS, isoTime } from '../../../compiler/format/iso-time.ts';
 import { type KeyHistory, type ReceiptKey, type Revocation, type Rotation, historyOf, statementBytes, withReceiptKeys, withRoots } from '../../../compiler/format/key-history.ts';
 import { type RootStatement, rootBytes } from '../../../compiler/format/root-statement.ts';

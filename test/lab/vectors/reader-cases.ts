@@ -1,4 +1,4 @@
-import { inOtherForm, type Key } from '../../verify/other-form.ts';
+import { inOtherForm, type Key } from '../../verify/alterations.ts';
 import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
 import { NOTE_CHARS_MAX } from '../../../compiler/format/checkpoint.ts';
 import { defined } from '../../../compiler/format/defined.ts';

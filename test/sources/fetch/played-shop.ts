@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hostsOf, rowOf } from '../../../compiler/catalog/register.ts';
 import { compile } from '../../../compiler/cli/compile.ts';
@@ -6,12 +6,16 @@ import { isoTime } from '../../../compiler/format/iso-time.ts';
 import { agencyClient } from '../../../compiler/sources/fetch/agency-client.ts';
 import { Archive, archiveFolder } from '../../../compiler/sources/fetch/archive.ts';
 import { exitCodeOf, stepText } from '../../../compiler/sources/fetch/fetch-cli.ts';
-import type { WantedSource } from '../../../compiler/sources/fetch/sources-runner.ts';
-import { readStatus, SourcesRunner } from '../../../compiler/sources/fetch/sources-runner.ts';
+import {
+  readStatus,
+  SourcesRunner,
+  type WantedSource,
+} from '../../../compiler/sources/fetch/sources-runner.ts';
 import { importDisk } from '../../../compiler/sources/import-command.ts';
 import type { Source } from '../../../compiler/sources/kit/source.ts';
 import { sourceOf } from '../../../compiler/sources/sources.ts';
 import { Pace } from '../../../compiler/system/clock.ts';
+import { sha256Text } from '../../sha256-text.ts';
 import { makeFolder, SEED } from '../../snapshot-folder.ts';
 import type { Agency } from './agency.ts';
 import { PLAYS } from './agency-payloads.ts';
@@ -141,4 +145,13 @@ function asking(source: Source, addresses: readonly string[] | null): Source {
   const { addresses: played } = testRow(addresses);
   const { asks: _asks, ...rest } = source;
   return { ...rest, row: { ...source.row, addresses: played } };
+}
+
+/** Every file of a folder with the digest of what it holds. */
+export function digestsOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const files = names.filter((name) => statSync(join(folder, name)).isFile());
+  return Object.fromEntries(
+    files.map((name) => [name, sha256Text(readFileSync(join(folder, name)).toString('latin1'))]),
+  );
 }

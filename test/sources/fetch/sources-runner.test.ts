@@ -14,8 +14,7 @@ import { registryPage, server } from '../kit/recorded.ts';
 import { Agency, type Reply } from './agency.ts';
 import { gaugeAnswer } from './agency-payloads.ts';
 import { ALL_PLAYS } from './all-plays.ts';
-import { digestsOf } from './digests-of.ts';
-import { PlayedShop } from './played-shop.ts';
+import { digestsOf, PlayedShop } from './played-shop.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const NO_STATUS = {

@@ -8,8 +8,8 @@ import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-serv
 import { SAMPLE_HOUR } from '../../../sample-folder.ts';
 import { type CompiledSample, compiledSample } from '../../../shop.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
+import { type WrongWord, wrongWords } from '../../../verify/alterations.ts';
 import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
-import { type WrongWord, wrongWords } from '../../../verify/wrong-words.ts';
 
 afterAll(removeFolders);
 

@@ -22,7 +22,7 @@ import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-s
 import { type Body, KEY } from '../../../../shop.ts';
 import { smallSet } from '../../../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../../../snapshot-folder.ts';
-import { inOtherForm, keyOf } from '../../../../verify/other-form.ts';
+import { inOtherForm, keyOf } from '../../../../verify/alterations.ts';
 import { reseal } from '../../../../verify/resign.ts';
 
 describe('check()', () => {

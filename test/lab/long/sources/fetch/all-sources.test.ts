@@ -19,8 +19,7 @@ import {
 } from '../../../../sources/fetch/agency.ts';
 import { gaugeAnswer, moodKey } from '../../../../sources/fetch/agency-payloads.ts';
 import { ALL_PLAYS, OTHER_HOSTS } from '../../../../sources/fetch/all-plays.ts';
-import { digestsOf } from '../../../../sources/fetch/digests-of.ts';
-import { PlayedShop } from '../../../../sources/fetch/played-shop.ts';
+import { digestsOf, PlayedShop } from '../../../../sources/fetch/played-shop.ts';
 import { OWN_PAYLOADS } from '../../../../sources/kit/recorded.ts';
 
 afterAll(removeFolders);

@@ -6,8 +6,7 @@ import { sourceOf } from '../../../../../compiler/sources/sources.ts';
 import { removeFolders } from '../../../../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS } from '../../../../sources/fetch/agency.ts';
 import { gaugeFeatures, PLAYS } from '../../../../sources/fetch/agency-payloads.ts';
-import { digestsOf } from '../../../../sources/fetch/digests-of.ts';
-import { PlayedShop } from '../../../../sources/fetch/played-shop.ts';
+import { digestsOf, PlayedShop } from '../../../../sources/fetch/played-shop.ts';
 
 const agency = new Agency();
 let shop: PlayedShop;
