@@ -4,7 +4,11 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defined } from '../compiler/format/defined.ts';
 
-const SOURCES = ['compiler/catalog/builtin-files.ts', 'compiler/catalog/register-files.ts'];
+const SOURCES = [
+  'compiler/catalog/builtin-files.ts',
+  'compiler/catalog/register-files.ts',
+  'compiler/catalog/name-files.ts',
+];
 const IMPORT = /^import (\w+) from '(\.\/[\w/-]+\.json)' with \{ type: 'json' \};$/gm;
 const LIST = /^export const (\w+): readonly unknown\[\] = \[\n((?: {2}\w+,\n)+)\];$/m;
 
