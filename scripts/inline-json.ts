@@ -10,7 +10,7 @@ const SOURCES = [
   'compiler/catalog/name-files.ts',
 ];
 const IMPORT = /^import (\w+) from '(\.\/[\w/-]+\.json)' with \{ type: 'json' \};$/gm;
-const LIST = /^export const (\w+): readonly unknown\[\] = \[\n((?: {2}\w+,\n)+)\];$/m;
+const LIST = /^export const (\w+): readonly unknown\[\] = \[([\s\w,]+)\];$/m;
 
 for (const source of SOURCES) {
   const built = join('build', source.replace(/\.ts$/, '.js'));

@@ -110,16 +110,16 @@ write(
 interface Airport {
   readonly type: string;
   readonly name: string;
-  readonly municipality: string;
   readonly iata_code: string;
   readonly gps_code: string;
   readonly iso_country: string;
   readonly scheduled_service: string;
 }
 /** `Washington Dulles` is called `Dulles`, too. */
-function airportNames(name: string, city: string): string[] {
-  const [first = ''] = city.split(/[ ,(/]/);
-  const own = name.startsWith(`${first} `) ? name.slice(first.length + 1) : '';
+function airportNames(name: string): string[] {
+  const [first = ''] = name.split(' ');
+  const isCity = (population.get(first) ?? 0) >= CITY;
+  const own = isCity ? name.slice(first.length + 1) : '';
   const isName = /^\p{L}{5,}/u.test(own) && !/^(City|Airport|International|Field)/.test(own);
   return isName ? [name, marked(own)] : [name];
 }
@@ -133,11 +133,8 @@ write(
       (one) =>
         one.type === 'large_airport' || (one.iso_country === 'US' && one.type === 'medium_airport'),
     )
-    .map(({ name, municipality, iata_code, gps_code }) => [
-      ...airportNames(
-        name.replace(/( International| Regional| Municipal)? Airport$/, ''),
-        municipality,
-      ),
+    .map(({ name, iata_code, gps_code }) => [
+      ...airportNames(name.replace(/( International| Regional| Municipal)? Airport$/, '')),
       code(iata_code),
       ...(isCode(gps_code) ? [code(gps_code)] : []),
     ]),

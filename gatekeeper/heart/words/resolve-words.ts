@@ -326,7 +326,10 @@ function isAbout(one: Subject, { named, words, topics, places, index }: Sources)
   if (named.length === 0) return true;
   const open = named.filter((thing) => !isAnswered(thing));
   // An operation for whoever is sold here: it is asked of them in a further step.
-  if (one.entry === null && one.place === null) return open.every((thing) => isSold(thing, places));
+  if (one.entry === null && one.place === null) {
+    const isOfNobody = slotsOf(one.row).length === 0;
+    return isOfNobody && open.every((thing) => isSold(thing, places));
+  }
   if (open.length === named.length || open.some((thing) => narrows(thing, one, named)))
     return false;
   return one.place === null || answersSubject(one, { words, topics, index, named });
