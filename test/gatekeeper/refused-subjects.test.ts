@@ -258,8 +258,9 @@ describe('I64: a name of a subject', () => {
     if (entity !== null && example_request !== wanted) faults.push(`example ${example_request}`);
     if ((entity === null) !== (isOther === true))
       faults.push('does not say whom the example is of');
-    const plain = `${JSON.stringify(said)} is not measured for ${signal}; `;
-    if ((entity === null) !== error.includes(plain)) faults.push('does not say whether it is sold');
+    // Tickers are asked for in capitals.
+    const plain = `${JSON.stringify(said)} is not measured for ${signal}; `.toUpperCase();
+    if ((entity === null) !== error.toUpperCase().includes(plain)) faults.push('does not say whether it is sold');
     return faults;
   }
 

@@ -103,7 +103,7 @@ export function askedWords(question: string, index: WordIndex, isWhole: boolean)
   const spoken = spokenWords(question.slice(0, QUESTION_CHARS_MAX)).flatMap((one) =>
     isUnspaced(one.word) ? piecesOf(one, index) : [one],
   );
-  const names = namesIn(spoken, index);
+  const names = namesIn(question, spoken, index);
   const isNamed = (at: number): boolean => names.some(({ from, end }) => at >= from && at < end);
   const isShouted = isAllCapitals(spoken);
   const isTelling = ({ said, word }: SpokenWord): boolean =>
@@ -178,7 +178,11 @@ const SEGMENTS = new Intl.Segmenter('ja', { granularity: 'word' });
 const UNSPACED_CHARS_MAX = 16;
 
 /** Names of the world in a question, the longest where they overlap. What is asked for here is no name of something else. */
-function namesIn(spoken: readonly SpokenWord[], { names, terms }: WordIndex): NamedThing[] {
+function namesIn(
+  question: string,
+  spoken: readonly SpokenWord[],
+  { names, terms }: WordIndex,
+): NamedThing[] {
   const isShouted = isAllCapitals(spoken);
   const isName = (run: readonly SpokenWord[]): boolean => {
     const [first] = run;
@@ -196,15 +200,20 @@ function namesIn(spoken: readonly SpokenWord[], { names, terms }: WordIndex): Na
     let end = Math.min(spoken.length, from + NAME_WORDS_MAX);
     while (end > from && !isName(spoken.slice(from, end))) end -= 1;
     if (end > from) {
-      const said = spoken
-        .slice(from, end)
-        .map((one) => one.said)
-        .join(' ');
+      const said = spellingOf(question, spoken.slice(from, end));
       found.push({ said, from, end });
     }
     from = Math.max(end, from + 1);
   }
   return found;
+}
+
+/** Some words as a question has them, with what stands between them. */
+function spellingOf(question: string, run: readonly SpokenWord[]): string {
+  const [first, last] = [run[0]?.said ?? '', run.at(-1)?.said ?? ''];
+  const start = question.indexOf(first);
+  const end = question.indexOf(last, start + (run.length > 1 ? first.length : 0));
+  return start < 0 || end < 0 ? run.map(({ said }) => said).join(' ') : question.slice(start, end + last.length);
 }
 
 function isAllCapitals(spoken: readonly SpokenWord[]): boolean {

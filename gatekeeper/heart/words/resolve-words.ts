@@ -380,6 +380,11 @@ function idOf(one: Subject, release: ReleaseIndex): string {
   return values === null ? row.path : targetOf(one, release);
 }
 
+/** Whether an operation is asked about somebody, by a file or by a value. */
+function takesSubject(row: Endpoint): boolean {
+  return slotsOf(row).some((slot) => slot !== 'signal_id') || row.params.entity !== undefined;
+}
+
 const LIST_PATH = '/gauge/catalog';
 
 /** The target that asks for a subject; without a place the free list of those that a signal has. */
@@ -395,13 +400,14 @@ function targetOf({ row, values, entry, place }: Subject, release: ReleaseIndex)
   return canonicalTarget(row.path as EndpointPath, askedFor(row, values, release));
 }
 
-function shown(one: Subject, { release, words, named }: Sources): ResolvedWord {
+function shown(one: Subject, { release, words }: Sources): ResolvedWord {
   const { row, entry, place } = one;
   const subject = entry === null ? place?.line.title : entry.signal.measures;
   const where = place === null ? '' : `: ${place.name ?? place.entity}`;
   const cadence = entry === null ? '' : `, ${entry.signal.cadence}`;
   // The example of an operation would be about somebody else.
-  const isOpen = one.values === null && named.some((thing) => !isNamedBy(one.answers, thing));
+  const open = words.flatMap(({ said }, at) => ((one.answers[at] ?? 0) > 0 ? [] : [said]));
+  const isOpen = one.values === null && open.length > 0 && takesSubject(row);
   const request = isOpen ? row.path : targetOf(one, release);
   const price = pricedRow(row, one.values ?? {}).priceUsd ?? '0';
   const isList = request.startsWith(LIST_PATH);
@@ -412,7 +418,7 @@ function shown(one: Subject, { release, words, named }: Sources): ResolvedWord {
     answers: `${row.summary}${cadence}${list}`,
     price_usd: isList ? '0' : price,
     request,
-    open: words.flatMap(({ said }, at) => ((one.answers[at] ?? 0) > 0 ? [] : [said])),
+    open,
   };
 }
 
