@@ -13,7 +13,7 @@ import { preview, previewSearch } from './rooms/preview.ts';
 import { anchor, proof } from './rooms/proof.ts';
 import { proven } from './rooms/proven.ts';
 import { resolve } from './rooms/resolve.ts';
-import { search } from './rooms/search/search.ts';
+import { search } from './rooms/search.ts';
 import { series } from './rooms/series.ts';
 import { staticFile } from './rooms/static-file.ts';
 import { mint, tokenGate, watch } from './rooms/subscription.ts';

@@ -4,27 +4,30 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defined } from '../compiler/format/defined.ts';
 
-const SOURCE = 'compiler/catalog/builtin-files.ts';
+const SOURCES = ['compiler/catalog/builtin-files.ts', 'compiler/catalog/name-files.ts'];
 const IMPORT = /^import (\w+) from '(\.\/[\w/-]+\.json)' with \{ type: 'json' \};$/gm;
-const LIST = /^export const (\w+): readonly unknown\[\] = (\[\n(?: {2}\w+,\n)+\]|\w+);$/gm;
+const LIST = /^export const (\w+): readonly unknown\[\] = (\[[\s\w,]+\]|\w+);$/gm;
 
-const built = join('build', SOURCE.replace(/\.ts$/, '.js'));
-const { atime, mtime } = statSync(built);
-writeFileSync(built, inlined(readFileSync(SOURCE, 'utf8')));
-utimesSync(built, atime, mtime);
+for (const source of SOURCES) {
+  const built = join('build', source.replace(/\.ts$/, '.js'));
+  const { atime, mtime } = statSync(built);
+  writeFileSync(built, inlined(source));
+  utimesSync(built, atime, mtime);
+}
 
 /** The program of a source, with the files in place of their imports. Throws a RangeError if the source holds more. */
-function inlined(text: string): string {
+function inlined(source: string): string {
+  const text = readFileSync(source, 'utf8');
   const rest = text
     .replace(IMPORT, '')
     .replace(LIST, '')
     .replace(/^\s*\/[/*].*$/gm, '');
   if (rest.trim() !== '') {
-    throw new RangeError(`Cannot inline "${SOURCE}": it holds more than imports and lists`);
+    throw new RangeError(`Cannot inline "${source}": it holds more than imports and lists`);
   }
   const files = [...text.matchAll(IMPORT)].map(([, file, path]) => {
     const json = readFileSync(
-      join(dirname(SOURCE), defined(path, 'the path of an import')),
+      join(dirname(source), defined(path, 'the path of an import')),
       'utf8',
     );
     // One line of JSON, which is JavaScript too.

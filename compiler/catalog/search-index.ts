@@ -1,14 +1,13 @@
-// The compiled index of `GET /gauge/search`: an inverted index over two kinds of documents. Topics are what can be asked
-// for: signals and operations. Places are whom it is asked of: the entities of each line that have a reading. A question is
-// answered by a topic, a place, or both.
+// The compiled index of the words that people use. It has three kinds of documents. Topics are what can be asked for: signals
+// and operations. Places are whom it is asked of: the entities of each line that have a reading. A question is answered by a
+// topic, a place, or both. Names are those that things in the world have, sold here or not.
 //
-// It lies in two internal files of the release. Both are read as bytes and never parsed as a whole, so that 100,000 entities
-// cost some megabytes and no heap.
+// It lies in two internal files of the release, so that 100,000 entities cost some megabytes and little heap.
 //
-// - documents: one JSON array a line. Topics come first, then the places, by line and entity.
-// - terms: the first line is the head. Each other one is a term with its postings, in the order of UTF-8 bytes: the term, the
-//   number of topics and of places that have it, and the postings, which are the distance to the document before in base 36
-//   and the weight of the term there, one digit. Postings of places are left out where a term has too many.
+// - documents: one JSON array a line. Topics come first, then the places, by line and entity, then the names.
+// - terms: the first line is the head. Each other one is a term with its postings: the term, the number of topics and of
+//   places that have it, and the postings, which are the distance to the document before in base 36 and the weight of the
+//   term there, one digit. Postings of places are left out where a term has too many.
 
 /** Where a release holds the documents and the terms. */
 export const SEARCH_DOCUMENTS_PATH = 'index/search-documents.txt';
@@ -21,11 +20,13 @@ export const POSTED_PLACES_MAX = 2000;
 export type SearchDocument =
   | readonly [kind: 'signal', id: string]
   | readonly [kind: 'operation', path: string]
-  | readonly [kind: 'place', line: string, entity: string, name: string | null];
+  | readonly [kind: 'place', line: string, entity: string, name: string | null]
+  | readonly [kind: 'name', names: string];
 
 /** The first line of the terms. */
 export interface SearchHead {
   readonly topics: number;
+  /** Topics and places. */
   readonly documents: number;
   /** The first place of each line, in their order. */
   readonly lines: readonly (readonly [line: string, first: number])[];
@@ -87,6 +88,9 @@ export function parseTermRow(line: string): TermRow {
   return { term, topics: Number(topics), places: Number(places), postings };
 }
 
+/** A name as tables of names have it: `#` begins a code, `^` a word that means the name only where it begins with a capital. */
+export const [CODE_MARK, CAPITAL_MARK] = ['#', '^'];
+
 // How a text becomes the words that the search compares: the compiler does it to names, the gatekeeper to questions.
 
 const SEARCH_WORDS_MAX = 64;
@@ -94,25 +98,53 @@ const WORD_CHARS_MAX = 40;
 
 const ASCII = /^[ -~]*$/;
 const MARKS = /\p{M}+/gu;
-const APOSTROPHES = /['’`´]/g;
-/** `2.5` is one figure, and `PM2.5` one word. */
-const POINT_OF_FIGURE = /(\d)[.,](?=\d)/g;
-const WORD = /[\p{L}\p{N}]+/gu;
+/** What is written without blanks between its words: a name of it is one word. */
+const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}ー';
+const LETTER = `(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}])`;
+/** `O'Hare` is one word, `2.5` one figure, and `PM2.5` one word. */
+const WORD = new RegExp(
+  `[${UNSPACED}]+|${LETTER}+(?:(?:['’‘\`´]|(?<=\\d)[.,](?=\\d))${LETTER}+)*`,
+  'gu',
+);
+const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
+/** `l'air`, `d'Or` */
+const ARTICLE = /^(?:[ldjnscm]|qu)['’‘`´](?=..)/i;
+const INNER = /['’‘`´.,]/g;
 /** What an ending may be taken off. */
 const PLAIN = /^[a-z]{4,}$/;
 const VOWEL = /[aeiouy]/;
 const STEM_CHARS_MIN = 4;
 
-/** The words of a text without case, accents and common English endings, in their order. */
-export function searchWords(text: string): string[] {
-  const letters = ASCII.test(text) ? text : text.normalize('NFKD').replace(MARKS, '');
-  const plain = letters.toLowerCase().replace(APOSTROPHES, '').replace(POINT_OF_FIGURE, '$1');
-  const words: string[] = [];
-  for (const [word] of plain.matchAll(WORD)) {
-    words.push(stem(word.slice(0, WORD_CHARS_MAX)));
+/** A word as it is spelt, and as the search compares it. */
+export interface SpokenWord {
+  readonly said: string;
+  readonly word: string;
+}
+
+/** The words of a text with their spelling, in their order. */
+export function spokenWords(text: string): SpokenWord[] {
+  const words: SpokenWord[] = [];
+  for (const [said] of text.matchAll(WORD)) {
+    const word = stem(plain(said.replace(ARTICLE, '').replace(INNER, '')).slice(0, WORD_CHARS_MAX));
+    if (word !== '') words.push({ said, word });
     if (words.length === SEARCH_WORDS_MAX) break;
   }
   return words;
+}
+
+/** The words of a text without case, accents and common English endings, in their order. */
+export function searchWords(text: string): string[] {
+  return spokenWords(text).map(({ word }) => word);
+}
+
+/** Whether a word is written in a script without blanks. */
+export function isUnspaced(word: string): boolean {
+  return IS_UNSPACED.test(word);
+}
+
+function plain(word: string): string {
+  const letters = ASCII.test(word) ? word : word.normalize('NFKD').replace(MARKS, '');
+  return letters.toLowerCase().replaceAll('ß', 'ss');
 }
 
 /** A word without the ending of a plural, of `-ing` and `-ed`, and without a last `e`, so that both forms are one. */

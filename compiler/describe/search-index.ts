@@ -20,6 +20,7 @@ import type { Endpoint } from '../products/shapes/product.ts';
 import type { Press } from '../release/press.ts';
 import type { Shelf } from './examples.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
+import { NAMES, otherNames } from './other-names.ts';
 
 /** How much a word says by where it stands; an alias is written for the search, a name is what people say. */
 const WEIGHT = {
@@ -74,11 +75,14 @@ function isSameOffer(shelf: Shelf, operations: readonly Indexed[]): boolean {
   // What is kept is read, so that a damaged file is a fault now and not at the first question.
   shelf.read(SEARCH_TERMS_PATH);
   const stored = new TextDecoder().decode(shelf.read(SEARCH_DOCUMENTS_PATH));
+  if (!stored.endsWith(NAME_LINES)) return false;
   const lines = operations.map(documentLine).join('');
   const from = Math.max(0, stored.indexOf('["operation",'));
-  const end = stored.indexOf('["place",', from);
-  return stored.slice(from, end < 0 ? stored.length : end) === lines;
+  const end = stored.slice(from).search(/^\["(?:place|name)",/m);
+  return stored.slice(from, end < 0 ? stored.length : from + end) === lines;
 }
+
+const NAME_LINES = NAMES.map((names) => `${JSON.stringify(['name', names])}\n`).join('');
 
 function documentLine({ document }: Indexed): string {
   return `${JSON.stringify(document)}\n`;
@@ -108,7 +112,7 @@ export function searchIndexFiles(material: SearchMaterial): ReadonlyMap<string, 
   const shortNames = shortNamesOf(catalog);
   for (const place of places) add(placeDocument(place, catalog, shortNames));
   return new Map([
-    [SEARCH_DOCUMENTS_PATH, lines.join('')],
+    [SEARCH_DOCUMENTS_PATH, lines.join('') + NAME_LINES],
     [SEARCH_TERMS_PATH, `${JSON.stringify(head)}\n${termLines(terms, topics.length)}`],
   ]);
 }
@@ -249,15 +253,23 @@ function placeDocument(
 ): Indexed {
   const name = catalog.namedByLine.get(line.id)?.[entity]?.name ?? given;
   const short = shortNames.get(line.id);
+  const aliases = aliasesOf(`${line.id}/${entity}`, catalog);
+  const called = [...(name === null ? [] : [name]), ...aliases.map(([, alias]) => alias)];
   return {
     document: ['place', line.id, entity, name],
     texts: [
-      [WEIGHT.id, entity],
-      ...(name === null ? [] : nameTexts(name, catalog)),
+      [WEIGHT.id, withoutNumbers(entity)],
+      ...(name === null ? [] : nameTexts(withoutNumbers(name), catalog)),
       ...(name === null || short === undefined ? [] : borrowedNames(name, short)),
-      ...aliasesOf(`${line.id}/${entity}`, catalog),
+      ...aliases,
+      ...otherNames(entity, called, line).map((other) => [WEIGHT.alias, other] as const),
     ],
   };
+}
+
+/** Long numbers tell one entity from all others: whoever knows one finds it by its id. */
+function withoutNumbers(text: string): string {
+  return text.replace(/\b[a-z]{0,3}\d{4,}\b/gi, ' ');
 }
 
 function nameTexts(name: string, { abbreviations }: Catalog): Texts {
@@ -298,13 +310,9 @@ function termLines(terms: Terms, topics: number): string {
     const postings = places > POSTED_PLACES_MAX ? all.slice(0, ofTopics) : all;
     return { term, topics: ofTopics, places, postings };
   });
-  return rows.sort(byBytes).map(formatTermRow).join('');
+  return rows.sort(byTerm).map(formatTermRow).join('');
 }
 
-/** Code units below those of surrogate pairs have the order of their UTF-8 bytes. */
-const PAIRED = /[\ud800-\uffff]/;
-
-function byBytes({ term: a }: TermRow, { term: b }: TermRow): number {
-  if (PAIRED.test(a) || PAIRED.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+function byTerm({ term: a }: TermRow, { term: b }: TermRow): number {
   return a < b ? -1 : Number(a > b);
 }

@@ -306,10 +306,10 @@ async function partOf(
   const fault = unsoldInBaskets(routed) ?? repeated;
   if (fault !== null) return { request: sent, fault };
   const { endpoint, target } = routed;
-  if (routed.fault !== null) return missed(sent, rooms.noCharge(routed, release));
+  if (routed.fault !== null) return missed(sent, await rooms.noCharge(routed, release));
   const asked = { ...question, route: routed, body: null, paymentHeaders: [] };
   const answered = await answer(asked, service);
-  if (answered.kind === 'miss') return missed(sent, rooms.noCharge(routed, release));
+  if (answered.kind === 'miss') return missed(sent, await rooms.noCharge(routed, release));
   if (answered.kind === 'reply') return missed(sent, answered.reply);
   const { content } = answered;
   const body = keepsBodies ? (await rooms.proven(content, asked, service)).body : NO_BYTES;

@@ -8,7 +8,8 @@ import type { Endpoint } from '../../compiler/products/shapes/product.ts';
 import { positionOf } from '../../compiler/products/shapes/reading-text.ts';
 import { productsOf, stockStart } from '../../compiler/products/signal-products.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question } from '../heart/answers/service.ts';
-import { sellsNow } from '../heart/offer/example-request.ts';
+import { lineOf, lineStarts } from '../heart/release/listed-lines.ts';
+import { sellsNow } from '../heart/release/offered.ts';
 import { perRelease } from '../heart/release/per-release.ts';
 import type { ReleaseIndex } from '../heart/release/release-index.ts';
 import { FOR_EVERYBODY } from '../wire/cost.ts';
@@ -281,21 +282,4 @@ export class RowList implements Iterable<CatalogRow> {
     rows.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
     return this.#table.list(rows.map(({ number }) => number));
   }
-}
-
-const LINE_END = 0x0a;
-
-/** Where each line of a text begins, and where one more would. */
-export function lineStarts(bytes: Buffer): Uint32Array {
-  const starts = [0];
-  for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, end + 1)) {
-    starts.push(end + 1);
-  }
-  return Uint32Array.from(starts);
-}
-
-/** One line, without its end. */
-export function lineOf(bytes: Buffer, starts: Uint32Array, number: number): string {
-  const [start = 0, next = 1] = starts.subarray(number, number + 2);
-  return bytes.toString('utf8', start, next - 1);
 }

@@ -14,7 +14,7 @@ import {
   type Question,
   type Service,
 } from '../heart/answers/service.ts';
-import { sellsNow } from '../heart/offer/example-request.ts';
+import { sellsNow } from '../heart/release/offered.ts';
 import { perRelease } from '../heart/release/per-release.ts';
 import type { ReleaseIndex } from '../heart/release/release-index.ts';
 import { catalogCounts } from './catalog.ts';

@@ -137,14 +137,14 @@ export async function anchor({ route, spend }: Question, service: Service): Prom
 
 const DAY = 'day must be a calendar day like 2026-11-20';
 
-function illegal(
+async function illegal(
   route: Route,
   wrong: Pick<RouteFault, 'name' | 'legal'>,
   { release }: Service,
-): Answered {
+): Promise<Answered> {
   const value = defined(route.values[wrong.name], `the value of ${wrong.name}`);
   const fault = { miss: 'illegal_value', missing: [], value, ...wrong } as const;
-  return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
+  return { kind: 'reply', reply: await noCharge({ ...route, fault }, release) };
 }
 
 async function batchList(reader: ReleaseReader, day: string | undefined): Promise<object> {

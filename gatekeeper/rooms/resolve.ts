@@ -24,11 +24,11 @@ import {
   type Service,
 } from '../heart/answers/service.ts';
 import { noCharge } from '../heart/offer/no-charge.ts';
+import { lineOf, lineStarts } from '../heart/release/listed-lines.ts';
 import { perRelease } from '../heart/release/per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
 import { BoundedMap } from '../wire/bounded-map.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../wire/cost.ts';
-import { lineOf, lineStarts } from './catalog.ts';
 import { jsonContent } from './json-content.ts';
 
 /**
@@ -42,7 +42,7 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   const illegal = illegalValue(values);
   if (illegal !== null) {
     const fault = { miss: 'illegal_value', missing: [], ...illegal } as const;
-    return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
+    return { kind: 'reply', reply: await noCharge({ ...route, fault }, release) };
   }
   const entity = defined(values.entity, 'the filer');
   const { byCik, byTicker } = await filersOf(release);

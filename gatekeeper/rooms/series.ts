@@ -25,12 +25,12 @@ import {
   type Service,
 } from '../heart/answers/service.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../heart/offer/shown.ts';
+import { lineStarts } from '../heart/release/listed-lines.ts';
 import { perRelease } from '../heart/release/per-release.ts';
 import { type Body, requestFile } from '../heart/release/release-index.ts';
 import { BoundedMap } from '../wire/bounded-map.ts';
 import type { Spend } from '../wire/cost.ts';
 import { JSON_MEDIA_TYPE } from '../wire/reply.ts';
-import { lineStarts } from './catalog.ts';
 
 /** `/gauge/history-series`: the last `days` of rows. Computed, because it is cut from segments that all releases share. */
 export async function series(question: Question, service: Service): Promise<Answered> {

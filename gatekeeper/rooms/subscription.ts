@@ -127,10 +127,14 @@ export async function watch({ route, spend }: Question, service: Service): Promi
   return jsonContent({ ...body, since: isoTime(since) }, 0);
 }
 
-function illegal(route: Route, name: 'items' | 'since', release: ReleaseIndex): Answered {
+async function illegal(
+  route: Route,
+  name: 'items' | 'since',
+  release: ReleaseIndex,
+): Promise<Answered> {
   const value = defined(route.values[name], `the value of ${name}`);
   const fault = { miss: 'illegal_value', name, missing: [], value } as const;
-  return { kind: 'reply', reply: noCharge({ ...route, fault }, release) };
+  return { kind: 'reply', reply: await noCharge({ ...route, fault }, release) };
 }
 
 /** Epoch milliseconds of an ISO-8601 day or instant, or of unix seconds; null for anything else. */

@@ -33,6 +33,15 @@ const WRONG = [
   'x'.repeat(3000),
 ];
 
+/** Whom some of them name within a subject, as the shop calls them. */
+const MEANT: Readonly<Record<string, readonly string[]>> = {
+  'DENVER, CO': ['US-DENVER', '06714000'],
+  'US-DENVR': ['US-DENVER'],
+  BOSTON: ['BOS'],
+  FACEBOOK: ['META'],
+  東京: ['JAPAN'],
+};
+
 let gate: Gatekeeper;
 beforeAll(async () => {
   gate = await sampleGate((await compiledSample()).data);
@@ -46,6 +55,7 @@ interface Refusal {
   readonly status: number;
   readonly error?: string;
   readonly example_request?: string;
+  readonly example_is_of_another_subject?: boolean;
 }
 
 const HEADERS = { authorization: `Bearer ${sampleToken()}` };
@@ -73,9 +83,9 @@ const requestsIn = (text: string): string[] => {
   return [...text.matchAll(/\bGET (\/\S+)/g)].map(([, request = '']) => request);
 };
 
-/** Values of requests in a text that the question did not have. */
+/** Values of requests in a text that the question neither had nor meant. */
 function foreignValues(text: string, asked: string): string[] {
-  const own = valuesOf(asked);
+  const own = valuesOf(asked).flatMap((value) => [value, ...(MEANT[value] ?? [])]);
   return requestsIn(text).flatMap((request) => {
     return valuesOf(request).filter((value) => !own.includes(value));
   });
@@ -115,16 +125,23 @@ describe('a refusal', () => {
     expect(guesses).toEqual([]);
   });
 
-  it('I64: shows early a request that is free and answers', async () => {
+  it('I64: shows early a request that answers: it is free, or about what was asked', async () => {
     const free = new Set<string>();
+    const meant = new Set<string>();
     for (const { target, refusal } of refusals) {
       const shown = /^Not charged\. Try GET (\/\S+) - /.exec(
         (refusal.error ?? '').slice(0, ERROR_CHARS_SHOWN),
       );
       expect([target, shown === null]).toEqual([target, false]);
-      for (const request of requestsIn(refusal.error ?? '')) free.add(request);
+      for (const request of requestsIn(refusal.error ?? '')) {
+        (request === refusal.example_request ? meant : free).add(request);
+      }
     }
     expect(free.size).toBeGreaterThan(50);
+    expect(meant.size).toBeGreaterThan(5);
+    for (const request of meant) {
+      expect([request, [200, 402].includes((await ask(request)).status)]).toEqual([request, true]);
+    }
     for (const request of free) {
       expect([request, (await fetch(gate.url + request)).status]).toEqual([request, 200]);
     }
@@ -185,5 +202,82 @@ describe('a refusal', () => {
     const asked = 'request' in given ? given.request : canonicalTarget('/', { ...given });
     expect([result.isError, foreignValues(said, asked)]).toEqual([true, []]);
     expect(said).not.toContain('did you mean');
+  });
+});
+
+/** A name as somebody calls it, the signal that is asked, and whom it names there; null where that is not sold. */
+const CALLED: readonly (readonly [said: string, signal: string, entity: string | null])[] = [
+  ['Denver, CO', 'airquality.aqi', 'us-denver'],
+  ['us-denvr', 'airquality.aqi', 'us-denver'],
+  ['NYC', 'airquality.aqi', 'us-newyork'],
+  ['Nueva York', 'airquality.aqi', 'us-newyork'],
+  ['洛杉矶', 'airquality.aqi', 'us-losangeles'],
+  ['Mississippi River at Memphis, TN', 'hydrology.river-level', '07032000'],
+  ['KDEN', 'nas.aviation_wx', 'den'],
+  ['Boston Logan', 'nas.aviation_wx', 'bos'],
+  ['Facebook', 'filing.insider', 'META'],
+  ['Apple', 'filing.insider', 'AAPL'],
+  ['320193', 'filing.insider', 'AAPL'],
+  ['adrenaline', 'drug-detail.status', 'epinephrine'],
+  ['EpiPen', 'drug-detail.status', 'epinephrine'],
+  ['carbopltin', 'drug-detail.status', 'carboplatin'],
+  ['Bitcoin', 'crypto.spot', 'btc'],
+  ['Japón', 'earthquake.current_activity', 'japan'],
+  ['Allemagne', 'electricity.demand', 'eu-germany'],
+  ['United States', 'macro.unemployment', 'us'],
+  ['Boston', 'airquality.aqi', null],
+  ['us-boston', 'airquality.aqi', null],
+  ['Austin', 'airquality.aqi', null],
+  ['Portland, ME', 'airquality.aqi', null],
+  ['Paris', 'airquality.aqi', null],
+  ['東京', 'airquality.aqi', null],
+  ['Heathrow', 'nas.aviation_wx', null],
+  ['bog', 'nas.aviation_wx', null],
+  ['MET', 'filing.insider', null],
+  ['BAX', 'filing.insider', null],
+  ['Walmart', 'filing.insider', null],
+  ['ibuprofen', 'drug-detail.status', null],
+  ['dogecoin', 'crypto.spot', null],
+  ['Detroit', 'border-wait.lane-wait', null],
+];
+
+describe('I64: a name of a subject', () => {
+  const requestOf = (signal_id: string, entity: string): string =>
+    canonicalTarget('/gauge', { signal_id, entity });
+
+  /** What is wrong with the refusal of a name; nothing where it is right. */
+  function faultsOf(
+    { error = '', example_request = '', example_is_of_another_subject: isOther }: Refusal,
+    [said, signal, entity]: (typeof CALLED)[number],
+  ): string[] {
+    const [shown = ''] = requestsIn(error.slice(0, ERROR_CHARS_SHOWN));
+    const wanted =
+      entity === null ? `/gauge/catalog?signal_id=${signal}` : requestOf(signal, entity);
+    const faults = [];
+    if (shown !== wanted) faults.push(`shows ${shown}`);
+    if (entity !== null && example_request !== wanted) faults.push(`example ${example_request}`);
+    if ((entity === null) !== (isOther === true))
+      faults.push('does not say whom the example is of');
+    // Tickers are asked for in capitals.
+    const plain = `${JSON.stringify(said)} is not measured for ${signal}; `.toUpperCase();
+    if ((entity === null) !== error.toUpperCase().includes(plain)) faults.push('does not say whether it is sold');
+    return faults;
+  }
+
+  it.each(CALLED)('"%s" within %s is %s', async (...row) => {
+    const [said, signal] = row;
+    expect(faultsOf(await ask(requestOf(signal, said)), row)).toEqual([]);
+  });
+
+  it('would be found wrong where it leads to another', async () => {
+    const refusal = await ask(requestOf('airquality.aqi', 'Boston'));
+    expect(faultsOf(refusal, ['Boston', 'airquality.aqi', 'us-houston']).length).toBe(4);
+    const houston = requestOf('airquality.aqi', 'us-houston');
+    const ordered = {
+      status: 422,
+      error: `Not charged. Try GET ${houston}`,
+      example_request: houston,
+    };
+    expect(faultsOf(ordered, ['Boston', 'airquality.aqi', null]).length).toBe(3);
   });
 });

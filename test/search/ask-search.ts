@@ -9,13 +9,13 @@ export interface SearchResult {
   readonly answers: string;
   readonly price_usd: string;
   readonly request: string;
+  readonly open: readonly string[];
 }
 
 export interface SearchBody {
   readonly q: string;
   readonly results: readonly SearchResult[];
-  readonly unknown?: readonly string[];
-  readonly hint?: string;
+  readonly note?: string;
 }
 
 /** Asks a service in words. */

@@ -220,11 +220,11 @@ export const searchSchema = z.strictObject({
         answers: z.string().describe('what an answer holds'),
         price_usd: member.price_usd,
         request: path.describe('the GET that asks for it'),
+        open: z.array(z.string()).describe('words of the question that it does not answer'),
       }),
     )
     .describe('what answers the question, best first'),
-  unknown: z.array(z.string()).exactOptional().describe('words that nothing here is called by'),
-  hint: z.string().exactOptional().describe('why there is no result, and what to ask instead'),
+  note: z.string().exactOptional().describe('why there is no result'),
 });
 
 const record_status = z

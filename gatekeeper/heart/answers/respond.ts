@@ -179,10 +179,10 @@ function contentReply({ body, contentType, headers = [] }: Content, ...own: Head
 }
 
 /** The 422 of a GET: the same for as long as the release is, unless a token or a payment stands behind it. */
-function missed(call: RoutedCall): HttpResponse {
+async function missed(call: RoutedCall): Promise<HttpResponse> {
   const { token, priceUsd } = call.routed.endpoint;
   const keepMs = token ? 0 : KEEP_FOR_RELEASE;
-  const reply = unanswered(MISS, call);
+  const reply = await unanswered(MISS, call);
   return { ...plainResponse(reply, call.path), keepMs, unpaid: priceUsd !== null };
 }
 
@@ -200,16 +200,16 @@ async function posted(call: RoutedCall): Promise<HttpResponse> {
   const body = await asked.readBody();
   if (!Buffer.isBuffer(body)) return plainResponse(body, path);
   const answered = await answer({ ...questionOf(call), body }, service);
-  if (answered.kind !== 'content') return plainResponse(unanswered(answered, call), path);
+  if (answered.kind !== 'content') return plainResponse(await unanswered(answered, call), path);
   return plainResponse(contentReply(answered.content, NO_STORE), path);
 }
 
-function unanswered(
+async function unanswered(
   answered: Exclude<Answered, ContentAnswer>,
   { routed, service }: RoutedCall,
-): Reply {
+): Promise<Reply> {
   if (answered.kind === 'reply') return answered.reply;
-  return { ...service.rooms.noCharge(routed, service.release), wanted: wantedOf(routed) };
+  return { ...(await service.rooms.noCharge(routed, service.release)), wanted: wantedOf(routed) };
 }
 
 /** What a request without an answer was about; nothing where it holds a token or names nothing. */
@@ -232,7 +232,7 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   const [paymentHeader, ...others] = asked.facts.paymentHeaders;
   if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call);
   const { endpoint, target, fault } = routed;
-  if (fault !== null) return plainResponse(unanswered(MISS, call), path);
+  if (fault !== null) return plainResponse(await unanswered(MISS, call), path);
   if (others.length > 0) {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainResponse(service.challenger.challenge(endpoint, target, error), path);
@@ -242,7 +242,7 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   const opened = await service.purchases.open({ endpoint, target, method, paymentHeader, trace });
   if (!('sell' in opened)) return plainResponse(inForm(opened, routed), path);
   const answered = await answer(questionOf(call), service);
-  if (answered.kind !== 'content') return plainResponse(unanswered(answered, call), path);
+  if (answered.kind !== 'content') return plainResponse(await unanswered(answered, call), path);
   const content = await service.rooms.proven(answered.content, questionOf(call), service);
   return plainResponse(inForm(await opened.sell(content), routed), path);
 }

@@ -64,7 +64,7 @@ export interface Rooms {
   /** What is signed whole, with the proof that it is in the log unless that was left out; throws when the log cannot be read. */
   readonly proven: (content: Content, question: Question, service: Service) => Promise<Content>;
   /** The 422 of a request that has no answer: what is wrong, and a request that works on this release. */
-  readonly noCharge: (route: Route, release: ReleaseIndex) => Reply;
+  readonly noCharge: (route: Route, release: ReleaseIndex) => Promise<Reply>;
   readonly pricePage: (reply: Reply, asked: AskedPrice, service: Service) => Reply;
 }
 

@@ -2,20 +2,16 @@ import type { Route } from '../../../compiler/catalog/route.ts';
 import { SEARCH_OPERATION } from '../../../compiler/catalog/tools.ts';
 import { defined } from '../../../compiler/format/defined.ts';
 import { isDocument } from '../../../compiler/products/documents.ts';
-import { type Name, namesOf, nearestIn } from '../../../compiler/products/shapes/nearest.ts';
 import {
-  ABSENT_SEGMENT,
   canonicalTarget,
-  decodeSegment,
   encodeSegment,
   parseFilePath,
   type Values,
 } from '../../../compiler/products/shapes/path.ts';
 import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
-import { perRelease } from '../release/per-release.ts';
+import { askedFor, sellsNow, slotsOf } from '../release/offered.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
-const CANDIDATES_MAX = 1000;
 /** Always answers 200 and lists what is stored. */
 export const CATALOG_REQUEST = '/gauge/catalog';
 
@@ -23,16 +19,6 @@ export const CATALOG_REQUEST = '/gauge/catalog';
 const FREE_CHARS_MAX = 170;
 
 const SLOT = /\{([a-z_]+)\}/;
-
-/** Names of the parameters that the file of a row is called after: whom and what it is about. */
-export function slotsOf({ file = '' }: Endpoint): string[] {
-  return Array.from(file.matchAll(/\{([a-z_]+)\}/g), ([, slot = '']) => slot);
-}
-
-/** Whether a request of this row can be answered on this release. */
-export function sellsNow({ path }: Endpoint, { offers }: ReleaseIndex): boolean {
-  return offers.get(path)?.sellsNow === true;
-}
 
 /**
  * A request of this row that has an answer, as close to the given values as the data allows; null if the row has no
@@ -48,21 +34,11 @@ export function exampleRequest(
   return sellsNow(endpoint, release) ? (release.offers.get(endpoint.path)?.request ?? null) : null;
 }
 
-/** A request that a stored file answers near the given values; null where none of them leads anywhere. */
+/** A request that a stored file answers for as many of the given values as lead to one; null where none of them does. */
 function nearRequest(endpoint: Endpoint, given: Values, release: ReleaseIndex): string | null {
   if (endpoint.file === undefined) return null;
-  const { prefix, open, found } = knownPrefix(endpoint.file, given, release);
-  const wanted = open === null ? undefined : given[open.name];
-  const best =
-    open === null || wanted === undefined
-      ? null
-      : nearestIn(wanted, storedNames(open, release)).option;
-  // Where the stored files of the nearest value stand.
-  const near =
-    open === null || best === null ? null : open.before + encodeSegment(best) + open.literal;
-  const values =
-    (near === null ? null : firstRequest(endpoint, near, release)) ??
-    (found === 0 ? null : firstRequest(endpoint, prefix, release));
+  const { prefix, found } = knownPrefix(endpoint.file, given, release);
+  const values = found === 0 ? null : firstRequest(endpoint, prefix, release);
   if (values === null) return null;
   const all = askedFor(endpoint, values, release);
   const name = /\/:([a-z_]+)$/.exec(endpoint.path)?.[1];
@@ -82,20 +58,12 @@ function firstRequest(endpoint: Endpoint, prefix: string, release: ReleaseIndex)
   return null;
 }
 
-/** A parameter whose value leads to no stored file. */
-interface OpenSlot {
-  readonly name: string;
-  /** What stands in front of its value, and what behind it. */
-  readonly before: string;
-  readonly literal: string;
-}
-
-/** How far the given values lead into the stored files, how many of them do, and the first parameter that leads nowhere. */
+/** How far the given values lead into the stored files, and how many of them do. */
 function knownPrefix(
   template: string,
   given: Values,
   release: ReleaseIndex,
-): { readonly prefix: string; readonly open: OpenSlot | null; readonly found: number } {
+): { readonly prefix: string; readonly found: number } {
   let prefix = '';
   let rest = template;
   let found = 0;
@@ -111,41 +79,13 @@ function knownPrefix(
       // It cannot be spelt as part of a path.
     }
     if (value === null || release.files.pathsUnder(before + value + literal, 1).length === 0) {
-      return { prefix: before, open: { name, before, literal }, found };
+      return { prefix: before, found };
     }
     prefix = before + value;
     found += 1;
     rest = after;
   }
-  return { prefix: prefix + rest, open: null, found };
-}
-
-/** Stored values, as they are compared, by the place in front of them: as many as there are folders. */
-const nameLists = perRelease(() => new Map<string, readonly Name[]>());
-
-/** Values that files are stored for, up to CANDIDATES_MAX of a folder, in their order. */
-function storedNames({ before, literal }: OpenSlot, release: ReleaseIndex): readonly Name[] {
-  const lists = nameLists(release);
-  const known = lists.get(before);
-  if (known !== undefined) return known;
-  const end = literal.startsWith('/') ? '/' : literal;
-  const values = release.files.namesUnder(before, CANDIDATES_MAX).flatMap((name) => {
-    const segment = name.slice(0, name.length - end.length);
-    return name.endsWith(end) && segment !== ABSENT_SEGMENT ? [decodeSegment(segment)] : [];
-  });
-  const names = namesOf(values);
-  lists.set(before, names);
-  return names;
-}
-
-/** The values that a file is named by, with whatever else the request must say: as in the example of the release. */
-export function askedFor(endpoint: Endpoint, values: Values, { offers }: ReleaseIndex): Values {
-  const example = new URL(offers.get(endpoint.path)?.request ?? '/', 'http://release').searchParams;
-  const missing = Object.entries(endpoint.params).flatMap(([name, { required }]) => {
-    const value = required && values[name] === undefined ? example.get(name) : null;
-    return value === null ? [] : [[name, value] as const];
-  });
-  return { ...values, ...Object.fromEntries(missing) };
+  return { prefix: prefix + rest, found };
 }
 
 /** How a row is called, with `<value>` in place of each required parameter. */

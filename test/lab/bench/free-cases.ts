@@ -16,8 +16,8 @@ import type { JsonValue } from '../../../compiler/format/strict-json.ts';
 import { BASKET_REQUESTS_MAX } from '../../../compiler/products/shapes/basket.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
+import { QUESTION_COST } from '../../../gatekeeper/heart/words/resolve-words.ts';
 import { checkCost, judgingCost } from '../../../gatekeeper/rooms/check.ts';
-import { QUESTION_COST } from '../../../gatekeeper/rooms/search/search.ts';
 import { RECOMPUTED_BYTES_MAX } from '../../../gatekeeper/rooms/verify-hash.ts';
 import {
   costOfParsing,

@@ -7,9 +7,9 @@ import { defined } from '../../../compiler/format/defined.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/format/release.ts';
 import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/heart/release/release-index.ts';
+import { wordIndex } from '../../../gatekeeper/heart/words/open-words.ts';
 import { catalogRows } from '../../../gatekeeper/rooms/catalog.ts';
-import { searchIndex } from '../../../gatekeeper/rooms/search/open-index.ts';
-import { search } from '../../../gatekeeper/rooms/search/search.ts';
+import { search } from '../../../gatekeeper/rooms/search.ts';
 import { OwnValues } from '../../../gatekeeper/wire/own-values.ts';
 import { bench, percentile, timed } from '../bench.ts';
 
@@ -47,7 +47,7 @@ export const experiment = bench({ entities: 100_000 }, async ({ flags: { entitie
   await catalogRows(release);
   global.gc?.();
   const heap = process.memoryUsage().heapUsed;
-  const opened = await timed(() => searchIndex(release));
+  const opened = await timed(() => wordIndex(release));
   global.gc?.();
   const heapMb = (process.memoryUsage().heapUsed - heap) / 1e6;
   say(`opened in ${opened.ms.toFixed(0)} ms, ${heapMb.toFixed(1)} MB of heap`);
@@ -123,9 +123,9 @@ function tableText(catalog: Catalog): string {
 function stubRelease(catalog: Catalog, files: ReadonlyMap<string, string | Buffer>): ReleaseIndex {
   const release = {
     catalog,
-    offers: new Map(),
+    offers: new Map([['/gauge', { sellsNow: true, request: '/gauge' }]]),
     own: new OwnValues(),
-    has: () => true,
+    has: (path: string | null) => path !== null,
     body: async (path: string) => ({ bytes: Buffer.from(defined(files.get(path), path)) }),
   };
   return release as unknown as ReleaseIndex;

@@ -1,0 +1,333 @@
+import {
+  CODE_MARK,
+  isUnspaced,
+  postedDocument,
+  postedWeight,
+  SEARCH_WEIGHT_MAX,
+  type SearchHead,
+  type SpokenWord,
+  spokenWords,
+  stem,
+  type TermRow,
+} from '../../../compiler/catalog/search-index.ts';
+import type { TermTable, WordIndex } from './open-words.ts';
+
+/** Longest text that is searched for, in UTF-16 units. */
+export const QUESTION_CHARS_MAX = 200;
+/** Words of a question that are looked up; the others are left out. */
+const QUESTION_WORDS_MAX = 12;
+/** Words of one question that are taken for misspelt or shortened: each costs hundreds of look-ups. */
+const CORRECTED_WORDS_MAX = 4;
+const TERMS_A_WORD_MAX = 8;
+
+/** How sure it is that a term is meant, by the way in which it was found. */
+const SURE = { same: 1, joined: 1, beginning: 0.8, misspelt: 0.75, begun: 0.7 } as const;
+/** Less sure than what is misspelt is a guess: no subject is named by one. */
+export const SURE_OF_NAME = SURE.misspelt;
+const BEGINNING_CHARS_MIN = 4;
+/** A longer word may begin with a term, as compounds do. */
+const BEGUN_CHARS_MIN = 6;
+/** Words of so many letters may differ by one or two; no term is longer. */
+const [MISSPELT_CHARS_MIN, TWICE_MISSPELT_CHARS_MIN, MISSPELT_CHARS_MAX] = [5, 8, 32];
+/** Ids and figures are never taken for others. */
+const LETTERS = /^\p{L}+$/u;
+/** Longest name, in words. */
+const NAME_WORDS_MAX = 4;
+
+/** Words that ask, or that say when, and say nothing of what is asked about. */
+const FILLERS = new Set(
+  (
+    'a about all am an and any are as at be been by can could current currently data did do does find for from get ' +
+    'give has have how i if in into is it its latest like live me more most much my near need nor not now of ' +
+    'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
+    'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
+    'when where which while who will with would yesterday you your value values ' +
+    'el la los las un una de del al en por para con y que cual cuanto como esta hay hoy ahora actual es ' +
+    'le les une des du au aux dans sur pour avec et quel quelle quels quelles est sont il y actuel actuelle aujourdhui ' +
+    'der die das den dem ein eine einer im am vom zum zur von mit und fur wie ist sind welche welcher aktuell aktuelle heute jetzt gibt ' +
+    'o os um uma do da dos das no na nos nas em qual quanto esta hoje agora atual 的 是 在 了 吗 多少 什么 怎么样 今天 现在 目前 の は が を に で と か です ですか 今 今日 現在'
+  )
+    .split(' ')
+    .map(stem),
+);
+
+/** Verbs, adjectives and adverbs of everyday English: where nothing here is called by one, it says how something is asked. */
+const ORDINARY = new Set(
+  (
+    'able across affect afraid again ago ahead allow almost already also always another anyone anything around ask avoid away ' +
+    'bad badly become been before begin being below best better between big bring came cause change check come compare ' +
+    'decrease did different down during early either else end enough ever every everyone exact exactly exist expect fall far ' +
+    'fast few find follow further gave go going gone good got great grow hand happen hard hear help here high hit hold hope ' +
+    'idea increase inside instead just keep know large last later learn least leave less let like little long look lost lot ' +
+    'low made main make mean measure miss move need never new next nice normal nothing occur often okay old only open other ' +
+    'outside own possible quick quickly raise reach reported rise run safe said same say seem send several short show ' +
+    'since slow small someone something soon start stay still stop such sure take talk tell thank then thing think though ' +
+    'through together too try turn type under until up usual usually very want way well went whether why without won work ' +
+    'worry worse worst wrong yet use used user using useful unsafe dangerous deep heavy strong weak bigger higher lower'
+  )
+    .split(' ')
+    .map(stem),
+);
+
+/** Words that fit any measure; they count only where at most one other word is left. */
+const QUANTITIES = new Set(['amount', 'level']);
+
+interface Meaning {
+  readonly row: TermRow;
+  /** 0 to 1. */
+  readonly sure: number;
+}
+
+export interface QuestionWord extends SpokenWord {
+  /** Empty for a word that the index does not know. */
+  readonly meanings: readonly Meaning[];
+  /** How much it says; a rare word says more. */
+  readonly weight: number;
+}
+
+/** What a question names: words of it, from one to the one before another. */
+export interface NamedThing {
+  readonly said: string;
+  readonly from: number;
+  readonly end: number;
+}
+
+export interface AskedWords {
+  readonly words: readonly QuestionWord[];
+  readonly named: readonly NamedThing[];
+}
+
+/** The words of a question that say something, each with the terms it stands for, and the names among them. */
+export function askedWords(question: string, index: WordIndex, isWhole: boolean): AskedWords {
+  const { terms } = index;
+  const spoken = spokenWords(question.slice(0, QUESTION_CHARS_MAX)).flatMap((one) =>
+    isUnspaced(one.word) ? piecesOf(one, index) : [one],
+  );
+  const names = namesIn(question, spoken, index);
+  const isNamed = (at: number): boolean => names.some(({ from, end }) => at >= from && at < end);
+  const isShouted = isAllCapitals(spoken);
+  const isTelling = ({ said, word }: SpokenWord): boolean =>
+    (!isShouted && isCode(said)) ||
+    (!FILLERS.has(word) && (!ORDINARY.has(word) || terms.find(word) !== null));
+  const numbered = spoken.map((one, at) => ({ ...one, at }));
+  const telling = isWhole ? numbered : numbered.filter((one) => isNamed(one.at) || isTelling(one));
+  const told = telling.filter(({ word }) => !QUANTITIES.has(word));
+  const kept = told.length > 1 && !isWhole ? told : telling;
+  const words = (kept.length > 0 ? kept : numbered).slice(0, QUESTION_WORDS_MAX);
+  const place = new Map(words.map(({ at }, place) => [at, place]));
+  const named = names.flatMap(({ said, from, end }) => {
+    const [first, last] = [place.get(from), place.get(end - 1)];
+    return first === undefined || last === undefined ? [] : [{ said, from: first, end: last + 1 }];
+  });
+  return { words: meant(words, { named, terms }), named };
+}
+
+function meant(
+  words: readonly SpokenWord[],
+  { named, terms }: { readonly named: readonly NamedThing[]; readonly terms: TermTable },
+): QuestionWord[] {
+  const joined = joinedTerms(words, terms);
+  let corrections = CORRECTED_WORDS_MAX;
+  return words.map(({ said, word }, at) => {
+    const same = terms.find(word);
+    const known = [
+      ...(same === null ? [] : [{ row: same, sure: SURE.same }]),
+      ...(joined[at] ?? []),
+    ];
+    // A name that is known is no misspelling of another.
+    const isName = named.some(({ from, end }) => at >= from && at < end);
+    const mayBeOther = known.length === 0 && !isName && corrections > 0;
+    if (mayBeOther) corrections -= 1;
+    const meanings = mayBeOther ? corrected(word, terms) : known;
+    return { said, word, meanings, weight: weightOf(meanings, terms.head) };
+  });
+}
+
+/** The words of a text without blanks: the longest names and terms in it, and what is left between them. */
+function piecesOf({ said, word }: SpokenWord, { terms, names }: WordIndex): SpokenWord[] {
+  const pieces: SpokenWord[] = [];
+  let rest = '';
+  const flush = (): void => {
+    for (const { segment } of SEGMENTS.segment(rest)) pieces.push({ said: segment, word: segment });
+    rest = '';
+  };
+  // Where marks were taken off, the spelling is that of what is compared.
+  const spelt = said.length === word.length ? said : word;
+  for (let at = 0; at < word.length; ) {
+    let end = Math.min(word.length, at + UNSPACED_CHARS_MAX);
+    while (
+      end > at + 1 &&
+      terms.find(word.slice(at, end)) === null &&
+      !names.has(word.slice(at, end))
+    )
+      end -= 1;
+    if (end > at + 1) {
+      flush();
+      pieces.push({ said: spelt.slice(at, end), word: word.slice(at, end) });
+      at = end;
+    } else {
+      rest += word[at];
+      at += 1;
+    }
+  }
+  flush();
+  return pieces;
+}
+
+const SEGMENTS = new Intl.Segmenter('ja', { granularity: 'word' });
+const UNSPACED_CHARS_MAX = 16;
+
+/** Names of the world in a question, the longest where they overlap. What is asked for here is no name of something else. */
+function namesIn(
+  question: string,
+  spoken: readonly SpokenWord[],
+  { names, terms }: WordIndex,
+): NamedThing[] {
+  const isShouted = isAllCapitals(spoken);
+  const isName = (run: readonly SpokenWord[]): boolean => {
+    const [first] = run;
+    if (first === undefined) return false;
+    const form = names.get(run.map(({ word }) => word).join(' '));
+    const isSubject =
+      run.length === 1 && ((terms.find(first.word)?.topics ?? 0) > 0 || FILLERS.has(first.word));
+    if (form !== undefined && !isSubject && (form === 'any' || /^\p{Lu}/u.test(first.said)))
+      return true;
+    const isOther = (terms.find(first.word)?.topics ?? 0) > 0;
+    return run.length === 1 && !isShouted && !isOther && names.has(CODE_MARK + first.said);
+  };
+  const found: NamedThing[] = [];
+  for (let from = 0; from < spoken.length; ) {
+    let end = Math.min(spoken.length, from + NAME_WORDS_MAX);
+    while (end > from && !isName(spoken.slice(from, end))) end -= 1;
+    if (end > from) {
+      const said = spellingOf(question, spoken.slice(from, end));
+      found.push({ said, from, end });
+    }
+    from = Math.max(end, from + 1);
+  }
+  return found;
+}
+
+/** Some words as a question has them, with what stands between them. */
+function spellingOf(question: string, run: readonly SpokenWord[]): string {
+  const [first, last] = [run[0]?.said ?? '', run.at(-1)?.said ?? ''];
+  const start = question.indexOf(first);
+  const end = question.indexOf(last, start + (run.length > 1 ? first.length : 0));
+  return start < 0 || end < 0 ? run.map(({ said }) => said).join(' ') : question.slice(start, end + last.length);
+}
+
+function isAllCapitals(spoken: readonly SpokenWord[]): boolean {
+  return spoken.length > 1 && spoken.every(({ said }) => said === said.toUpperCase());
+}
+
+/** `LA`, `DEN`: no article of any language. */
+function isCode(said: string): boolean {
+  return /^[A-Z]{2,}$/.test(said);
+}
+
+/** Terms that are written in two words: `st louis`, `pm 25`, `10 k`. */
+function joinedTerms(words: readonly SpokenWord[], terms: TermTable): Meaning[][] {
+  const found: Meaning[][] = words.map(() => []);
+  for (let at = 0; at + 1 < words.length; at += 1) {
+    const row = terms.find(`${words[at]?.word}${words[at + 1]?.word}`);
+    if (row === null) continue;
+    for (const one of [at, at + 1]) found[one]?.push({ row, sure: SURE.joined });
+  }
+  return found;
+}
+
+function corrected(word: string, terms: TermTable): Meaning[] {
+  const { length } = word;
+  const begun = length < BEGINNING_CHARS_MIN ? [] : terms.beginningWith(word, TERMS_A_WORD_MAX);
+  const near =
+    !LETTERS.test(word) || length < MISSPELT_CHARS_MIN || length > MISSPELT_CHARS_MAX
+      ? []
+      : nearTerms(word, terms);
+  const start = begun.length + near.length > 0 ? null : terms.longestIn(word, 0, BEGUN_CHARS_MIN);
+  return [
+    ...begun.map((row) => ({ row, sure: SURE.beginning })),
+    ...near.map((row) => ({ row, sure: SURE.misspelt })),
+    ...(start === null ? [] : [{ row: start, sure: SURE.begun }]),
+  ];
+}
+
+/** Two neighbours that are swapped are one mistake. */
+function nearTerms(word: string, terms: TermTable): TermRow[] {
+  const swapped = Array.from({ length: word.length - 1 }, (_, at) =>
+    terms.find(`${word.slice(0, at)}${word[at + 1]}${word[at]}${word.slice(at + 2)}`),
+  ).filter((row) => row !== null);
+  if (swapped.length > 0) return swapped;
+  const edits = word.length < TWICE_MISSPELT_CHARS_MIN ? 1 : 2;
+  // Nobody errs at the first letter.
+  const near = terms.nearTo(word, edits, 2 * TERMS_A_WORD_MAX);
+  return near.filter(({ term }) => term[0] === word[0]).slice(0, TERMS_A_WORD_MAX);
+}
+
+function weightOf(meanings: readonly Meaning[], head: SearchHead): number {
+  const places = head.documents - head.topics;
+  if (meanings.length === 0) return Math.log(1 + Math.max(places, head.topics));
+  return Math.max(
+    ...meanings.map(({ row }) => {
+      const both = [rarity(row.topics, head.topics), rarity(row.places, places)];
+      return Math.min(...both.filter((one) => one > 0));
+    }),
+  );
+}
+
+/** The less documents have a term, the more it says. */
+function rarity(having: number, all: number): number {
+  return having === 0 ? 0 : Math.log(1 + all / having);
+}
+
+/** How much a document says about each word, 0 to 1. Read without a guard, thousands of times a question. */
+export type Answers = readonly number[];
+
+/** Postings that one question may read, some tens of nanoseconds each. */
+const POSTINGS_MAX = 20_000;
+
+/** What each topic and each place says of the words, by number; and the postings that were read, which is what it costs. */
+export function answersOf(
+  words: readonly QuestionWord[],
+  index: WordIndex,
+  sureMin = 0,
+): { topics: Map<number, number[]>; places: Map<number, number[]>; postings: number } {
+  const { topics: first } = index.terms.head;
+  const [topics, places] = [new Map<number, number[]>(), new Map<number, number[]>()];
+  let postings = 0;
+  const meanings = words.flatMap((word, at) => word.meanings.map((one) => ({ ...one, at })));
+  // Rare terms first: what is left when there is no more room tells little.
+  meanings.sort((a, b) => a.row.postings.length - b.row.postings.length);
+  for (const { row, sure, at } of meanings) {
+    if (sure < sureMin) continue;
+    postings += row.postings.length;
+    if (postings > POSTINGS_MAX) break;
+    for (const one of row.postings) {
+      const document = postedDocument(one);
+      const found = document < first ? topics : places;
+      const answers = found.get(document) ?? words.map(() => 0);
+      answers[at] = Math.max(answers[at] ?? 0, (sure * postedWeight(one)) / SEARCH_WEIGHT_MAX);
+      found.set(document, answers);
+    }
+  }
+  return { topics, places, postings };
+}
+
+export function scoreOf(answers: Answers, words: readonly QuestionWord[]): number {
+  return words.reduce((sum, { weight }, at) => sum + weight * (answers[at] ?? 0), 0);
+}
+
+/** What it adds that both of two documents say the same. */
+const SAID_TWICE = 0.05;
+
+export function together(one: Answers, other: Answers | undefined): Answers {
+  if (other === undefined) return one;
+  return one.map((value, at) => {
+    const more = other[at] ?? 0;
+    return Math.max(value, more) + SAID_TWICE * Math.min(value, more);
+  });
+}
+
+/** Whether a document answers a word that another one leaves open. */
+export function addsTo(one: Answers, other: Answers | undefined): boolean {
+  return one.some((value, at) => value > 0 && (other?.[at] ?? 0) === 0);
+}
