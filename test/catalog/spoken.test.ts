@@ -29,6 +29,10 @@ const saidOf = (id: string, current: Current, spoken = spokenOf(builtinEntry(id)
 /** Numbers that stand without a unit, after the word that says what they are. */
 const COUNTED = /\b(?:percentile|magnitude|intensity|number|index of \w+ is|coverage of \w+ is) $/;
 
+/** A number with its noun and verb; a window of days or hours is none. */
+const AGREEMENT =
+  /(?<!\b(?:of|in) |[\d.,])(-?\d[\d,.]*) (?!or )(?:[a-z]+ ){1,2}(is|are|was|were)\b/g;
+
 /** What is wrong with a reading in words, by kind. It looks at the data, and not at the sentences that were chosen. */
 function faultsOf(
   { value, standing, whole }: Said,
@@ -46,10 +50,10 @@ function faultsOf(
     return /^(?:[.,;]? ?$|[.;])/.test(after) && !COUNTED.test(before);
   });
   const isMany = (text = ''): boolean => Number(text.replaceAll(',', '')) !== 1;
-  const agreement = [...value.matchAll(/(-?[\d,.]*\d) (?:[a-z]+ ){1,2}(is|are|was|were)\b/g)];
+  const agreement = [...value.matchAll(AGREEMENT)];
   return [
     ...(/_/.test(whole) ? ['underscore'] : []),
-    ...(isForeign(['an-id', ...spoken.metrics.map(({ name }) => name)]) ? ['id'] : []),
+    ...(isForeign(['an-id', ...spoken.metrics.map(({ name }) => name).filter((name) => /_/.test(name))]) ? ['id'] : []),
     ...(/\b(?:null|undefined|NaN)\b|\[object|[{}]/.test(whole) ? ['null'] : []),
     ...(isBare && main.unit !== '' ? ['bare number'] : []),
     ...(held === null && !/\b[Nn]o\b/.test(value) ? ['contradiction'] : []),
@@ -60,7 +64,7 @@ function faultsOf(
       ? ['contradiction']
       : []),
     ...(/\b(?:rose|grew|back) by\b/.test(value) && held === 0 ? ['contradiction'] : []),
-    ...(/\bfficial class|Official class/.test(standing) && (scale === null || !isOfficial(scale))
+    ...(/Official class/.test(standing) && (scale === null || !isOfficial(scale))
       ? ['contradiction']
       : []),
   ];
