@@ -90,7 +90,7 @@ async function bundleModules(): Promise<string[]> {
   });
 }
 
-/** Texts that only descriptions show, and what writes JSON Schema: a third of the bytes, and no buyer reads them. */
+/** Texts that only descriptions and a search show, and what writes JSON Schema: no buyer reads them. */
 function withoutWords() {
   const texts =
     /(\.describe\(\s*|\b(?:description|guide|summary):\s*)('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")/g;
@@ -101,6 +101,7 @@ function withoutWords() {
         const names = [...code.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
         return names.map((name) => `export const ${name} = () => () => undefined;`).join('\n');
       }
+      if (id.endsWith('catalog/builtin/aliases.json')) return "export default { format: 'signalpress-catalog/1', extends: null, aliases: {} };";
       return ownSource(id).length === 0 || !id.endsWith('.ts') ? null : code.replace(texts, "$1''");
     },
   };
@@ -118,7 +119,10 @@ async function bundleDeclarations(): Promise<string[]> {
   );
   const offers = {
     name: 'offers',
-    resolveId: (id: string) => (id === 'zod' ? resolve(ZOD_TYPES) : null),
+    resolveId: {
+      order: 'pre' as const,
+      handler: (id: string) => (id === 'zod' ? resolve(ZOD_TYPES) : null),
+    },
     transform: (_: string, id: string) =>
       id.endsWith('build/compiler/client/offers.d.ts') ? offerTypes(BUILTIN) : null,
   };

@@ -246,12 +246,12 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   };
 }
 
-function payOf({ pay, account, networks = null, clock = Date.now }: ClientOptions): PayingFetch {
+function payOf({ pay, account, networks, clock = Date.now }: ClientOptions): PayingFetch {
   if (pay !== undefined) return pay;
   if (account === undefined || !isPaying(account)) {
     throw new TypeError('Cannot buy: the client has no account that signs, and no pay option');
   }
-  return wallet({ account, networks, now: clock });
+  return wallet({ account, networks: networks ?? null, now: clock });
 }
 
 function isPaying(account: SigningAccount): account is PayingAccount {
@@ -269,11 +269,11 @@ function freeCalls(
     urlOf(baseUrl, operationAt(path, await known()), params);
   const get = async (path: string, params?: UrlParams, token?: string): Promise<JsonValue> =>
     freeAnswer(await urlAt(path, params), token, trip);
-  const answerTo = async (words: string, { limit, call = {} }: SearchTerms) => {
+  const answerTo = async (words: string, { limit, call = {} }: SearchTerms): Promise<SearchAnswer> => {
     const url = await urlAt('/gauge/search', { q: words, limit });
     const answer = await freeAnswer(url, undefined, tripOf(trip, call));
     const { success, data } = searchAnswerSchema.safeParse(answer);
-    if (success) return data as SearchAnswer;
+    if (success) return data;
     throw new ClientError('Cannot search: the answer has no results', { code: 'failed', answer });
   };
   return {
@@ -337,7 +337,14 @@ const tripOf = (trip: TripOptions, { timeoutMs, retries, signal }: CallOptions):
 
 const searchAnswerSchema = z.looseObject({
   results: z.array(
-    z.looseObject({ request: z.string(), open: z.array(z.string()).exactOptional() }),
+    z.looseObject({
+      id: z.string(),
+      title: z.string(),
+      answers: z.string(),
+      price_usd: z.string().nullable(),
+      request: z.string(),
+      open: z.array(z.string()).exactOptional(),
+    }),
   ),
   note: z.string().exactOptional(),
   hint: z.string().exactOptional(),
@@ -347,12 +354,7 @@ interface SearchTerms {
   readonly call?: CallOptions;
 }
 
-interface SearchAnswer {
-  readonly results: readonly Found[];
-  /** Why nothing answers the question. */
-  readonly note?: string;
-  readonly hint?: string;
-}
+type SearchAnswer = z.infer<typeof searchAnswerSchema>;
 
 /** The best result, where it answers all that was asked; else says what is open, so that nobody pays for another subject. */
 function bestFound(words: string, answer: SearchAnswer): Found {
