@@ -81,6 +81,7 @@ function named(type: string, schema: Schema): string {
       `readonly ${quoted(name)}${required.includes(name) ? '' : '?'}: ${typeOf(one)};`,
   );
   if (own.length > 0) return `{ ${own.join(' ')} }`;
-  const other = typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'JsonValue';
+  const other =
+    typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'JsonValue';
   return `{ readonly [name: string]: ${other} }`;
 }

@@ -23,7 +23,12 @@ const MODULES = {
   langchain: 'adapters/langchain.ts',
   'openai-agents': 'adapters/openai-agents.ts',
 };
-const SETTINGS = ['package-lock.json', 'package.json', 'scripts/pack-client.ts', 'scripts/offer-types.ts'];
+const SETTINGS = [
+  'package-lock.json',
+  'package.json',
+  'scripts/pack-client.ts',
+  'scripts/offer-types.ts',
+];
 const ZOD_TYPES = 'scripts/zod-types.d.ts';
 const README = 'compiler/client/README.md';
 
@@ -96,12 +101,17 @@ function withoutWords() {
     /(\.describe\(\s*|\b(?:description|guide|summary):\s*)('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")/g;
   return {
     name: 'without-words',
+    load: (id: string) =>
+      id.endsWith('catalog/builtin/aliases.json')
+        ? '{"format":"signalpress-catalog/1","extends":null,"aliases":{}}'
+        : null,
     transform(code: string, id: string) {
       if (/zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/.test(id)) {
-        const names = [...code.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+        const names = [...code.matchAll(/^export (?:const|function) (\w+)/gm)].map(
+          ([, name]) => name,
+        );
         return names.map((name) => `export const ${name} = () => () => undefined;`).join('\n');
       }
-      if (id.endsWith('catalog/builtin/aliases.json')) return "export default { format: 'signalpress-catalog/1', extends: null, aliases: {} };";
       return ownSource(id).length === 0 || !id.endsWith('.ts') ? null : code.replace(texts, "$1''");
     },
   };
@@ -119,18 +129,27 @@ async function bundleDeclarations(): Promise<string[]> {
   );
   const offers = {
     name: 'offers',
-    resolveId: {
-      order: 'pre' as const,
-      handler: (id: string) => (id === 'zod' ? resolve(ZOD_TYPES) : null),
-    },
-    transform: (_: string, id: string) =>
-      id.endsWith('build/compiler/client/offers.d.ts') ? offerTypes(BUILTIN) : null,
+    transform: (code: string, id: string) =>
+      id.endsWith('build/compiler/client/offers.d.ts')
+        ? offerTypes(BUILTIN)
+        : code.replace(/from 'zod'/, `from '${resolve(ZOD_TYPES)}'`),
   };
-  const bundle = await rolldown({ input, plugins: [offers, dts({ dtsInput: true, emitDtsOnly: true })], external: (id: string) => /^[^./]/.test(id) && id !== 'zod' });
-  const { output } = await bundle.write({ dir: OUTPUT, chunkFileNames: '[name]-[hash].d.ts', entryFileNames: '[name].ts' });
+  const bundle = await rolldown({
+    input,
+    plugins: [offers, dts({ dtsInput: true, emitDtsOnly: true })],
+    external: /^[^./]/,
+  });
+  const { output } = await bundle.write({
+    dir: OUTPUT,
+    chunkFileNames: '[name]-[hash].d.ts',
+    entryFileNames: '[name].ts',
+  });
   for (const { fileName, imports = [] } of output) {
-    const foreign = imports.find((name: string) => !output.some((one: { fileName: string }) => one.fileName === name));
-    if (foreign !== undefined) throw new RangeError(`Cannot pack "${fileName}": it names "${foreign}"`);
+    const foreign = imports.find(
+      (name: string) => !output.some((one: { fileName: string }) => one.fileName === name),
+    );
+    if (foreign !== undefined)
+      throw new RangeError(`Cannot pack "${fileName}": it names "${foreign}"`);
   }
   return Object.values(input).map((path) => defined(path, 'a declaration'));
 }

@@ -18,20 +18,18 @@ export async function expectPrintedShop(programs: Programs): Promise<void> {
   const port = String(await freePort());
   const settings = join(cwd, 'shop/shop.env');
   writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll('4021', port));
-  const [own = '', buyer = ''] = blocksOf(made.stdout).map((text) =>
-    text.replaceAll('4021', port),
-  );
+  const [own = '', buyer = ''] = blocksOf(made.stdout).map((text) => text.replaceAll('4021', port));
   const readme = readFileSync(join(cwd, 'shop/README.md'), 'utf8');
   for (const line of own.trim().split(/\n\s*/)) expect(readme).toContain(line);
   const shop = spawn('sh', ['-ec', own], { cwd, env, detached: true, stdio: 'ignore' });
   try {
-  expect(await isUp(`http://127.0.0.1:${port}`)).toBe(true);
-  const bought = sh(buyer);
-  expect([bought.status, bought.stderr]).toEqual([0, '']);
-  expect(bought.stdout).toContain('verified  shop/answer.json');
-  const { entity, current } = JSON.parse(readFileSync(join(cwd, 'shop/answer.json'), 'utf8'));
-  expect([entity, current.level_m]).toEqual(['station-one', 3.4]);
-  expect(sh('npx signalpress init shop').status).toBe(1);
+    expect(await isUp(`http://127.0.0.1:${port}`)).toBe(true);
+    const bought = sh(buyer);
+    expect([bought.status, bought.stderr]).toEqual([0, '']);
+    expect(bought.stdout).toContain('verified  shop/answer.json');
+    const { entity, current } = JSON.parse(readFileSync(join(cwd, 'shop/answer.json'), 'utf8'));
+    expect([entity, current.level_m]).toEqual(['station-one', 3.4]);
+    expect(sh('npx signalpress init shop').status).toBe(1);
   } finally {
     if (shop.pid !== undefined && shop.exitCode === null) process.kill(-shop.pid, 'SIGKILL');
   }

@@ -33,7 +33,10 @@ export function defineMcp(command: Command, settings: CommandSettings): void {
 }
 
 /** Answers each line of standard input, in any order, until it ends. */
-async function serve(flags: McpFlags, { env, now, version, print }: CommandSettings): Promise<void> {
+async function serve(
+  flags: McpFlags,
+  { env, now, version, print }: CommandSettings,
+): Promise<void> {
   const { url: baseUrl, maxUsd, maxTotalUsd, network } = flags;
   const key = env('WALLET_KEY');
   const account =

@@ -78,4 +78,5 @@ class RpcFault extends Error {
 
 const fault = (name: keyof typeof CODES, message: string) => new RpcFault(message, CODES[name]);
 
-const replied = (id: JsonValue, answer: object) => JSON.stringify({ jsonrpc: '2.0', id, ...answer });
+const replied = (id: JsonValue, answer: object) =>
+  JSON.stringify({ jsonrpc: '2.0', id, ...answer });

@@ -144,8 +144,10 @@ export class PaymentTrip {
     const old = staleness(challenge, response.headers.get('date'), this.#options.clock());
     if (old !== null) throw refusedStale(old, challenge);
     this.end();
-    const most = amountsOf(challenge).reduce((most, amount) =>
-      amount > most && amount <= this.maxAtomic ? amount : most, lowest);
+    const most = amountsOf(challenge).reduce(
+      (most, amount) => (amount > most && amount <= this.maxAtomic ? amount : most),
+      lowest,
+    );
     this.#options.budget.take(most, challenge);
     this.#reserved = most;
     return response;
@@ -254,11 +256,7 @@ function ended(signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** The whole answer: one that is cut off in its body is as lost as one that never came. */
-async function answerOf(
-  payment: PendingPayment,
-  options: TripOptions,
-  signIn: SignIn | null,
-) {
+async function answerOf(payment: PendingPayment, options: TripOptions, signIn: SignIn | null) {
   const { url, header, value, identifier, body } = payment;
   const headers = new Headers({ [header]: value, accept: '*/*' });
   if (identifier !== undefined) headers.set('payment-identifier', identifier);

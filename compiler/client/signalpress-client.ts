@@ -125,15 +125,9 @@ export interface SignalpressClient {
    * Buys up to 30 requests, each a `path?query`, with one payment. What cannot be sold is named in the body and not
    * charged; throws where nothing can.
    */
-  buyBasket(
-    requests: readonly string[],
-    call?: CallOptions,
-  ): Promise<PurchasedBody>;
+  buyBasket(requests: readonly string[], call?: CallOptions): Promise<PurchasedBody>;
   /** Sends a payment again that was signed before, by this program or by one that has died. */
-  redeliver(
-    payment: PendingPayment,
-    call?: Omit<CallOptions, 'maxUsd'>,
-  ): Promise<PurchasedBody>;
+  redeliver(payment: PendingPayment, call?: Omit<CallOptions, 'maxUsd'>): Promise<PurchasedBody>;
   /** What fits some words, best first, each with its price and the request that buys it; `limit` is 1 to 20. */
   search(words: string, limit?: number): Promise<readonly Found[]>;
   /** What a purchase would cost, of whatever `buy` takes; nothing is signed. Throws where nothing is for sale. */
@@ -269,7 +263,10 @@ function freeCalls(
     urlOf(baseUrl, operationAt(path, await known()), params);
   const get = async (path: string, params?: UrlParams, token?: string): Promise<JsonValue> =>
     freeAnswer(await urlAt(path, params), token, trip);
-  const answerTo = async (words: string, { limit, call = {} }: SearchTerms): Promise<SearchAnswer> => {
+  const answerTo = async (
+    words: string,
+    { limit, call = {} }: SearchTerms,
+  ): Promise<SearchAnswer> => {
     const url = await urlAt('/gauge/search', { q: words, limit });
     const answer = await freeAnswer(url, undefined, tripOf(trip, call));
     const { success, data } = searchAnswerSchema.safeParse(answer);
@@ -362,7 +359,8 @@ function bestFound(words: string, answer: SearchAnswer): Found {
   const [best] = results;
   if (best !== undefined && note === undefined && (best.open ?? []).length === 0) return best;
   const open = best?.open?.map((word) => `"${word}"`).join(', ');
-  const why = note ?? (best === undefined ? (hint ?? 'nothing was found') : `it leaves ${open} open`);
+  const why =
+    note ?? (best === undefined ? (hint ?? 'nothing was found') : `it leaves ${open} open`);
   const list = results.map(({ title, request }) => `${title}: ${request}`).join('; ');
   const choice = list === '' ? '' : `. Buy one of these results if it is what you want: ${list}`;
   throw new ClientError(`Cannot buy an answer to "${words}": ${why}; nothing was signed${choice}`, {

@@ -80,17 +80,23 @@ describe('buy()', () => {
     if (found === undefined) throw new Error('nothing found');
     const { paidUsd, payment } = await client().buy(found);
     expect(payment.url).toBe(gate.url + found.request.replace(/^GET /, ''));
-    expect([paidUsd, (await client().quote(found)).priceUsd]).toEqual([found.price_usd, found.price_usd]);
+    expect([paidUsd, (await client().quote(found)).priceUsd]).toEqual([
+      found.price_usd,
+      found.price_usd,
+    ]);
     const record = await client().buy(RECORD);
     expect(record).toMatchObject({ paidUsd: '0.01', body: { entity: 'us-denver' } });
     expect(transactions.size).toBe(2);
   });
 
-  it.each(['http://elsewhere.example/gauge?x=1', 'gauge?signal_id=x'])('refuses %s', async (request) => {
-    const found = { id: '', title: '', answers: '', price_usd: null, request };
-    await expect(client().buy(found)).rejects.toThrow('not a path?query of the service');
-    expect(transactions.size).toBe(0);
-  });
+  it.each(['http://elsewhere.example/gauge?x=1', 'gauge?signal_id=x'])(
+    'refuses %s',
+    async (request) => {
+      const found = { id: '', title: '', answers: '', price_usd: null, request };
+      await expect(client().buy(found)).rejects.toThrow('not a path?query of the service');
+      expect(transactions.size).toBe(0);
+    },
+  );
 
   it('stays within the budget, whatever ends a purchase and however many run', async () => {
     const { fetch } = losing(6);
@@ -100,15 +106,21 @@ describe('buy()', () => {
     const two = await Promise.allSettled([one.buy(RECORD), one.buy(RECORD)]);
     expect(two.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const over = await errorOf(one.buy(RECORD));
-    expect([over.code, over.message.includes('0.02 of maxTotalUsd 0.02 are spent')]).toEqual(['too_expensive', true]);
+    expect([over.code, over.message.includes('0.02 of maxTotalUsd 0.02 are spent')]).toEqual([
+      'too_expensive',
+      true,
+    ]);
     expect(transactions.size).toBe(2);
   });
 
   it('gives back what a wallet did not sign', async () => {
-    const refusing = client({ maxTotalUsd: '0.01', pay: (ask) => async (input) => {
-      await ask(input);
-      throw new Error('no');
-    } });
+    const refusing = client({
+      maxTotalUsd: '0.01',
+      pay: (ask) => async (input) => {
+        await ask(input);
+        throw new Error('no');
+      },
+    });
     expect((await errorOf(refusing.buy(RECORD))).code).toBe('refused');
     expect((await errorOf(refusing.buy(RECORD))).code).toBe('refused');
   });
@@ -140,13 +152,16 @@ describe('ask()', () => {
   it('buys nothing where words are open, nothing is sold or the cap is lower', async () => {
     const [found] = await client().search('air quality in Denver');
     const open = searching({ results: [{ ...found, open: ['generation'] }] });
-    const asked = (fetch: typeof globalThis.fetch) => errorOf(client({ fetch }).ask('air in Denver'));
+    const asked = (fetch: typeof globalThis.fetch) =>
+      errorOf(client({ fetch }).ask('air in Denver'));
     const said = await asked(open);
     expect([said.code, said.message]).toEqual([
       'not_charged',
       expect.stringMatching(/leaves "generation" open; nothing was signed.*\/gauge/),
     ]);
-    expect((await asked(searching({ note: 'Paris is not measured here' }))).message).toContain('Paris is');
+    expect((await asked(searching({ note: 'Paris is not measured here' }))).message).toContain(
+      'Paris is',
+    );
     expect((await asked(searching({ results: [] }))).code).toBe('not_charged');
     expect((await asked(searching({ results: [{}] }))).code).toBe('failed');
     const dear = client().ask('air quality in Denver', { maxUsd: '0.001' });
@@ -161,7 +176,8 @@ describe('mcpServer()', () => {
     const text = await answer(typeof message === 'string' ? message : JSON.stringify(message));
     return text === null ? null : JSON.parse(text);
   };
-  const call = (method: string, params: object = {}) => line({ jsonrpc: '2.0', id: 1, method, params });
+  const call = (method: string, params: object = {}) =>
+    line({ jsonrpc: '2.0', id: 1, method, params });
   const buy = async (args: object) => {
     const { result } = await call('tools/call', { name: 'buy', arguments: args });
     return { isError: result.isError, ...JSON.parse(result.content[0].text) };
@@ -178,7 +194,9 @@ describe('mcpServer()', () => {
   it('shakes hands, and answers what is none of its methods as JSON-RPC says', async () => {
     const hello = await call('initialize', { protocolVersion: '2025-06-18' });
     expect(hello.result.protocolVersion).toBe('2025-06-18');
-    expect((await call('initialize', { protocolVersion: '1' })).result.protocolVersion).toBe('2025-11-25');
+    expect((await call('initialize', { protocolVersion: '1' })).result.protocolVersion).toBe(
+      '2025-11-25',
+    );
     expect((await call('ping')).result).toEqual({});
     expect((await call('tools/call', { name: 'steal' })).error.code).toBe(-32602);
     expect((await call('resources/list')).error.code).toBe(-32601);

@@ -73,7 +73,8 @@ describe('the tools of a shop', () => {
       name: string;
       invoke(args: object): Promise<string>;
     }[];
-    const invoke = (name: string, args: object) => made.find((one) => one.name === name)?.invoke(args);
+    const invoke = (name: string, args: object) =>
+      made.find((one) => one.name === name)?.invoke(args);
     await expectBuying(async (name, args) => String(await invoke(name, args)));
     await expect(invoke('buy', {})).rejects.toThrow('schema');
   });
@@ -159,9 +160,7 @@ describe('signalpress mcp', () => {
   it('signs no more in its life than --max-total-usd', async () => {
     const client = await connected('--max-total-usd', '0.01');
     const before = shop.facilitator.settled.length;
-    const buys = await Promise.all(
-      [1, 2].map(() => called(client, 'buy', { request: RECORD })),
-    );
+    const buys = await Promise.all([1, 2].map(() => called(client, 'buy', { request: RECORD })));
     expect(buys.map(({ isError }) => isError)).toEqual([false, true]);
     expect(buys[1]?.text).toContain('maxTotalUsd 0.01');
     expect(shop.facilitator.settled.length).toBe(before + 1);

@@ -59,9 +59,11 @@ describe('the packed client', () => {
     const own = join(project.folder, 'node_modules/signalpress-client');
     const modules = readdirSync(own).filter((name) => /\.(js|d\.ts)$/.test(name));
     const needed = modules.flatMap((name) =>
-      [...readFileSync(join(own, name), 'utf8').matchAll(/\b(?:from|import)\s*\(?["']([^."'][^"']*)["']/g)].map(
-        ([, module]) => module,
-      ),
+      [
+        ...readFileSync(join(own, name), 'utf8').matchAll(
+          /\b(?:from|import)\s*\(?["']([^."'][^"']*)["']/g,
+        ),
+      ].map(([, module]) => module),
     );
     expect(needed.filter((name) => !/^(viem|signalpress-client)/.test(name ?? ''))).toEqual([]);
   });
@@ -84,10 +86,17 @@ if (first !== undefined) await client.buy(first, { maxUsd: '0.05', signal: new A
 
   it('buys each product of the shop once, and each body verifies offline', async () => {
     const manifest = await (await fetch(`${shop.url}/manifest?all=1`)).json();
-    const sold: { path: string; price_usd: string | null; sells_now: boolean; input_example_request: string }[] =
-      manifest.endpoints;
+    const sold: {
+      path: string;
+      price_usd: string | null;
+      sells_now: boolean;
+      input_example_request: string;
+    }[] = manifest.endpoints;
     const requests = sold
-      .filter(({ price_usd, sells_now, path }) => price_usd !== null && sells_now && path !== '/gauge/basket')
+      .filter(
+        ({ price_usd, sells_now, path }) =>
+          price_usd !== null && sells_now && path !== '/gauge/basket',
+      )
       .map(({ input_example_request }) => input_example_request.replace(/^GET /, ''));
     expect(requests.length).toBeGreaterThan(10);
     const program = withClient(`
@@ -170,13 +179,22 @@ const { paidUsd } = await other.redeliver(error.facts.payment);
 const aborted = await codeOf(other.buy(request, { signal: AbortSignal.abort() }));
 console.log(JSON.stringify([error.code, paidUsd, sent.length, new Set(sent).size, aborted]));`);
     const settled = await settledBy(async () => {
-      expect(JSON.parse(await project.run(program, env()))).toEqual(['unsettled', '0.01', 3, 1, 'failed']);
+      expect(JSON.parse(await project.run(program, env()))).toEqual([
+        'unsettled',
+        '0.01',
+        3,
+        1,
+        'failed',
+      ]);
     });
     expect(settled).toBe(1);
   });
 
   it('has examples in its README that run', async () => {
-    const readme = readFileSync(join(project.folder, 'node_modules/signalpress-client/README.md'), 'utf8');
+    const readme = readFileSync(
+      join(project.folder, 'node_modules/signalpress-client/README.md'),
+      'utf8',
+    );
     const examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
     expect(examples).toHaveLength(2);
     for (const code of examples) {

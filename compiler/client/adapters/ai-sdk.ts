@@ -14,7 +14,10 @@ interface AiTool<Schema> {
 export function aiSdkTools<Schema, Made>(tools: readonly ShopTool[], ai: AiSdk<Schema, Made>) {
   const made = tools.map(({ name, description, parameters, run }) => {
     const execute = async (args: unknown) => (await run(args)).text;
-    return [name, ai.tool({ description, inputSchema: ai.jsonSchema(parameters), execute })] as const;
+    return [
+      name,
+      ai.tool({ description, inputSchema: ai.jsonSchema(parameters), execute }),
+    ] as const;
   });
   return Object.fromEntries(made) as Record<string, Made>;
 }
