@@ -190,6 +190,12 @@ const COMMANDS: readonly CommandRow[] = [
     define: async (command) => (await import('./buy-command.ts')).defineBuy(command, SETTINGS),
   },
   {
+    usage: 'mcp [options]',
+    group: 'Judge and buy',
+    about: 'give an agent on this machine tools that search, quote, buy with a cap, and verify',
+    define: async (command) => (await import('./mcp-command.ts')).defineMcp(command, SETTINGS),
+  },
+  {
     usage: 'check [options]',
     group: 'Make a release',
     about: 'judge catalogue and snapshots as a compile would: no key is needed, nothing is written',

@@ -23,6 +23,9 @@ const ISSUED_BEFORE_MS = 145_000;
 export interface SigningAccount {
   readonly address: string;
   readonly signMessage: (text: { readonly message: string }) => Promise<string>;
+  /** Signs the EIP-712 text of a transfer; with it the account pays by itself. */
+  // biome-ignore lint/suspicious/noExplicitAny: each library has a type of its own for what is signed.
+  readonly signTypedData?: (typed: any) => Promise<string>;
 }
 
 /** A new name for a purchase, which nobody guesses; it serves as the nonce of a message too. */

@@ -69,13 +69,15 @@ export interface PaymentReceipt {
 }
 
 /** A body that was paid for, holds, and answers what was asked for; `report.verdict` is `verified`, or `unsigned` for a token. */
-export interface PurchasedBody {
+export interface PurchasedBody<Body = JsonValue | null> {
   /** Null for CSV, which carries no signature: only its columns are looked at. */
-  readonly body: JsonValue | null;
+  readonly body: Body;
   /** The body exactly as delivered: save this, `signalpress verify` takes it. */
   readonly text: string;
   /** What the offline verifier looked at; null for CSV. */
   readonly report: BodyReport | null;
+  /** What the payment moves, in decimal USD. */
+  readonly paidUsd: string;
   readonly receipt: PaymentReceipt | null;
   /**
    * The receipt that the service signed, as it came and as it was judged: `verified` needs the option `keys`. Null where the

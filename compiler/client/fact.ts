@@ -1,9 +1,7 @@
 import { defined } from '../format/defined.ts';
 import type { ParamName } from '../products/products.ts';
 import { type Fact, factOf } from '../products/shapes/fact.ts';
-import { usdAmount } from '../products/shapes/price.ts';
 import type { PurchasedBody } from './client-error.ts';
-import { signedTransfer } from './payment-trip.ts';
 import type { SignalpressClient } from './signalpress-client.ts';
 
 /** What a model is shown of a purchase, and what it rests on. */
@@ -26,7 +24,7 @@ export async function buyFact(
   call?: { readonly maxUsd?: string },
 ): Promise<BoughtFact> {
   const purchase = await client.buy('/gauge', params, call);
-  const paidUsd = usdAmount(String(signedTransfer(purchase.payment.value).amount));
+  const { paidUsd } = purchase;
   const fact = defined(factOf(purchase.body, paidUsd), 'the fact of a record that was judged');
   return { fact, paidUsd, verdict: 'verified', purchase };
 }

@@ -70,7 +70,8 @@ export function judgePurchase(
       ? null
       : { asked: asked.target, canonical: question.target };
   const signedReceipt = signedReceiptOf({ header, bytes, payment, targets }, asked.trusted);
-  const sold = { text: textOf(bytes, payment), receipt, signedReceipt, payment };
+  const paidUsd = usdAmount(String(signedTransfer(payment.value).amount));
+  const sold = { text: textOf(bytes, payment), paidUsd, receipt, signedReceipt, payment };
   // What was asked for decides, not what the service calls its answer.
   const { made, fault } =
     question !== null && question.endpoint.answer === 'series' && question.values.format === 'csv'
@@ -81,7 +82,7 @@ export function judgePurchase(
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
 }
 
-type PaidText = Pick<PurchasedBody, 'text' | 'receipt' | 'signedReceipt' | 'payment'>;
+type PaidText = Omit<PurchasedBody, 'body' | 'report'>;
 
 /** A series as CSV carries no signature. */
 function tableOf(sold: PaidText, { values }: Route) {

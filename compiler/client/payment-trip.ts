@@ -18,12 +18,27 @@ export type Fetch = typeof fetch;
  */
 export type PayingFetch = (fetch: Fetch, maxAtomic: bigint) => Fetch;
 
+/** What one call may set for itself. */
+export interface CallOptions {
+  /** Cap of this call in decimal USD. */
+  readonly maxUsd?: string | undefined;
+  /** Gives up: before a payment is sent nothing moves, after that the error has the payment to redeliver. */
+  readonly signal?: AbortSignal | undefined;
+  /** Longest wait for one answer in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  /** How often the same payment is sent again; RETRIES when absent. */
+  readonly retries?: number | undefined;
+}
+
 export interface TripOptions {
   readonly fetch: Fetch;
   readonly wait: (ms: number) => Promise<void>;
   /** Told before a payment is sent, so that a program that dies in between can redeliver it. */
   readonly onSigned: (payment: PendingPayment) => void | Promise<void>;
   readonly timeoutMs: number;
+  readonly retries: number;
+  readonly signal: AbortSignal | undefined;
+  readonly budget: Budget;
   /** Names of the networks on which money may move; null for any. */
   readonly networks: readonly string[] | null;
   /** Clock of the buyer, epoch milliseconds. */
@@ -32,13 +47,47 @@ export interface TripOptions {
   readonly signIn: (payment: PendingPayment) => SignIn | null;
 }
 
-/** How often the same payment is sent again before the trip gives up. */
-const REDELIVERIES_MAX = 5;
+/** How often the same payment is sent again before a call gives up. */
+export const RETRIES = 5;
 /** Longest wait between two deliveries, whatever the service asks for. */
 const WAIT_MS_MAX = 10_000;
 const WAIT_MS = 500;
 /** A settlement takes up to a minute. */
 export const ANSWER_TIMEOUT_MS = 90_000;
+
+/**
+ * What a client may sign in its life. A price is set apart before it is signed, so that two purchases at once keep to the sum
+ * too. What was signed stays spent: a service that says "refused" can still settle it.
+ */
+export class Budget {
+  readonly #maxAtomic: bigint | null;
+  #spent = 0n;
+
+  constructor(maxAtomic: bigint | null) {
+    this.#maxAtomic = maxAtomic;
+  }
+
+  /** Sets an amount apart; throws where the rest is less. */
+  take(amount: bigint, challenge: ChallengeBody): void {
+    const max = this.#maxAtomic;
+    if (max !== null && this.#spent + amount > max) {
+      const [price, spent, all] = [amount, this.#spent, max].map((one) => usdAmount(String(one)));
+      const message = `Cannot buy for ${price} USD: ${spent} of maxTotalUsd ${all} are spent, paid or unsettled; nothing was signed`;
+      throw new ClientError(message, { code: 'too_expensive', answer: challenge });
+    }
+    this.#spent += amount;
+  }
+
+  /** The lower of a cap and of what is left. */
+  within(cap: bigint): bigint {
+    const left = this.#maxAtomic === null ? cap : this.#maxAtomic - this.#spent;
+    return left < cap ? left : cap;
+  }
+
+  giveBack(amount: bigint): void {
+    this.#spent -= amount;
+  }
+}
 
 /** One purchase on its way through a wrapped fetch: it sees the price before it is signed, and keeps what was signed. */
 export class PaymentTrip {
@@ -49,6 +98,8 @@ export class PaymentTrip {
   failure: ClientError | null = null;
   readonly #options: TripOptions;
   readonly #identifier = newIdentifier();
+  /** Set apart for what the wallet may sign now. */
+  #reserved = 0n;
   readonly maxAtomic: bigint;
 
   constructor(maxAtomic: bigint, options: TripOptions) {
@@ -67,9 +118,20 @@ export class PaymentTrip {
     }
   };
 
+  /** The most that the wallet may sign. */
+  get payable(): bigint {
+    return this.#options.budget.within(this.maxAtomic);
+  }
+
+  /** To be called when the wallet is done: what it did not sign can be spent again. */
+  end(): void {
+    this.#options.budget.giveBack(this.#reserved);
+    this.#reserved = 0n;
+  }
+
   async #ask(request: Request): Promise<Response> {
-    const { fetch, timeoutMs } = this.#options;
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+    const { fetch } = this.#options;
+    const signal = AbortSignal.any([request.signal, timeLimit(this.#options)]);
     // A signed payment must go only here, so a redirect fails before anything is signed.
     const asked = new Request(request, { signal, redirect: 'error' });
     const response = await arrived(await fetch(asked)).catch(unread(request.url));
@@ -81,14 +143,22 @@ export class PaymentTrip {
     if (request.method === 'POST' && challenge.basket === undefined) throw unquoted(challenge);
     const old = staleness(challenge, response.headers.get('date'), this.#options.clock());
     if (old !== null) throw refusedStale(old, challenge);
+    this.end();
+    const most = amountsOf(challenge).reduce(
+      (most, amount) => (amount > most && amount <= this.maxAtomic ? amount : most),
+      lowest,
+    );
+    this.#options.budget.take(most, challenge);
+    this.#reserved = most;
     return response;
   }
 
   /** Never sends more than the cap, whatever the challenge asked for. */
   async #pay(payment: PendingPayment): Promise<Response> {
     const { amount, network } = signedTransfer(payment.value);
-    if (amount > this.maxAtomic) throw tooExpensive(amount, this.maxAtomic, this.challenge);
-    const { networks } = this.#options;
+    if (amount > this.#reserved) throw tooExpensive(amount, this.#reserved, this.challenge);
+    const { networks, signal } = this.#options;
+    if (signal?.aborted) throw abandoned(payment.url, signal.reason);
     if (networks !== null && !networks.includes(network)) throw elsewhere(network, networks);
     const { basket, release } = this.challenge ?? {};
     const sentAt = isoTime(wholeSecond(this.#options.clock()));
@@ -102,6 +172,7 @@ export class PaymentTrip {
     };
     await this.#tell(pending);
     this.payment = pending;
+    this.#reserved -= amount;
     return deliver(pending, this.#options);
   }
 
@@ -132,10 +203,18 @@ export const challengeSchema = z.looseObject({
 });
 type ChallengeBody = z.infer<typeof challengeSchema>;
 
+const amountsOf = ({ accepts }: ChallengeBody): bigint[] =>
+  accepts.map((entry) => BigInt(entry.maxAmountRequired));
+
 /** The lowest of the prices of a challenge, in atomic units. */
-export function lowestAtomic({ accepts }: ChallengeBody): bigint {
-  const amounts = accepts.map((entry) => BigInt(entry.maxAmountRequired));
-  return amounts.reduce((lowest, amount) => (amount < lowest ? amount : lowest));
+export function lowestAtomic(challenge: ChallengeBody): bigint {
+  return amountsOf(challenge).reduce((lowest, amount) => (amount < lowest ? amount : lowest));
+}
+
+/** Ends one request: after its time, or when the caller gives up. */
+export function timeLimit({ timeoutMs, signal }: Pick<TripOptions, 'timeoutMs' | 'signal'>) {
+  const limit = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? limit : AbortSignal.any([limit, signal]);
 }
 
 /** Names the address whose answer is too long to be read; whatever else went wrong is thrown as it is. */
@@ -160,28 +239,33 @@ export async function deliver(payment: PendingPayment, options: TripOptions): Pr
     const isLost = response === null || response.status >= 500 || response.status === 429;
     if (!isLost && question === null) return response;
     const isAskedAgain = question !== null && shown === signIn;
-    if (isAskedAgain || again === REDELIVERIES_MAX) throw givenUp(payment, last);
+    const isOver = again >= options.retries || options.signal?.aborted;
+    if (isAskedAgain || isOver) throw givenUp(payment, last);
     if (question !== null || response?.status === 429) shown = signIn;
     const asked = Number(response?.headers.get('retry-after') ?? 0) * 1000;
-    await options.wait(Math.min(WAIT_MS_MAX, Math.max(asked || 0, WAIT_MS * 2 ** again)));
+    const ms = Math.min(WAIT_MS_MAX, Math.max(asked || 0, WAIT_MS * 2 ** again));
+    await Promise.race([options.wait(ms), ended(options.signal)]);
   }
 }
 
+function ended(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** The whole answer: one that is cut off in its body is as lost as one that never came. */
-async function answerOf(
-  payment: PendingPayment,
-  { fetch, timeoutMs }: TripOptions,
-  signIn: SignIn | null,
-) {
+async function answerOf(payment: PendingPayment, options: TripOptions, signIn: SignIn | null) {
   const { url, header, value, identifier, body } = payment;
   const headers = new Headers({ [header]: value, accept: '*/*' });
   if (identifier !== undefined) headers.set('payment-identifier', identifier);
   if (signIn !== null) headers.set('sign-in-with-x', await messageOf(signIn, payment));
   try {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = timeLimit(options);
     const posted = body === undefined ? {} : { method: 'POST', body };
     const request = new Request(url, { ...posted, headers, signal, redirect: 'error' });
-    const response = await arrived(await fetch(request));
+    const response = await arrived(await options.fetch(request));
     return { response, question: await questionIn(response), cause: null };
   } catch (cause) {
     // Sent again it would be as long.
@@ -269,6 +353,11 @@ function unquoted(challenge: ChallengeBody): ClientError {
   const message =
     'Cannot buy a basket: its 402 does not say what each request costs; nothing was signed';
   return new ClientError(message, { code: 'refused', answer: challenge });
+}
+
+function abandoned(url: string, cause: unknown): ClientError {
+  const message = `Cannot pay for "${url}": the caller gave up; nothing was sent`;
+  return new ClientError(message, { code: 'refused', cause });
 }
 
 function elsewhere(network: string, networks: readonly string[]): ClientError {

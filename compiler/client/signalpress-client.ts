@@ -1,21 +1,15 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Catalog } from '../catalog/catalog.ts';
 import { answerBytes } from '../format/answer-bytes.ts';
 import { defined } from '../format/defined.ts';
 import { parseDidKey } from '../format/did-key.ts';
 import { networkFault } from '../format/network-fault.ts';
-import {
-  decodeUtf8,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '../format/strict-json.ts';
-import type { EndpointPath, PaidPath, ParamName, SignalPath } from '../products/products.ts';
+import { decodeUtf8, type JsonObject, type JsonValue, parseJson } from '../format/strict-json.ts';
 import { atomicAmount, usdAmount } from '../products/shapes/price.ts';
 import { type Endpoint, takenParams } from '../products/shapes/product.ts';
 import { type WatchRow, watchSchema } from '../products/shapes/watch-bodies.ts';
 import { questionOf } from '../verify/answer-fault.ts';
+import { type PayingAccount, wallet } from './account-wallet.ts';
 import { type SigningAccount, signInFor } from './buyer-proof.ts';
 import { type CatalogSource, catalogOfService, fixedCatalog } from './catalog-source.ts';
 import {
@@ -30,15 +24,20 @@ import {
   type PaidAnswer,
   type WitnessedTrust,
 } from './judge-purchase.ts';
+import type { CallParams, Found, FreePath, SoldBody, SoldPath } from './offers.ts';
 import {
   ANSWER_TIMEOUT_MS,
+  Budget,
+  type CallOptions,
   challengeSchema,
   deliver,
   type Fetch,
   lowestAtomic,
   type PayingFetch,
   PaymentTrip,
+  RETRIES,
   type TripOptions,
+  timeLimit,
   unread,
   unsettled,
 } from './payment-trip.ts';
@@ -72,58 +71,68 @@ export interface ClientOptions {
    * `verify` as there.
    */
   readonly demandsProof?: boolean | undefined;
-  /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
-  readonly pay?: PayingFetch;
+  /** Pays in place of `account`: called with a fetch of ours and the cap of the call in atomic units. */
+  readonly pay?: PayingFetch | undefined;
   /**
-   * The account that `pay` pays with, where it can sign a text. With it the client signs in by itself where a service wants to
-   * see who paid: when a payment was kept without its identifier, after 10 minutes or from another address.
+   * The account that pays, as those of viem. It also signs in by itself where a service wants to see who paid: when a payment
+   * was kept without its identifier, after 10 minutes or from another address.
    */
   readonly account?: SigningAccount | undefined;
   /** Cap of a call in decimal USD; MAX_USD when absent. */
-  readonly maxUsd?: string;
+  readonly maxUsd?: string | undefined;
+  /** What this client may sign in its life, in decimal USD; a payment that is unsettled counts. Without a limit when absent. */
+  readonly maxTotalUsd?: string | undefined;
   /** Networks on which money may move, each by every name that the wallet uses: `['base', 'eip155:8453']`; any when absent. */
   readonly networks?: readonly string[];
   readonly fetch?: Fetch;
   /** Longest wait for one answer in milliseconds; ANSWER_TIMEOUT_MS when absent. */
   readonly timeoutMs?: number;
-  readonly wait?: TripOptions['wait'];
+  readonly wait?: (ms: number) => Promise<void>;
   /** Clock in epoch milliseconds, by default the system's; an answer about a future moment is refused. */
   readonly clock?: () => number;
-  readonly onSigned?: TripOptions['onSigned'];
+  /** Told before a payment is sent, so that a program that dies in between can redeliver it. */
+  readonly onSigned?: (payment: PendingPayment) => void | Promise<void>;
 }
-
-type CallParams<Path extends EndpointPath> = Readonly<
-  Partial<Record<ParamName<Path>, string | number | undefined>>
->;
 
 /** Calls of one service, typed by its table. */
 export interface SignalpressClient {
   /** A free answer as it is, not verified; `token` opens the subscription paths. */
-  get<Path extends Exclude<EndpointPath, PaidPath> | SignalPath>(
+  get<Path extends FreePath>(
     path: Path,
     params?: CallParams<Path>,
     call?: { readonly token?: string },
   ): Promise<JsonValue>;
-  /** Buys, verifies offline and returns; one charge, however often the answer is lost on its way. */
-  buy<Path extends PaidPath>(
+  /**
+   * Buys, verifies offline and returns; one charge, however often the answer is lost on its way. Takes a path with its
+   * parameters, a `path?query`, or what a search found.
+   */
+  buy<Path extends SoldPath>(
+    request: `${Path}?${string}`,
+    call?: CallOptions,
+  ): Promise<PurchasedBody<SoldBody<Path>>>;
+  buy(found: Found, call?: CallOptions): Promise<PurchasedBody>;
+  buy<Path extends SoldPath>(
     path: Path,
     params?: CallParams<Path>,
-    call?: { readonly maxUsd?: string },
-  ): Promise<PurchasedBody>;
+    call?: CallOptions,
+  ): Promise<PurchasedBody<SoldBody<Path>>>;
+  /**
+   * Searches, and buys the best result where it leaves none of the words open; else throws `not_charged`, with the results
+   * in `facts.answer`. `found` says what was bought.
+   */
+  ask(words: string, call?: CallOptions): Promise<PurchasedBody & { readonly found: Found }>;
   /**
    * Buys up to 30 requests, each a `path?query`, with one payment. What cannot be sold is named in the body and not
    * charged; throws where nothing can.
    */
-  buyBasket(
-    requests: readonly string[],
-    call?: { readonly maxUsd?: string },
-  ): Promise<PurchasedBody>;
+  buyBasket(requests: readonly string[], call?: CallOptions): Promise<PurchasedBody>;
   /** Sends a payment again that was signed before, by this program or by one that has died. */
-  redeliver(payment: PendingPayment): Promise<PurchasedBody>;
+  redeliver(payment: PendingPayment, call?: Omit<CallOptions, 'maxUsd'>): Promise<PurchasedBody>;
   /** What fits some words, best first, each with its price and the request that buys it; `limit` is 1 to 20. */
-  search(words: string, limit?: number): Promise<readonly JsonObject[]>;
-  /** What a purchase would cost; nothing is signed. Throws where nothing is for sale. */
-  quote<Path extends PaidPath>(path: Path, params?: CallParams<Path>): Promise<Quote>;
+  search(words: string, limit?: number): Promise<readonly Found[]>;
+  /** What a purchase would cost, of whatever `buy` takes; nothing is signed. Throws where nothing is for sale. */
+  quote(request: `${SoldPath}?${string}` | Found): Promise<Quote>;
+  quote<Path extends SoldPath>(path: Path, params?: CallParams<Path>): Promise<Quote>;
   /** Judges what was saved, offline, for the issuer and by the catalogue of this client. */
   verify(saved: string | Uint8Array): Promise<Verification>;
   /** Readings of up to 30 items `line:entity`, and then each that changes. */
@@ -153,6 +162,11 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     onSigned: options.onSigned ?? (() => undefined),
     timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
+    retries: RETRIES,
+    signal: undefined,
+    budget: new Budget(
+      options.maxTotalUsd === undefined ? null : BigInt(atomicAmount(options.maxTotalUsd)),
+    ),
     networks: options.networks ?? null,
     clock,
     signIn: (payment) => signInFor(payment, { account, targetIn, known, clock }),
@@ -163,85 +177,115 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   const { demandsProof = true } = options;
   const judge = (url: string, paid: PaidAnswer, by: Pick<AskedTarget, 'catalog' | 'isSoldNow'>) =>
     judgePurchase(paid, { ...by, demandsProof, trusted, target: targetIn(url), now: clock() });
-  const purchase = async (asked: Asked, catalog: Catalog, maxUsd = options.maxUsd ?? MAX_USD) => {
+  const purchase = async (asked: Asked, catalog: Catalog, call: CallOptions) => {
     const { url } = asked;
-    const pay = payOf(options);
+    const { maxUsd = options.maxUsd ?? MAX_USD } = call;
+    const own = new PaymentTrip(BigInt(atomicAmount(maxUsd)), tripOf(trip, call));
     const paid = await paidAnswer(
-      await bought(asked, pay, new PaymentTrip(BigInt(atomicAmount(maxUsd)), trip)),
+      await bought(asked, payOf(options), own).finally(() => own.end()),
     );
     if (newest === null) return judge(url, paid, { catalog, isSoldNow: false });
     const judgeNow = (now: Catalog) => judge(url, paid, { catalog: now, isSoldNow: true });
     return judgedByServed(judgeNow, { catalog, newest });
   };
+  const buyOffer = async (offer: string | Found, params: UrlParams, call: CallOptions) => {
+    payOf(options);
+    const catalog = await forSale();
+    const url = offerUrl(baseUrl, catalog, { offer, params });
+    const target = targetIn(url);
+    const question = target === null ? null : questionOf(target, catalog);
+    if (question?.isFact === true) {
+      throw new TypeError(
+        `Cannot buy "${url}": nobody signs a fact; leave out format=fact, or call buyFact()`,
+      );
+    }
+    if (question === null) {
+      // Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue.
+      await freeAnswer(url, undefined, tripOf(trip, call)).catch((error: unknown) => {
+        if (!(error instanceof ClientError) || error.facts.status !== 402) throw error;
+      });
+      throw new ClientError(
+        `Cannot buy "${url}": the catalogue of this client does not have it, so the answer could not be judged; ` +
+          "nothing was signed. Pass catalog: 'served' if the service has one of its own; a new client reads it again",
+        { code: 'refused' },
+      );
+    }
+    return purchase({ url }, catalog, call);
+  };
+  const { answerTo, ...free } = freeCalls({ ...options, trusted }, trip, source);
   return {
-    ...freeCalls({ ...options, trusted }, trip, source),
-    async buy(path, params, { maxUsd } = {}) {
-      payOf(options);
-      const catalog = await forSale();
-      const url = urlOf(baseUrl, operationAt(path, catalog), params);
-      const target = defined(targetIn(url), 'the target of the request');
-      const question = questionOf(target, catalog);
-      if (question?.isFact === true) {
-        throw new TypeError(
-          `Cannot buy "${url}": nobody signs a fact; leave out format=fact, or call buyFact()`,
-        );
-      }
-      if (question === null) {
-        // Asks without paying, since no answer could be judged: the service says what is wrong, or knows more than our catalogue.
-        await freeAnswer(url, undefined, trip).catch((error: unknown) => {
-          if (!(error instanceof ClientError) || error.facts.status !== 402) throw error;
-        });
-        throw new ClientError(
-          `Cannot buy "${url}": the catalogue of this client does not have it, so the answer could not be judged; ` +
-            "nothing was signed. Pass catalog: 'served' if the service has one of its own; a new client reads it again",
-          { code: 'refused' },
-        );
-      }
-      return purchase({ url }, catalog, maxUsd);
+    ...free,
+    buy(offer: string | Found, second: UrlParams | CallOptions = {}, call: CallOptions = {}) {
+      return isWhole(offer)
+        ? buyOffer(offer, {}, second as CallOptions)
+        : buyOffer(offer, second as UrlParams, call);
     },
-    async buyBasket(requests, { maxUsd } = {}) {
+    async ask(words, call = {}) {
+      payOf(options);
+      const found = bestFound(words, await answerTo(words, { call }));
+      return { ...(await buyOffer(found, {}, call)), found };
+    },
+    async buyBasket(requests, call = {}) {
       const catalog = await forSale();
       const { path } = operationAt('/gauge/basket', catalog);
       const body = JSON.stringify({ requests });
-      return purchase({ url: withoutSlash(baseUrl) + path, body }, catalog, maxUsd);
+      return purchase({ url: withoutSlash(baseUrl) + path, body }, catalog, call);
     },
-    async redeliver(payment) {
+    async redeliver(payment, call = {}) {
       if (targetIn(payment.url) === null) {
         throw new TypeError(`Cannot redeliver "${payment.url}": not a URL under ${baseUrl}`);
       }
       // Known before anything is delivered, so that what comes can be judged.
       const catalog = await known();
-      const paid = await paidAnswer({ response: await deliver(payment, trip), payment });
+      const paid = await paidAnswer({
+        response: await deliver(payment, tripOf(trip, call)),
+        payment,
+      });
       return judge(payment.url, paid, { catalog, isSoldNow: false });
     },
   };
 }
 
-function payOf({ pay }: ClientOptions): PayingFetch {
-  if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
-  return pay;
+function payOf({ pay, account, networks, clock = Date.now }: ClientOptions): PayingFetch {
+  if (pay !== undefined) return pay;
+  if (account === undefined || !isPaying(account)) {
+    throw new TypeError('Cannot buy: the client has no account that signs, and no pay option');
+  }
+  return wallet({ account, networks: networks ?? null, now: clock });
+}
+
+function isPaying(account: SigningAccount): account is PayingAccount {
+  return account.signTypedData !== undefined;
 }
 
 function freeCalls(
   { baseUrl, trusted, demandsProof, clock = Date.now }: TrustingOptions,
   trip: TripOptions,
   { known }: CatalogSource,
-): Omit<SignalpressClient, 'buy' | 'buyBasket' | 'redeliver'> {
-  const urlAt = async (path: string, params: UrlParams = {}): Promise<string> =>
+): Omit<SignalpressClient, 'buy' | 'ask' | 'buyBasket' | 'redeliver'> & {
+  answerTo(words: string, more: SearchTerms): Promise<SearchAnswer>;
+} {
+  const urlAt = async (path: string, params?: UrlParams): Promise<string> =>
     urlOf(baseUrl, operationAt(path, await known()), params);
   const get = async (path: string, params?: UrlParams, token?: string): Promise<JsonValue> =>
     freeAnswer(await urlAt(path, params), token, trip);
+  const answerTo = async (
+    words: string,
+    { limit, call = {} }: SearchTerms,
+  ): Promise<SearchAnswer> => {
+    const url = await urlAt('/gauge/search', { q: words, limit });
+    const answer = await freeAnswer(url, undefined, tripOf(trip, call));
+    const { success, data } = searchAnswerSchema.safeParse(answer);
+    if (success) return data;
+    throw new ClientError('Cannot search: the answer has no results', { code: 'failed', answer });
+  };
   return {
     get: (path, params, { token } = {}) => get(path, params, token),
-    search: async (words, limit) => {
-      const answer = await get('/gauge/search', { q: words, limit });
-      const results = isObject(answer) ? answer.results : undefined;
-      if (Array.isArray(results) && results.every(isObject)) return results;
-      throw new ClientError('Cannot search: the answer has no results', { code: 'failed', answer });
-    },
-    quote: async (path, params) => {
+    answerTo,
+    search: async (words, limit) => (await answerTo(words, { limit })).results,
+    quote: async (offer: string | Found, params: UrlParams = {}) => {
       // What a challenge asks for; whatever else is answered has no price.
-      const url = await urlAt(path, params);
+      const url = offerUrl(baseUrl, await known(), { offer, params });
       const asked = await freeAnswer(url, undefined, trip).catch((error: unknown) => error);
       if (!(asked instanceof ClientError)) throw refusal(200, '', null);
       if (asked.facts.status !== 402) throw asked;
@@ -285,6 +329,69 @@ async function judgedByServed(
     if (now === null) throw error;
     return judge(now);
   }
+}
+
+const tripOf = (trip: TripOptions, { timeoutMs, retries, signal }: CallOptions): TripOptions => ({
+  ...trip,
+  timeoutMs: timeoutMs ?? trip.timeoutMs,
+  retries: retries ?? trip.retries,
+  signal,
+});
+
+const searchAnswerSchema = z.looseObject({
+  results: z.array(
+    z.looseObject({
+      id: z.string(),
+      title: z.string(),
+      answers: z.string(),
+      price_usd: z.string().nullable(),
+      request: z.string(),
+      open: z.array(z.string()).exactOptional(),
+    }),
+  ),
+  note: z.string().exactOptional(),
+  hint: z.string().exactOptional(),
+});
+interface SearchTerms {
+  readonly limit?: number | undefined;
+  readonly call?: CallOptions;
+}
+
+type SearchAnswer = z.infer<typeof searchAnswerSchema>;
+
+/** The best result, where it answers all that was asked; else says what is open, so that nobody pays for another subject. */
+function bestFound(words: string, answer: SearchAnswer): Found {
+  const { results, note, hint } = answer;
+  const [best] = results;
+  if (best !== undefined && note === undefined && (best.open ?? []).length === 0) return best;
+  const open = best?.open?.map((word) => `"${word}"`).join(', ');
+  const why =
+    note ?? (best === undefined ? (hint ?? 'nothing was found') : `it leaves ${open} open`);
+  const list = results.map(({ title, request }) => `${title}: ${request}`).join('; ');
+  const choice = list === '' ? '' : `. Buy one of these results if it is what you want: ${list}`;
+  throw new ClientError(`Cannot buy an answer to "${words}": ${why}; nothing was signed${choice}`, {
+    code: 'not_charged',
+    answer,
+  });
+}
+
+/** Whether an offer has its parameters in it. */
+function isWhole(offer: string | Found): boolean {
+  return typeof offer !== 'string' || offer.includes('?');
+}
+
+interface AskedOffer {
+  readonly offer: string | Found;
+  readonly params: UrlParams;
+}
+
+function offerUrl(baseUrl: string, catalog: Catalog, { offer, params }: AskedOffer): string {
+  if (typeof offer === 'string' && !isWhole(offer)) {
+    return urlOf(baseUrl, operationAt(offer, catalog), params);
+  }
+  const request = typeof offer === 'string' ? offer : offer.request.replace(/^GET /, '');
+  if (request.startsWith('/')) return withoutSlash(baseUrl) + request;
+  throw new TypeError(`Cannot ask for "${request}": not a path?query of the service`);
 }
 
 function operationAt(path: string, { operationByPath }: Catalog): Endpoint {
@@ -343,13 +450,12 @@ function withoutSlash(url: string): string {
 async function freeAnswer(
   url: string,
   token: string | undefined,
-  { fetch, timeoutMs }: TripOptions,
+  trip: TripOptions,
 ): Promise<JsonValue> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
   try {
-    const request = new Request(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
-    const response = await fetch(request);
+    const response = await trip.fetch(new Request(url, { headers, signal: timeLimit(trip) }));
     const text = decodeUtf8(await answerBytes(response).catch(unread(url)));
     if (response.status !== 200) throw refusal(response.status, text, null);
     return parseJson(text);
@@ -367,7 +473,7 @@ interface Asked {
 
 async function bought({ url, body }: Asked, pay: PayingFetch, trip: PaymentTrip) {
   try {
-    const paying = pay(trip.fetch, trip.maxAtomic);
+    const paying = pay(trip.fetch, trip.payable);
     const response = await (body === undefined
       ? paying(url)
       : paying(url, { method: 'POST', body }));

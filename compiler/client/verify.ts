@@ -24,13 +24,17 @@ import {
   withDemands,
 } from '../verify/demand-checks.ts';
 import { type KeyTrust, trustedBy, trustedList } from '../verify/key-trust.ts';
-import type { ProofDemand, ProofTrust } from '../verify/logged-check.ts';
+import type { ProofDemand } from '../verify/logged-check.ts';
 import { provenCatalog } from '../verify/signed-head.ts';
 import { type FileTrust, parseTrust, trustOfFile } from '../verify/trust-file.ts';
 import { type BodyTrust, verifyBody } from '../verify/verify-body.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 
-export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
+export interface VerifyOptions {
+  /** The request that it must answer: path and query, with or without `GET` and the address of the service. */
+  readonly expect?: string | undefined;
+  /** Longest age of what was observed, milliseconds by `now`. */
+  readonly maxAgeMs?: number | undefined;
   /** DIDs that you trust, learnt from a source of your own; without one the best verdict is `issuer_unknown`. */
   readonly issuer?: string | readonly string[];
   /** The parsed `/.well-known/keys.json` of the issuer: which keys follow the trusted one, and which were revoked. */
@@ -42,7 +46,7 @@ export interface VerifyOptions extends Pick<Demands, 'expect' | 'maxAgeMs'> {
   /** Whether a body that is not proven to be in the log fails, or is taken; by default it is `unproven`. */
   readonly demandsProof?: boolean | undefined;
   /** The root of a log, in hex, that you found in a Bitcoin block, and the time of that block: it shows that a proof is no younger. */
-  readonly block?: ProofTrust['block'];
+  readonly block?: { readonly root: string; readonly at: string } | undefined;
   /** Your clock, milliseconds since 1970; this machine's by default. */
   readonly now?: number;
 }

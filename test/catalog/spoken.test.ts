@@ -53,7 +53,12 @@ function faultsOf(
   const agreement = [...value.matchAll(AGREEMENT)];
   return [
     ...(/_/.test(whole) ? ['underscore'] : []),
-    ...(isForeign(['an-id', ...spoken.metrics.map(({ name }) => name).filter((name) => /_/.test(name))]) ? ['id'] : []),
+    ...(isForeign([
+      'an-id',
+      ...spoken.metrics.map(({ name }) => name).filter((name) => /_/.test(name)),
+    ])
+      ? ['id']
+      : []),
     ...(/\b(?:null|undefined|NaN)\b|\[object|[{}]/.test(whole) ? ['null'] : []),
     ...(isBare && main.unit !== '' ? ['bare number'] : []),
     ...(held === null && !/\b[Nn]o\b/.test(value) ? ['contradiction'] : []),

@@ -19,9 +19,11 @@ import {
   VerifyRequestSchema,
   VerifyResponseSchema,
 } from 'x402/types';
+import { readJournalFile } from '../../gatekeeper/heart/journal/journal-file.ts';
 import type { FacilitatorRequest } from '../../gatekeeper/settle/facilitator.ts';
 import { findNetwork } from '../../gatekeeper/settle/networks.ts';
 import { startGate } from '../gate.ts';
+import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
 import { writeFreshSample } from '../sample-folder.ts';
 import { compileFolder } from '../snapshot-folder.ts';
@@ -142,6 +144,8 @@ export interface Shop {
   readonly did: string;
   /** Runs the offline verifier of the build over a delivered body; its exit code and words. */
   verify(body: string): Promise<{ readonly status: number | null; readonly text: string }>;
+  /** Settled payments in its journal. */
+  charges(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -167,6 +171,12 @@ export async function openShop(): Promise<Shop> {
     facilitator,
     did,
     verify: (body) => runVerify(body, did),
+    async charges() {
+      const db = readJournalFile(join(folder, 'state', 'payments.db'));
+      const rows = await ledgerRows(db, { time: 'created_at', state: 'settled' });
+      db.close();
+      return rows.length;
+    },
     async close() {
       await gatekeeper.close();
       await facilitator.close();

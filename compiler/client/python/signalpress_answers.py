@@ -268,6 +268,28 @@ def accepts_of(answer):
     return entries
 
 
+def best_of(words, answer):
+    """The best result, where it answers all that was asked; else says what is open, so that nobody pays for another subject."""
+    results, why = answer["results"], answer.get("note")
+    if why is None and results and not results[0].get("open"):
+        return results[0]
+    if why is None:
+        why = ("it leaves %s open" % ", ".join(map(repr, results[0]["open"])) if results
+               else answer.get("hint", "nothing was found"))
+    listed = "; ".join("%s: %s" % (one.get("title"), one["request"]) for one in results)
+    choice = ". Buy one of these results if it is what you want: %s" % listed if listed else ""
+    raise ClientError("Cannot buy an answer to %r: %s; nothing was signed%s" % (words, why, choice), "not_charged",
+                      answer=answer)
+
+
+def paid_usd(payment):
+    """What a payment moves, in decimal USD; None where it does not say."""
+    try:
+        return usd(int(json.loads(base64.b64decode(payment.value))["payload"]["authorization"]["value"]))
+    except (ValueError,) + MALFORMED:
+        return None
+
+
 def refusal(answer, payment=None):
     body = json_of(answer)
     said = body.get("error") if isinstance(body, dict) else None

@@ -10,14 +10,16 @@ A payment that may have moved money is sent again as it is, never signed anew.
 import base64
 import http.client
 import json
+import re
 import secrets
+import threading
 import time
 import urllib.parse
 from typing import NamedTuple, Optional
 
-from signalpress_answers import (WAIT_S_MAX, ClientError, PendingPayment, accepts_of, atomic, basket_body,
+from signalpress_answers import (WAIT_S_MAX, ClientError, PendingPayment, accepts_of, atomic, basket_body, best_of,
                                  buyer_question, check_offer, digest_of, fact_of, is_address, is_for, json_of, judged_basket,
-                                 judged_body, paid_by, parsed, parts_of, receipt_of, refusal, seconds, signed_by, url_of, usd)
+                                 judged_body, paid_usd, parsed, parts_of, receipt_of, refusal, seconds, signed_by, url_of, usd)
 from signalpress_http import http_get
 from signalpress_verify import (CORE_COLUMNS, SERIES, SERIES_COLUMNS, Reader, Refused, Verdict, judge, read_keys,
                                 read_trust, target_of, usable_key)
@@ -25,7 +27,7 @@ from signalpress_verify import (CORE_COLUMNS, SERIES, SERIES_COLUMNS, Reader, Re
 MAX_USD = "0.10"
 ANSWER_TIMEOUT_S = 90
 # How often the same payment is sent again, and the first wait in between.
-REDELIVERIES_MAX = 5
+RETRIES = 5
 WAIT_S = 0.5
 WATCH_S = 60
 WATCH_S_MIN = 1
@@ -71,12 +73,14 @@ class Quote(NamedTuple):
 
 
 class Purchase(NamedTuple):
-    """What was paid for; `body` and `report` are None for a bare table, which nobody signs."""
+    """What was paid for; `body` and `report` are None for a bare table, which nobody signs. `found` is what `ask` took."""
     body: Optional[dict]
     text: str
     report: Optional[Verdict]
     receipt: Optional[dict]
     payment: PendingPayment
+    paid_usd: Optional[str]
+    found: Optional[dict] = None
 
 
 def as_bytes(text):
@@ -92,6 +96,7 @@ class SignalpressClient:
     wallet     needed to buy: `address` and `sign_typed_data`, as of eth_account; with `sign_message` it also signs in where
                a service wants to see who paid
     max_usd    cap of a call in decimal USD
+    max_total_usd  what this client may sign in its life; a payment that is unsettled or refused counts
     networks   names in NETWORKS on which money may move
     on_signed  told of a payment before it is sent, so that a program that dies can redeliver it
     get        (url, headers, timeout in seconds) -> Answer, in place of http_get; of a basket also the bytes to post
@@ -100,7 +105,7 @@ class SignalpressClient:
 
     def __init__(self, base_url, issuer=None, wallet=None, max_usd=MAX_USD, networks=tuple(NETWORKS),
                  on_signed=lambda payment: None, get=http_get, wait=time.sleep, clock=time.time,
-                 timeout_s=ANSWER_TIMEOUT_S, keys=None, trust=None):
+                 timeout_s=ANSWER_TIMEOUT_S, keys=None, trust=None, max_total_usd=None):
         try:
             listed = None if keys is None else read_keys(as_bytes(keys))
             if trust is not None and (issuer, keys) != (None, None):
@@ -117,6 +122,8 @@ class SignalpressClient:
         self._root, self._wallet = base_url.rstrip("/"), wallet
         self._max, self._networks, self._on_signed = atomic(max_usd), tuple(networks), on_signed
         self._http, self._wait, self._clock, self._timeout = get, wait, clock, timeout_s
+        self._left = None if max_total_usd is None else atomic(max_total_usd)
+        self._spending = threading.Lock()
 
     # ---- what is free
 
@@ -130,15 +137,19 @@ class SignalpressClient:
 
     def search(self, words, limit=None):
         """What fits some words, best first, each with its price and the request that buys it; limit is 1 to 20."""
+        return self._found(words, limit)["results"]
+
+    def _found(self, words, limit=None):
         answer = self.get("/gauge/search", {"q": words, "limit": limit})
         results = answer.get("results") if isinstance(answer, dict) else None
-        if not isinstance(results, list) or not all(isinstance(one, dict) for one in results):
+        if not isinstance(results, list) or not all(
+                isinstance(one, dict) and isinstance(one.get("request"), str) for one in results):
             raise ClientError("Cannot search: the answer has no results", "failed", answer=answer)
-        return results
+        return answer
 
-    def quote(self, path, params=None):
-        """What a purchase would cost; nothing is signed. Raises where nothing is for sale."""
-        return self._quoted(self._url(path, params))
+    def quote(self, offer, params=None):
+        """What a purchase would cost, of whatever `buy` takes; nothing is signed. Raises where nothing is for sale."""
+        return self._quoted(self._url(offer, params))
 
     def quote_basket(self, requests):
         """What a basket of up to 30 requests, each a path?query, would cost; names those that are not sold."""
@@ -150,8 +161,8 @@ class SignalpressClient:
         lowest = usd(min(int(entry["maxAmountRequired"]) for entry in accepts))
         return Quote(url, lowest, accepts, None if body is None else parts_of(asked))
 
-    def _asked_price(self, url, body):
-        answer = self._ask(url, {}, body)
+    def _asked_price(self, url, body, timeout_s=None):
+        answer = self._ask(url, {}, body, timeout_s)
         if answer.status != 402:
             raise refusal(answer)
         return answer
@@ -194,38 +205,58 @@ class SignalpressClient:
 
     # ---- what costs money
 
-    def buy(self, path, params=None, max_usd=None):
-        """Buys, verifies offline and returns; one charge, however often the answer is lost on its way."""
-        return self._bought(self._url(path, params), None, max_usd)
+    def buy(self, offer, params=None, max_usd=None, timeout_s=None, retries=RETRIES):
+        """Buys, verifies offline and returns; one charge, however often the answer is lost on its way.
+
+        Takes a path with its parameters, a path?query, or what a search found.
+        """
+        return self._bought(self._url(offer, params), None, max_usd, timeout_s, retries)
 
     def fact(self, params, max_usd=None):
         """Buys the signed record, verifies it, and returns its fact, made here, what was paid in USD, and the purchase."""
         bought = self.buy("/gauge", params, max_usd)
-        paid_usd = usd(paid_by(bought.payment))
-        return fact_of(bought.body, paid_usd), paid_usd, bought
+        return fact_of(bought.body, bought.paid_usd), bought.paid_usd, bought
 
-    def buy_basket(self, requests, max_usd=None):
+    def ask(self, words, max_usd=None, timeout_s=None, retries=RETRIES):
+        """Searches, and buys the best result where it leaves none of the words open; `found` says what was bought.
+
+        Else it raises `not_charged`, with the results in `answer`.
+        """
+        found = best_of(words, self._found(words))
+        return self.buy(found, None, max_usd, timeout_s, retries)._replace(found=found)
+
+    def buy_basket(self, requests, max_usd=None, timeout_s=None, retries=RETRIES):
         """Buys up to 30 requests, each a path?query, with one payment; what cannot be sold is named and not charged."""
-        return self._bought(self._root + BASKET, basket_body(requests), max_usd)
+        return self._bought(self._root + BASKET, basket_body(requests), max_usd, timeout_s, retries)
 
-    def _bought(self, url, body, max_usd):
+    def _bought(self, url, body, max_usd, timeout_s, retries):
         if self._wallet is None:
             raise ValueError("Cannot buy: the client has no wallet")
         cap = self._max if max_usd is None else atomic(max_usd)
-        asked = self._asked_price(url, body)
+        asked = self._asked_price(url, body, timeout_s)
         release = check_offer(asked, self._clock())
         quoted = None if body is None else parts_of(asked)
-        payment = self._signed(url, self._chosen(url, body, asked, cap))._replace(
+        entry = self._chosen(url, body, asked, cap)
+        self._spend(int(entry["maxAmountRequired"]), asked)
+        payment = self._signed(url, entry)._replace(
             body=body, quoted=quoted, identifier=secrets.token_hex(RANDOM_BYTES), release=release)
         self._on_signed(payment)
-        return self.redeliver(payment)
+        return self.redeliver(payment, timeout_s, retries)
 
-    def redeliver(self, payment):
+    def _spend(self, amount, asked):
+        """Takes a price from the budget before it is signed. It stays spent: a service that says "refused" can settle it."""
+        with self._spending:
+            if self._left is not None and amount > self._left:
+                raise ClientError("Cannot buy for %s USD: of max_total_usd %s are left; nothing was signed"
+                                  % (usd(amount), usd(self._left)), "too_expensive", answer=json_of(asked))
+            self._left = None if self._left is None else self._left - amount
+
+    def redeliver(self, payment, timeout_s=None, retries=RETRIES):
         """Sends a payment again that was signed before, by this program or by one that has died."""
         payment = PendingPayment(*payment)
         if not payment.url.startswith(self._root + "/"):
             raise ValueError("Cannot redeliver %r: not a URL under %s" % (payment.url, self._root))
-        answer = self._delivered(payment)
+        answer = self._delivered(payment, timeout_s, retries)
         if answer.status != 200:
             raise refusal(answer, payment)
         return self._judged(answer, payment)
@@ -269,16 +300,16 @@ class SignalpressClient:
         value = base64.b64encode(json.dumps(payload).encode("ascii")).decode("ascii")
         return PendingPayment(url, "x-payment", value, signed_at=now)
 
-    def _delivered(self, payment):
+    def _delivered(self, payment, timeout_s, retries):
         """Sends one payment until it is answered; a lost answer, 429 or 5xx is asked for again with the same header.
 
         Where the service wants to see who paid, the wallet that did signs a message with each further try. A 429 may stand
         in place of that question: others have guessed too often.
         """
         chain, signs = self._own_chain(payment), False
-        for again in range(REDELIVERIES_MAX + 1):
+        for again in range(retries + 1):
             state, asked_s, question = "no answer arrived", 0, None
-            answer = self._tried(payment, chain if signs else None)
+            answer = self._tried(payment, chain if signs else None, timeout_s)
             if answer is not None:
                 question = buyer_question(answer)
                 if answer.status < 500 and answer.status != 429 and question is None:
@@ -289,12 +320,12 @@ class SignalpressClient:
                 if signs or chain is None:
                     break
             signs = signs or chain is not None and answer is not None and answer.status in (402, 429)
-            if again < REDELIVERIES_MAX:
+            if again < retries:
                 self._wait(min(WAIT_S_MAX, max(asked_s, WAIT_S * 2 ** again)))
         raise ClientError("Cannot tell whether %r was paid: %s; redeliver this error's payment; do not sign a new one"
                           % (payment.url, state), "unsettled", payment=payment)
 
-    def _tried(self, payment, chain):
+    def _tried(self, payment, chain, timeout_s):
         """The answer to one try, None where none came; with a chain the account that paid shows itself."""
         headers = {payment.header: payment.value, "accept": "*/*"}
         if payment.identifier is not None:
@@ -302,7 +333,7 @@ class SignalpressClient:
         if chain is not None:
             headers["sign-in-with-x"] = self._sign_in(payment, chain)
         try:
-            return self._sent(payment.url, headers, payment.body)
+            return self._sent(payment.url, headers, payment.body, timeout_s)
         except (OSError, http.client.HTTPException):
             return None
 
@@ -327,9 +358,9 @@ class SignalpressClient:
                    "type": "eip191", "nonce": nonce, "issuedAt": issued, "signature": "0x" + bytes(signed.signature).hex()}
         return base64.b64encode(json.dumps(message).encode("ascii")).decode("ascii")
 
-    def _sent(self, url, headers, body):
+    def _sent(self, url, headers, body, timeout_s):
         posted = () if body is None else (body.encode("utf-8"),)
-        return self._http(url, headers, self._timeout, *posted)
+        return self._http(url, headers, self._timeout if timeout_s is None else timeout_s, *posted)
 
     def _judged(self, answer, payment):
         path, asked = target_of(payment.url[len(self._root):])
@@ -348,13 +379,20 @@ class SignalpressClient:
             found = (judged_body(target, answer.data, payment, reader) if payment.body is None
                      else judged_basket(answer.data, payment, reader))
             body, report, fault = found
-        purchase = Purchase(body, text, report, receipt_of(answer.headers), payment)
+        purchase = Purchase(body, text, report, receipt_of(answer.headers), payment, paid_usd(payment))
         if fault is None:
             return purchase
         raise ClientError("Cannot rely on %r: %s; keep this error's purchase as evidence" % (payment.url, fault),
                           "unverified", payment=payment, purchase=purchase)
 
-    def _url(self, path, params):
+    def _url(self, offer, params):
+        path = offer if isinstance(offer, str) else re.sub("^GET ", "", offer["request"])
+        if not path.startswith("/"):
+            raise ValueError("Cannot ask for %r: not a path of the service" % path)
+        if "?" in path:
+            if params:
+                raise ValueError("Cannot ask for %r: it has its parameters already" % path)
+            return self._root + path
         given = sorted((name, str(value)) for name, value in (params or {}).items() if value is not None)
         for name, value in given:
             if "/:%s" % name in path:
@@ -362,8 +400,8 @@ class SignalpressClient:
                 given = [pair for pair in given if pair[0] != name]
         return self._root + path + ("?" + urllib.parse.urlencode(given) if given else "")
 
-    def _ask(self, url, headers, body=None):
+    def _ask(self, url, headers, body=None, timeout_s=None):
         try:
-            return self._sent(url, dict(headers, accept="application/json"), body)
+            return self._sent(url, dict(headers, accept="application/json"), body, timeout_s)
         except (OSError, http.client.HTTPException) as error:
             raise ClientError("Cannot reach %r: %s; nothing was signed" % (url, error), "failed") from error

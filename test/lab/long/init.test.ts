@@ -1,16 +1,15 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as httpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
 import { formatFaults } from '../../../compiler/catalog/catalog-file.ts';
-import { accountOf, defineBuy, networksNamed, wallet } from '../../../compiler/cli/buy-command.ts';
+import { accountOf, defineBuy, networksNamed } from '../../../compiler/cli/buy-command.ts';
 import { check } from '../../../compiler/cli/check.ts';
 import { newShop } from '../../../compiler/cli/init-command.ts';
+import { wallet } from '../../../compiler/client/account-wallet.ts';
 import { ClientError } from '../../../compiler/client/client-error.ts';
 import { signalpressClient } from '../../../compiler/client/signalpress-client.ts';
 import { parseJson } from '../../../compiler/format/strict-json.ts';
@@ -20,6 +19,7 @@ import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { built } from '../../built.ts';
 import { sampleGate } from '../../gate.ts';
 import { NOW_MS } from '../../gatekeeper/payer.ts';
+import { expectPrintedShop } from '../../printed-shop.ts';
 import {
   compileFolder,
   fileOf,
@@ -28,13 +28,7 @@ import {
   removeFolders,
 } from '../../snapshot-folder.ts';
 
-const running: ChildProcess[] = [];
-afterAll(() => {
-  for (const { pid, exitCode } of running) {
-    if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
-  }
-  removeFolders();
-});
+afterAll(removeFolders);
 
 const AS_OF = new Date(NOW_MS).toISOString();
 const shopIn = (folder: string, more: Partial<Parameters<typeof newShop>[0]> = {}): string =>
@@ -250,69 +244,10 @@ describe('a shop that extends nothing', () => {
   });
 });
 
-/** A folder with a program `npx` that starts what was built, so that commands run as they are printed. */
-function npxFolder(): string {
-  const folder = makeFolder();
-  const programs = {
-    signalpress: 'compiler/signalpress.js',
-    'signalpress-gate': 'gatekeeper/signalpress-gate.js',
-  };
-  const rows = Object.entries(programs).map(
-    ([name, path]) => `${name}) exec "${process.execPath}" "${built(path)}" "$@";;`,
-  );
-  const text = `#!/bin/sh\nname=$1; shift\ncase $name in\n${rows.join('\n')}\nesac\nexit 9\n`;
-  writeFileSync(join(folder, 'npx'), text);
-  chmodSync(join(folder, 'npx'), 0o755);
-  return folder;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-const blocksOf = (text: string): string[] =>
-  [...text.matchAll(/(?:^ {2}\S.*\n?)+/gm)].map(([block]) => block);
-
-async function isUp(url: string): Promise<boolean> {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    const isHealthy = await fetch(`${url}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isHealthy) return true;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return false;
-}
-
 describe('the commands that init prints', () => {
-  it('work as they are printed, down to the verified record', async () => {
-    const cwd = makeFolder();
-    const env = { PATH: `${npxFolder()}:${process.env.PATH}`, HOME: cwd };
-    const sh = (script: string) => spawnSync('sh', ['-ec', script], { cwd, env, encoding: 'utf8' });
-    const made = sh('npx signalpress init shop --lines tides');
-    expect([made.status, made.stderr]).toEqual([0, '']);
-    const port = String(await freePort());
-    const settings = join(cwd, 'shop/shop.env');
-    writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll('4021', port));
-    const [own = '', buyer = ''] = blocksOf(made.stdout).map((text) =>
-      text.replaceAll('4021', port),
-    );
-    const readme = readFileSync(join(cwd, 'shop/README.md'), 'utf8');
-    for (const line of own.trim().split(/\n\s*/)) expect(readme).toContain(line);
-    const shop = spawn('sh', ['-ec', own], { cwd, env, detached: true, stdio: 'ignore' });
-    running.push(shop);
-    expect(await isUp(`http://127.0.0.1:${port}`)).toBe(true);
-    const bought = sh(buyer);
-    expect([bought.status, bought.stderr]).toEqual([0, '']);
-    expect(bought.stdout).toContain('verified  shop/answer.json');
-    const { entity, current } = JSON.parse(readFileSync(join(cwd, 'shop/answer.json'), 'utf8'));
-    expect([entity, current.level_m]).toEqual(['station-one', 3.4]);
-    expect(sh('npx signalpress init shop').status).toBe(1);
-  });
+  it('work as they are printed, down to the verified record', () =>
+    expectPrintedShop({
+      signalpress: built('compiler/signalpress.js'),
+      'signalpress-gate': built('gatekeeper/signalpress-gate.js'),
+    }));
 });

@@ -168,7 +168,9 @@ describe('noCharge()', () => {
         /entity "us-denver" is not legal: its other name issuer has a different value; send only one of them$/,
       ),
     });
-    expect((await body(target.replace('issuer=us-chicago', 'proof=1'), release)).miss).toBe('no_data');
+    expect((await body(target.replace('issuer=us-chicago', 'proof=1'), release)).miss).toBe(
+      'no_data',
+    );
   });
 
   it('repeats only a piece of a long value', async () => {
