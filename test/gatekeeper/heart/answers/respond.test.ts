@@ -168,7 +168,7 @@ describe('respond() with a payment', () => {
   it('hands the purchases the canonical target, the version and a complete body', async () => {
     const orders: AskedRequest[] = [];
     const service = { ...(await tinyService()), purchases: purchasesOf(orders, generous) };
-    const target = '/gauge?utm=1&signal_id=airquality.aqi&issuer=us-denver&dim=gauge';
+    const target = '/gauge?proof=1&signal_id=airquality.aqi&issuer=us-denver&dim=gauge';
     const v1 = await served(target, { headers: PAY, service });
     const v2 = await served(target, { headers: ['Payment-Signature', 'BBBB'], service });
     expect([v1.reply.status, v2.reply.status]).toEqual([200, 200]);
@@ -332,7 +332,7 @@ describe('notFound()', () => {
         `No operation at "${path}"; the nearest is ${near}; the free catalog lists what is sold`,
       );
     }
-    for (const path of ['/wp-login.php', '/merkle/prof', `/${'x'.repeat(8000)}`])
+    for (const path of ['/wp-login.php', `/${'x'.repeat(8000)}`])
       expect(errorAt(path)).not.toContain('nearest');
   });
 });
@@ -373,7 +373,7 @@ describe('refuseMethod()', () => {
 describe('targets of what is sold', () => {
   const CHARS_MAX = 256;
   const TARGETS_MAX = 2048;
-  const long = `${PAID}&x=${'x'.repeat(CHARS_MAX - PAID.length - 2)}`;
+  const long = `${PAID}${'&'.repeat(CHARS_MAX - PAID.length + 1)}`;
 
   it('keeps each under its raw target alone, and nothing free, wrong or long', async () => {
     const service = { ...(await tinyService()), targets: soldTargets() };
@@ -386,11 +386,11 @@ describe('targets of what is sold', () => {
 
   it('I43: forgets the oldest when it is full', async () => {
     const service = { ...(await tinyService()), targets: soldTargets() };
-    for (let at = 0; at <= TARGETS_MAX; at += 1) await served(`${PAID}&x=${at}`, { service });
-    expect([service.targets.size, service.targets.has(`${PAID}&x=0`)]).toEqual([
+    for (let at = 0; at <= TARGETS_MAX; at += 1) await served(`${PAID}${at}`, { service });
+    expect([service.targets.size, service.targets.has(`${PAID}0`)]).toEqual([
       TARGETS_MAX,
       false,
     ]);
-    expect(service.targets.has(`${PAID}&x=${TARGETS_MAX}`)).toBe(true);
+    expect(service.targets.has(`${PAID}${TARGETS_MAX}`)).toBe(true);
   });
 });
