@@ -6,6 +6,7 @@ export declare namespace z {
   type infer<T extends ZodType> = T['out'];
   type ZodString = ZodType<string>;
   type ZodISODateTime = ZodType<string>;
+  type ZodISODate = ZodType<string>;
   type ZodURL = ZodType<string>;
   type ZodInt = ZodType<number>;
   type ZodNumber = ZodType<number>;
@@ -17,7 +18,10 @@ export declare namespace z {
   type ZodDefault<T extends ZodType> = ZodType<T['out']>;
   type ZodArray<T extends ZodType> = ZodType<T['out'][]>;
   type ZodUnion<T extends readonly ZodType[]> = ZodType<T[number]['out']>;
-  type ZodRecord<Key, T extends ZodType> = ZodType<{ [name: string]: T['out'] }>;
+  type ZodTuple<T extends readonly ZodType[], _Rest = null> = ZodType<{
+    [I in keyof T]: T[I] extends ZodType<infer Out> ? Out : never;
+  }>;
+  type ZodRecord<_Key, T extends ZodType> = ZodType<{ [name: string]: T['out'] }>;
   interface Absent<Out> extends ZodType<Out> {
     readonly absent: true;
   }
@@ -33,5 +37,6 @@ export declare namespace z {
     type $strict = unknown;
     type $loose = unknown;
     type $strip = unknown;
+    type $partial = unknown;
   }
 }
