@@ -16,6 +16,8 @@ export interface RouteFault {
   readonly value: string;
   /** What it must be, where the table does not say that. */
   readonly legal?: string;
+  /** No parameter has this name: the rest of the request is whole, so what was paid for it before is delivered again. */
+  readonly isUnknownName?: true;
 }
 
 /** A request that the table knows: its row, its parameters and the one spelling of both. */
@@ -136,6 +138,7 @@ function nameFault(request: CanonicalRequest, row: Endpoint): RouteFault | null 
     missing: [],
     value: request.values.get(name) ?? '',
     legal: `no such parameter; ${legal}`,
+    isUnknownName: true,
   };
 }
 

@@ -84,7 +84,9 @@ function soldAt(target: string, catalog: Catalog): { target: string; priceUsd: s
   return { target: routed.target, priceUsd };
 }
 
-function wrongWith({ miss, name, missing }: NonNullable<Route['fault']>): string {
+function wrongWith({ miss, name, missing, isUnknownName }: NonNullable<Route['fault']>): string {
+  if (isUnknownName === true)
+    return `no parameter is called "${name}"; /manifest names those of its path`;
   return miss === 'missing_parameter'
     ? `it would buy nothing without ${missing.map((one) => `"${one}"`).join(', ')}; add what is missing`
     : `the value of "${name}" is not legal; /gauge/preview lists the legal ones`;

@@ -6,7 +6,7 @@ import type { Issuer } from '../system/sealer.ts';
 
 const SKILLS_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
 const SKILL_DESCRIPTION =
-  'Find, price, buy and verify signed records of official readings through x402. Use it where a question needs an official ' +
+  'Finds, prices, purchases and verifies signed records of official readings through x402. Use it where a question needs an official ' +
   'figure with its source and a proof, and the user has set the most that it may cost.';
 
 /** How to buy one reading and to check it: every line works with this service, and none of them names what is sold. */

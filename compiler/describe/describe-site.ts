@@ -105,16 +105,16 @@ export function changesFeed(
   catalog: Catalog,
 ): string {
   const entries = changes.slice(0, FEED_MAX).map((change) => {
-    const { signal_id, entity, record_hash, preview_url } = change;
+    const { signal_id, entity, entity_name, record_hash, preview_url } = change;
     const entry = catalog.entryById.get(signal_id);
     const zone = entry?.named[entity]?.zone;
     const said = entry === undefined ? null : say(spokenOf(entry), { ...change, zone });
     return html`<entry>
 <id>${baseUrl}/v/${record_hash}#${change.change}</id>
-<title>${said?.topic ?? signal_id}, ${WORDS[change.change]}</title>
+<title>${said?.topic ?? `${entity_name ?? entity}: ${signal_id}`}, ${WORDS[change.change]}</title>
 <updated>${as_of}</updated>
 <link rel="alternate" href="${preview_url ?? `${baseUrl}/#changes`}"/>
-<summary>${said?.whole ?? signal_id}</summary>
+<summary>${said?.whole ?? `${signal_id} of ${entity}`}</summary>
 </entry>
 `;
   });

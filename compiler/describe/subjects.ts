@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
+import { assertingWord } from '../catalog/neutral-text.ts';
 import { siteWords } from '../catalog/site.ts';
 import { productOf } from '../products/products.ts';
 import { type Line, legMember } from '../products/shapes/line.ts';
@@ -57,14 +58,14 @@ function inTurns(lists: readonly (readonly string[])[]): string[] {
   return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list[at] ?? [])).flat();
 }
 
-/** As many as there is room for, without those that bring no new word. */
+/** As many as there is room for, without those that bring no new word, and those that sound like a forecast of ours. */
 function fitting(words: readonly string[]): string[] {
   const known = new Set<string>();
   let room = SUBJECT_CHARS_MAX;
   return words.filter((word) => {
     const parts = siteWords(word);
     const isNew = parts.some((part) => !known.has(part)) && word.length + 2 <= room;
-    if (!isNew) return false;
+    if (!isNew || assertingWord(word) !== null) return false;
     for (const part of parts) known.add(part);
     room -= word.length + 2;
     return true;

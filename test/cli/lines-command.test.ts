@@ -15,7 +15,8 @@ import { parseReading } from '../../compiler/readings/reading.ts';
 import { builtinEntry } from '../builtin-rows.ts';
 import { TIDE_FILE } from '../tide-catalog.ts';
 
-const lastLine = (text: string): unknown => JSON.parse(text.split('\n').at(-1) ?? '');
+const lastLine = (text: string): unknown =>
+  JSON.parse(text.split('\n').findLast((line) => line.startsWith('{')) ?? '');
 
 describe('unitsText()', () => {
   it('lists each unit of a catalogue by the end of a metric, with what people read', () => {

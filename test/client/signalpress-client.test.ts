@@ -381,7 +381,7 @@ describe('buy()', () => {
     const error = await failure(client().buy('/gauge/region', { loc: 'us-denver' }));
     expect(error.code).toBe('too_expensive');
     expect(error.message).toMatch(/^Cannot buy for 0\.25 USD: maxUsd is 0\.10; raise maxUsd/);
-    expect(error.message).toMatch(/Raise maxValue to at least 250000/);
+    expect(error.message).toMatch(/raise maxValue to 250000n/);
     expect(error.facts.clientHint).toMatchObject({ required_atomic: 250_000 });
     expect(signatures).toBe(0);
   });

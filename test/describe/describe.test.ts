@@ -272,7 +272,7 @@ describe('describe() writes the small texts', () => {
     // What all that is sold takes alike is in no list of parameters.
     expect(text('well-known/llms.txt')).toContain('proof=0');
     expect(readJson(root, 'well-known/openapi.json').info['x-guidance']).toContain('proof=0');
-    const [, free = '', , gated = ''] = text('well-known/llms.txt').split('\n## ');
+    const [, , free = '', , gated = ''] = text('well-known/llms.txt').split('\n## ');
     expect(free).toContain('[/gauge/sample]');
     expect(free).not.toContain('[TOKEN]');
     expect(gated.match(/\[TOKEN\]/g)).toHaveLength(3);

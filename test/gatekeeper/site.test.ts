@@ -214,11 +214,15 @@ describe('a browser that opens a paid link', () => {
 
   it('I69: shows what was asked as text', async () => {
     const path = `${PAID}&x=<script>alert(1)</script>`;
-    const { bytes } = await ask(
+    const { status, header } = await ask(
       path.replaceAll('<', '%3C').replaceAll('>', '%3E'),
       BROWSERS[0] ?? '',
     );
+    // What is no price is no page.
+    expect([status, header('content-type')]).toEqual([422, 'application/json']);
     const OWN = /<script type="module" src="\/site\/assets\/pay-[0-9a-f]+\.js"><\/script>/;
-    expect(bytes.toString('utf8').replace(OWN, '')).not.toContain('<script');
+    const page = (await ask(PAID, BROWSERS[0] ?? '')).bytes.toString('utf8');
+    expect(page).toMatch(OWN);
+    expect(page.replace(OWN, '')).not.toContain('<script');
   });
 });

@@ -212,9 +212,10 @@ async function unanswered(
   return { ...(await service.rooms.noCharge(routed, service.release)), wanted: wantedOf(routed) };
 }
 
-/** What a request without an answer was about; nothing where it holds a token or names nothing. */
+/** What a request without an answer was about; nothing where it may hold a secret or names nothing. */
 function wantedOf({ endpoint, fault, values }: Route): string | undefined {
   if (endpoint.token || fault?.miss === 'missing_parameter') return undefined;
+  if (fault?.isUnknownName === true) return undefined;
   const named = Object.entries(fault === null ? values : { [fault.name]: fault.value });
   if (named.length === 0) return endpoint.path;
   const text = named.map(([name, value]) => `${name}=${value}`).join(' ');
@@ -232,7 +233,8 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   const [paymentHeader, ...others] = asked.facts.paymentHeaders;
   if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call);
   const { endpoint, target, fault } = routed;
-  if (fault !== null) return plainResponse(await unanswered(MISS, call), path);
+  if (fault !== null && fault.isUnknownName !== true)
+    return plainResponse(await unanswered(MISS, call), path);
   if (others.length > 0) {
     const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainResponse(service.challenger.challenge(endpoint, target, error), path);
@@ -241,6 +243,8 @@ async function paid(call: RoutedCall): Promise<HttpResponse> {
   const { method, trace } = asked;
   const opened = await service.purchases.open({ endpoint, target, method, paymentHeader, trace });
   if (!('sell' in opened)) return plainResponse(inForm(opened, routed), path);
+  // A name that nobody knows is never sold, and what was paid before it was refused is delivered all the same.
+  if (fault !== null) return plainResponse(await unanswered(MISS, call), path);
   const answered = await answer(questionOf(call), service);
   if (answered.kind !== 'content') return plainResponse(await unanswered(answered, call), path);
   const content = await service.rooms.proven(answered.content, questionOf(call), service);

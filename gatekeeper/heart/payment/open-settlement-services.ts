@@ -218,8 +218,9 @@ function listingNote(
     const before = listings.get(facilitator);
     listings.set(facilitator, listed);
     if (before?.status === listed.status && before.reason === listed.reason) return;
-    const event = listed.status === 'rejected' ? 'listing_rejected' : 'listing_taken';
-    log({ event, facilitator, ...listed });
+    const news = { facilitator, ...listed };
+    if (listed.status === 'rejected') log({ event: 'listing_rejected', ...news });
+    else log({ event: 'listing_taken', ...news });
   };
 }
 

@@ -529,7 +529,8 @@ export function isRepeat(
   const request = canonicalRequest(target);
   const routed = 'status' in request ? undefined : route(request, catalog);
   if (routed === undefined || routed.endpoint.priceUsd === null) return false;
-  return routed.fault === null && bought === `GET ${routed.target}`;
+  const { fault, target: canonical } = routed;
+  return (fault === null || fault.isUnknownName === true) && bought === `GET ${canonical}`;
 }
 
 /** A purchase service that tells how long its check takes, and how long an answer is made before it is sold. */

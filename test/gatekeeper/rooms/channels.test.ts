@@ -90,17 +90,18 @@ describe('paymentManifest()', () => {
     });
     const sold = PAID.filter(({ path }) => service.release.offers.get(path)?.sellsNow === true);
     expect(sold.length).toBeGreaterThan(3);
-    expect(body.resources).toEqual(sold.map((row) => `https://records.example${row.path}`));
-    const items = body.items as Record<string, { maxAmountRequired: string }[]>[];
+    const listed = [...sold.map((row) => row.path), '/gauge/basket'];
+    expect(body.resources).toEqual(listed.map((path) => `https://records.example${path}`));
+    const items = body.items as Record<string, string>[];
     expect(items.map(({ resource }) => resource)).toEqual(body.resources);
-    expect(items.map((item) => item.accepts?.[0]?.maxAmountRequired)).toEqual(
-      items.map((item) => item.price_atomic),
+    expect(items.slice(0, -1).map(({ price_usd }) => price_usd)).toEqual(
+      sold.map(({ priceUsd }) => priceUsd),
     );
     expect(items[0]).toMatchObject({ path: '/gauge', method: 'GET', price_usd: '0.01' });
     const open = jsonOf(paymentManifest(plain)).resources as string[];
     const subscribe = 'https://records.example/gauge/subscribe';
     expect(open).toEqual(
-      sold.map((row) => `https://records.example${row.path}`).filter((url) => url !== subscribe),
+      listed.map((path) => `https://records.example${path}`).filter((url) => url !== subscribe),
     );
     expect(body.resources).toContain(subscribe);
   });

@@ -216,13 +216,14 @@ describe('the public part of a release', () => {
     );
     expect(sold.length).toBeGreaterThan(20);
     const absent = `/release/${'0'.repeat(64)}/record/no/such.json`;
+    const unnamed = (bytes: Buffer) => bytes.toString().replace(/\/release\/[^"\\]*/, 'PATH');
     const unknown = await get(absent);
     expect(unknown.status).toBe(404);
     for (const entry of sold) {
       const url = publicFileUrl(entry);
       const { status, bytes } = await get(url);
       expect([url, status]).toEqual([url, 404]);
-      expect(bytes.toString().replace(url, absent)).toBe(unknown.bytes.toString());
+      expect(unnamed(bytes)).toBe(unnamed(unknown.bytes));
     }
   });
 

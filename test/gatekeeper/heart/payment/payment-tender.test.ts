@@ -401,7 +401,7 @@ describe('receipt tender', async () => {
 
     it.each([
       ['/gauge?signal_id=airquality.aqi&entity=us-denver', TARGET],
-      ['/gauge?issuer=us-denver&signal_id=airquality.aqi&utm_source=x', TARGET],
+      ['/gauge?issuer=us-denver&signal_id=airquality.aqi&proof=1', TARGET],
       ['/gauge?entity=us%2Ddenver&signal_id=airquality.aqi&dim=gauge', TARGET],
       ['/gauge?dim=ruler&signal_id=airquality.aqi&entity=us-denver', `/gauge/ruler${QUERY}`],
       [`/gauge/history-series${QUERY}&days=400`, `/gauge/history-series${QUERY}`],
@@ -430,6 +430,7 @@ describe('receipt tender', async () => {
     it('refuses what buys nothing, and says what is wrong', () => {
       expect(() => issue('/gauge')).toThrow('it would buy nothing without "signal_id", "entity"');
       expect(() => issue(`${TARGET}&dim=rule`)).toThrow('the value of "dim" is not legal');
+      expect(() => issue(`${TARGET}&utm_source=x`)).toThrow('no parameter is called "utm_source"');
       expect(() => issue(`${TARGET}&entity=a`)).toThrow('"entity" is repeated; send it once');
     });
 
