@@ -94,7 +94,9 @@ export function refuseMethod(path: string, method: string, catalog: Catalog): Re
 /** Names the operation whose path is nearest, if one is near. */
 export function notFound(path: string, { operations }: Catalog): Reply {
   // What a path begins with is no misspelling of it.
-  const live = operations.filter((row) => row.answer !== 'gone' && !path.startsWith(`${row.path}/`));
+  const live = operations.filter(
+    (row) => row.answer !== 'gone' && !path.startsWith(`${row.path}/`),
+  );
   const near = nearest(
     path,
     live.map((row) => row.path),

@@ -387,10 +387,7 @@ describe('targets of what is sold', () => {
   it('I43: forgets the oldest when it is full', async () => {
     const service = { ...(await tinyService()), targets: soldTargets() };
     for (let at = 0; at <= TARGETS_MAX; at += 1) await served(`${PAID}${at}`, { service });
-    expect([service.targets.size, service.targets.has(`${PAID}0`)]).toEqual([
-      TARGETS_MAX,
-      false,
-    ]);
+    expect([service.targets.size, service.targets.has(`${PAID}0`)]).toEqual([TARGETS_MAX, false]);
     expect(service.targets.has(`${PAID}${TARGETS_MAX}`)).toBe(true);
   });
 });
