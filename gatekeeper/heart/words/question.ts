@@ -213,7 +213,9 @@ function spellingOf(question: string, run: readonly SpokenWord[]): string {
   const [first, last] = [run[0]?.said ?? '', run.at(-1)?.said ?? ''];
   const start = question.indexOf(first);
   const end = question.indexOf(last, start + (run.length > 1 ? first.length : 0));
-  return start < 0 || end < 0 ? run.map(({ said }) => said).join(' ') : question.slice(start, end + last.length);
+  return start < 0 || end < 0
+    ? run.map(({ said }) => said).join(' ')
+    : question.slice(start, end + last.length);
 }
 
 function isAllCapitals(spoken: readonly SpokenWord[]): boolean {

@@ -154,7 +154,13 @@ function bestOf(
 /** The places that the words and ids of a question mean. Which line a place is of counts too: a common name says little. */
 function placesOf(
   found: ReadonlyMap<number, Answers>,
-  { question, index, release, words, topics }: Omit<Sources, 'places' | 'most'> & { question: string },
+  {
+    question,
+    index,
+    release,
+    words,
+    topics,
+  }: Omit<Sources, 'places' | 'most'> & { question: string },
 ): Sources['places'] {
   const near = new Map<string, number>();
   for (const [topic, answers] of topics) {
@@ -340,7 +346,9 @@ function isAbout(one: Subject, sources: Sources): boolean {
   }
   if (open.length === named.length || open.some((thing) => narrows(thing, one, named)))
     return false;
-  return one.place === null || subjectScore(one.answers, sources) >= SUBJECT_SHARE_MIN * sources.most;
+  return (
+    one.place === null || subjectScore(one.answers, sources) >= SUBJECT_SHARE_MIN * sources.most
+  );
 }
 
 /** Where most words are open it is chance that one is not. */
