@@ -40,6 +40,7 @@ const MEANT: Readonly<Record<string, readonly string[]>> = {
   BOSTON: ['BOS'],
   FACEBOOK: ['META'],
   東京: ['JAPAN'],
+  WEATHER: ['SAMPLE-ORBIT-WEATHER'],
 };
 
 let gate: Gatekeeper;

@@ -160,7 +160,7 @@ describe('I64: a question about a place', () => {
     expect(results.length).toBeGreaterThan(1);
     for (const { request, open } of results) {
       expect([request, open]).toEqual([
-        expect.stringMatching(/^\/gauge\/(?:air|catalog\?signal_id=[\w.]+)$/),
+        expect.stringMatching(/^\/gauge\/(?:[a-z-]+|catalog\?signal_id=[\w.]+)$/),
         ['Smallvillia'],
       ]);
     }
@@ -193,8 +193,9 @@ describe('hostile questions', () => {
   });
 
   it('accents and case make no difference', async () => {
-    const plain = await ask('crop health in Parana Brazil');
-    expect((await ask('CROP health in Paraná, BRAZIL')).results).toEqual(plain.results);
+    const ids = async (q: string) => (await ask(q)).results.map(({ id }) => id);
+    const plain = await ids('crop health in Parana Brazil');
+    expect(await ids('CROP health in Paraná, BRAZIL')).toEqual(plain);
   });
 
   it('a limit is the most that is shown, and never more than twenty', async () => {

@@ -1,5 +1,5 @@
 import { pricedRow } from '../../../compiler/catalog/route.ts';
-import { firstWhere, grouped } from '../../../compiler/format/lists.ts';
+import { firstWhere } from '../../../compiler/format/lists.ts';
 import type { EndpointPath } from '../../../compiler/products/products.ts';
 import type { Line, SignalEntry } from '../../../compiler/products/shapes/line.ts';
 import { canonicalTarget, type Values } from '../../../compiler/products/shapes/path.ts';
@@ -64,11 +64,13 @@ interface Sources extends AskedWords {
   readonly index: WordIndex;
   readonly topics: ReadonlyMap<number, Answers>;
   readonly places: readonly (readonly [Place, Answers])[];
+  /** The most that a signal or bundle says of the words that are no names. */
+  readonly most: number;
 }
 
-/** Units of the rate limit: what every question costs, and postings that cost as much as a plain answer. */
+/** Units of the rate limit: what every question costs, and postings and subjects that cost as much as a plain answer. */
 export const QUESTION_COST = 8;
-const POSTINGS_A_UNIT = 2000;
+const [POSTINGS_A_UNIT, SUBJECTS_A_UNIT] = [2000, 50];
 /** Results of one answer where the question does not say. */
 const RESULTS_DEFAULT = 5;
 /** A result that says much less than the best one is left out. */
@@ -101,19 +103,24 @@ export async function resolveWords(
     index,
     topics: bestOf(topics, TOPICS_MAX, (_, answers) => scoreOf(answers, asked.words)),
     places: placesOf(places, { question, index, release, ...asked, topics }),
+    most: mostOfSubject(topics, index, asked),
   };
-  const scored = subjectsOf(sources)
+  const subjects = subjectsOf(sources);
+  spend(subjects.length / SUBJECTS_A_UNIT);
+  const scored = subjects
     .map((one, at) => ({ ...one, score: scoreOf(one.answers, asked.words) - at * ORDER_STEP }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
   const meant = scored.filter((one) => isAbout(one, sources));
   const least = SCORE_SHARE_MIN * (meant[0]?.score ?? 0);
   // The first of all that lead to the same request.
-  const groups = grouped(
-    meant.filter(({ score }) => score >= least),
-    (one) => idOf(one, release),
-  );
-  const results = Array.from(groups.values(), ([first]) => shown(first, sources)).slice(0, limit);
+  const byId = new Map<string, Subject>();
+  for (const one of meant) {
+    if (one.score < least || byId.size === limit) break;
+    const id = idOf(one, release);
+    if (!byId.has(id)) byId.set(id, one);
+  }
+  const results = Array.from(byId.values(), (one) => shown(one, sources));
   return results.length > 0 ? { results } : { results, note: noteOf(scored, sources) };
 }
 
@@ -147,7 +154,13 @@ function bestOf(
 /** The places that the words and ids of a question mean. Which line a place is of counts too: a common name says little. */
 function placesOf(
   found: ReadonlyMap<number, Answers>,
-  { question, index, release, words, topics }: Omit<Sources, 'places'> & { question: string },
+  {
+    question,
+    index,
+    release,
+    words,
+    topics,
+  }: Omit<Sources, 'places' | 'most'> & { question: string },
 ): Sources['places'] {
   const near = new Map<string, number>();
   for (const [topic, answers] of topics) {
@@ -319,7 +332,8 @@ function valuesFor(slots: readonly string[], { entry, place }: Subject): Values 
 }
 
 /** Whether a subject is about what the question names: to whoever asks about Boston nothing of Houston is offered. */
-function isAbout(one: Subject, { named, words, topics, places, index }: Sources): boolean {
+function isAbout(one: Subject, sources: Sources): boolean {
+  const { named, words, places } = sources;
   const answered = one.answers.filter((answer) => answer > 0).length;
   if (answered < ANSWERED_SHARE_MIN * words.length) return false;
   const isAnswered = (thing: NamedThing): boolean => isNamedBy(one.answers, thing);
@@ -332,7 +346,9 @@ function isAbout(one: Subject, { named, words, topics, places, index }: Sources)
   }
   if (open.length === named.length || open.some((thing) => narrows(thing, one, named)))
     return false;
-  return one.place === null || answersSubject(one, { words, topics, index, named });
+  return (
+    one.place === null || subjectScore(one.answers, sources) >= SUBJECT_SHARE_MIN * sources.most
+  );
 }
 
 /** Where most words are open it is chance that one is not. */
@@ -352,23 +368,22 @@ function narrows(open: NamedThing, { place }: Subject, named: readonly NamedThin
   return isAfterName && place?.name?.includes(',') === true;
 }
 
-/** Of what the question asks about a place, this answers a part where anything here does: the airport of a city is not its air. */
-function answersSubject(
-  { answers }: Subject,
-  { words, topics, index, named }: Pick<Sources, 'words' | 'topics' | 'index' | 'named'>,
-): boolean {
-  const isName = words.map((_, at) => named.some(({ from, end }) => at >= from && at < end));
-  const weigh = (given: Answers): number =>
-    scoreOf(
-      given.map((answer, at) => (isName[at] ? 0 : answer)),
-      words,
-    );
-  let most = 0;
-  for (const [topic, given] of topics)
-    if (index.lineOfTopic[topic] != null) most = Math.max(most, weigh(given));
-  return weigh(answers) >= SUBJECT_SHARE_MIN * most;
+/** What some answers say of the words that are no names. */
+function subjectScore(answers: Answers, { words, named }: AskedWords): number {
+  const isName = (at: number): boolean => named.some(({ from, end }) => at >= from && at < end);
+  return scoreOf(
+    answers.map((answer, at) => (isName(at) ? 0 : answer)),
+    words,
+  );
 }
 
+/** The most that any signal or bundle says of them. */
+function mostOfSubject(topics: Sources['topics'], index: WordIndex, asked: AskedWords): number {
+  const lined = [...topics].filter(([topic]) => index.lineOfTopic[topic] != null);
+  return Math.max(0, ...lined.map(([, answers]) => subjectScore(answers, asked)));
+}
+
+/** Of what is asked about a place, this much has to be answered: the airport of a city is not its air. */
 const SUBJECT_SHARE_MIN = 0.4;
 
 /** What a result is called by, once in an answer. */
