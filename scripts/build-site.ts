@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { CODINGS, isPacked, packedPath } from '../compiler/format/release.ts';
 import { packedBytes } from '../compiler/release/press.ts';
 import { isBuilt, noteBuilt, store } from './bundle-notes.ts';
+import { withoutTexts } from './without-texts.ts';
 
 // Bundles the browser program of the page into build/compiler/page/: files named by their content, and
 // `bundle.json`, which says what the index loads. They are packed here, once and with patience, not by each compile.
@@ -14,33 +15,12 @@ const NOTES = join(OUTPUT, 'sources.json');
 /** Of brotli: the programs stay for many releases, and each visitor loads them. */
 const BEST_QUALITY = 11;
 /** What else the bundle follows from. */
-const SETTINGS = ['package-lock.json', 'scripts/build-site.ts', 'compiler/page/tsconfig.json'];
-
-/** What only descriptions say of members and products: a third of the judge, which never reads it. */
-const TEXTS =
-  /\.describe\(\s*(?:'(?:[^'\\\n]|\\.)*'|`[^`$]*`),?\s*\)|\.meta\(\{[^{}()`]*\}\)|(?<=\bguide:\s*)'(?:[^'\\\n]|\\.)*'(?=,)/g;
-
-/** Schemas of bodies that only products name: the judge asks for none of them. */
-const BODIES =
-  /^import (?:\* as (\w+)|\{([^}]*)\}) from '\.\/shapes\/(?:roster-bodies|free-body-schemas|watch-bodies|document-bodies)\.ts';$/gm;
-
-function textless(code: string, id: string) {
-  // Words that the search knows: nobody searches in the page's own catalogue.
-  if (/\/builtin\/(?:aliases|abbreviations)\.json$/.test(id)) {
-    const { format, extends: base } = JSON.parse(code) as Record<string, unknown>;
-    return { code: JSON.stringify({ format, extends: base }) };
-  }
-  if (!/\/compiler\/(format|catalog|products)\/(?:shapes\/)?[a-z-]+\.ts$/.test(id)) return null;
-  const short = code
-    .replace(BODIES, (_, all?: string, names = '') =>
-      all === undefined
-        ? `const ${names.trim().split(/,\s*/).filter(Boolean).join(' = undefined, ')} = undefined;`
-        : `const ${all} = {};`,
-    )
-    .replace(/body: z\.union\(\[roster[^\]]*\]\),/, '')
-    .replace(TEXTS, (text) => (text.startsWith('.') ? '' : "''"));
-  return { code: short, moduleSideEffects: false };
-}
+const SETTINGS = [
+  'package-lock.json',
+  'scripts/build-site.ts',
+  'scripts/without-texts.ts',
+  'compiler/page/tsconfig.json',
+];
 
 if (!isBuilt(NOTES)) await bundle();
 
@@ -55,7 +35,7 @@ async function bundle(): Promise<void> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [{ name: 'without-texts', enforce: 'pre', transform: textless }],
+    plugins: [withoutTexts()],
     build: {
       write: false,
       target: 'es2023',

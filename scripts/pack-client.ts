@@ -5,6 +5,7 @@ import { BUILTIN } from '../compiler/catalog/builtin.ts';
 import { defined } from '../compiler/format/defined.ts';
 import { isBuilt, noteBuilt, ownSource, store } from './bundle-notes.ts';
 import { offerTypes } from './offer-types.ts';
+import { withoutTexts } from './without-texts.ts';
 
 // Writes the folder of `signalpress-client`, which `npm pack` makes a package of: the modules that buyers import, bundled with
 // all that they need, and one declaration for each. Rolldown bundles both; the declarations are those that TypeScript
@@ -28,6 +29,7 @@ const SETTINGS = [
   'package.json',
   'scripts/pack-client.ts',
   'scripts/offer-types.ts',
+  'scripts/without-texts.ts',
 ];
 const ZOD_TYPES = 'scripts/zod-types.d.ts';
 const README = 'compiler/client/README.md';
@@ -72,7 +74,7 @@ async function bundleModules(): Promise<string[]> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [withoutWords()],
+    plugins: [withoutTexts()],
     build: {
       lib: { entry, formats: ['es'] },
       outDir: OUTPUT,
@@ -93,28 +95,6 @@ async function bundleModules(): Promise<string[]> {
     }
     return part.moduleIds.flatMap(ownSource);
   });
-}
-
-/** Texts that only descriptions and a search show, and what writes JSON Schema: no buyer reads them. */
-function withoutWords() {
-  const texts =
-    /(\.describe\(\s*|\b(?:description|guide|summary):\s*)('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")/g;
-  return {
-    name: 'without-words',
-    load: (id: string) =>
-      id.endsWith('catalog/builtin/aliases.json')
-        ? '{"format":"signalpress-catalog/1","extends":null,"aliases":{}}'
-        : null,
-    transform(code: string, id: string) {
-      if (/zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/.test(id)) {
-        const names = [...code.matchAll(/^export (?:const|function) (\w+)/gm)].map(
-          ([, name]) => name,
-        );
-        return names.map((name) => `export const ${name} = () => () => undefined;`).join('\n');
-      }
-      return ownSource(id).length === 0 || !id.endsWith('.ts') ? null : code.replace(texts, "$1''");
-    },
-  };
 }
 
 async function bundleDeclarations(): Promise<string[]> {
