@@ -18,7 +18,7 @@ const DOCS = [
   'snapshots/README.md',
 ].filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md');
 /** What a newcomer may have to read in all. */
-const ALL_WORDS_MAX = 22_600;
+const ALL_WORDS_MAX = 23_900;
 /** Words, since a newcomer reads words: lines can be made longer. */
 const WORDS_MAX: Readonly<Record<string, number>> = {
   'README.md': 900,

@@ -96,6 +96,9 @@ const EXAMPLES: Examples = {
     "signalpress buy 'http://127.0.0.1:4021/gauge?signal_id=tides.level&entity=station-one' --issuer did:key:z6Mk…",
     "signalpress buy 'https://shop.example/gauge/census?signal_id=tides.level' --issuer did:key:z6Mk… --max-usd 0.30 --wallet wallet.key --payment census.payment",
   ],
+  mcp: [
+    'signalpress mcp --url https://shop.example --issuer did:key:z6Mk… --max-usd 0.05 --wallet wallet.key',
+  ],
   check: ['signalpress check', 'signalpress check --snapshots snapshots --data dist-data'],
   lines: [
     'signalpress lines',

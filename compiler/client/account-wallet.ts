@@ -2,7 +2,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { USDC } from '../products/shapes/price.ts';
 import type { SigningAccount } from './buyer-proof.ts';
-import type { PayingFetch } from './payment-trip.ts';
+import { type PayingFetch, tooExpensive } from './payment-trip.ts';
 
 // Signs x402 payments of version 2: an EIP-3009 authorization (EIP-712) for a token that the shop names. The amount is held
 // to a cap by the client that this wallet is given to.
@@ -76,9 +76,8 @@ export function wallet({
         `Cannot pay: the shop takes no USDC on ${where}${taken === '' ? '' : `, but on ${taken}`}`,
       );
     }
-    if (BigInt(accepted.amount) > maxAtomic) {
-      throw new Error(`Cannot pay ${accepted.amount}: more than the cap of ${maxAtomic}`);
-    }
+    const amount = BigInt(accepted.amount);
+    if (amount > maxAtomic) throw tooExpensive(amount, maxAtomic, null);
     const payload = await signedTransfer(accepted, account, now());
     const value = btoa(JSON.stringify({ x402Version: 2, resource, accepted, payload }));
     return ask(input, { ...init, headers: { 'PAYMENT-SIGNATURE': value } });

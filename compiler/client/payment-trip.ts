@@ -318,7 +318,11 @@ export function unreadable(payment: PendingPayment, state: string, cause: unknow
   return new ClientError(message, { code: 'unverified', payment, cause });
 }
 
-function tooExpensive(amount: bigint, cap: bigint, challenge: ChallengeBody | null): ClientError {
+export function tooExpensive(
+  amount: bigint,
+  cap: bigint,
+  challenge: ChallengeBody | null,
+): ClientError {
   const clientHint = challenge?.client_hint;
   const [price, max] = [usdAmount(String(amount)), usdAmount(String(cap))];
   const hint = clientHint?.how_to === undefined ? '' : ` (${clientHint.how_to})`;

@@ -482,6 +482,7 @@ async function bought({ url, body }: Asked, pay: PayingFetch, trip: PaymentTrip)
     if (trip.failure !== null) throw trip.failure;
     if (trip.payment !== null)
       throw unsettled(trip.payment, 'the payer failed after it signed', { cause });
+    if (cause instanceof ClientError) throw cause;
     if (trip.challenge === null) {
       const why = networkFault(cause)?.words ?? 'no readable answer';
       const message = `Cannot reach "${url}": ${why}; nothing was signed`;

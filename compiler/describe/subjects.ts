@@ -8,6 +8,10 @@ import type { Endpoint } from '../products/shapes/product.ts';
 /** Characters of the words of one operation: they stand in the header of its challenge. */
 const SUBJECT_CHARS_MAX = 330;
 
+/** Other names of one thing that are told, the usual ones first: those in further languages stand at the end. */
+const ALIASES_MAX = 8;
+/** What every directory can index, and every header can hold. */
+const ASCII = /^[ -~]+$/;
 /** Words of each line without a bundle, before those of the others. */
 const SINGLE_WORDS_MAX = 5;
 /** Entities by which a line without a bundle is known, such as a coin. */
@@ -25,7 +29,8 @@ interface Stocked {
  * lists under a path of its own.
  */
 export function subjectsOf(row: Endpoint, { catalog, has }: Stocked): readonly string[] {
-  const aliases = (id: string): readonly string[] => catalog.aliases.get(id) ?? [];
+  const aliases = (id: string): readonly string[] =>
+    (catalog.aliases.get(id) ?? []).slice(0, ALIASES_MAX).filter((word) => ASCII.test(word));
   const ofSignal = (id: string): string[] => [
     legMember(id).replaceAll(/[-_]/g, ' '),
     ...aliases(id),

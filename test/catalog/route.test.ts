@@ -77,6 +77,7 @@ describe('route()', () => {
     expect(faultOf(`/gauge/history-series?${pair}&day=7`)).toEqual({
       miss: 'illegal_value',
       name: 'day',
+      isUnknownName: true,
       missing: [],
       value: '7',
       legal: 'no such parameter; did you mean "days"?',

@@ -72,7 +72,7 @@ describe('programOf()', () => {
 
 describe('signalpress --help', () => {
   const NAMES =
-    'compile init check lines fetch run sources import replay verify trust monitor buy releases publish adopt backup restore stats anchor witness key root keygen receipt completion';
+    'compile init check lines fetch run sources import replay verify trust monitor buy mcp releases publish adopt backup restore stats anchor witness key root keygen receipt completion';
   const names = NAMES.split(' ');
   const commands = new CommandRuns();
   const listed = commands.plan(['--help']);

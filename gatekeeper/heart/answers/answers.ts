@@ -93,14 +93,12 @@ export function refuseMethod(path: string, method: string, catalog: Catalog): Re
 
 /** Names the operation whose path is nearest, if one is near. */
 export function notFound(path: string, { operations }: Catalog): Reply {
-  // What a path begins with is no misspelling of it.
-  const live = operations.filter(
-    (row) => row.answer !== 'gone' && !path.startsWith(`${row.path}/`),
+  // What a path begins with is no misspelling of it, or the last one that is thought of.
+  const live = operations.flatMap((row) =>
+    row.answer === 'gone' || path.startsWith(`${row.path}/`) ? [] : row.path,
   );
-  const near = nearest(
-    path,
-    live.map((row) => row.path),
-  );
+  const others = live.filter((one) => !path.startsWith(one));
+  const near = nearest(path, others) ?? nearest(path, live);
   const hint = near === null ? '' : `the nearest is ${near}; `;
   const error = `No operation at "${path.slice(0, SHOWN_PATH_CHARS)}"; ${hint}the free catalog lists what is sold`;
   return jsonReply(404, { error, catalog: '/gauge/catalog', manifest: '/manifest' });

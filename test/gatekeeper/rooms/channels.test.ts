@@ -97,7 +97,7 @@ describe('paymentManifest()', () => {
     expect(items.slice(0, -1).map(({ price_usd }) => price_usd)).toEqual(
       sold.map(({ priceUsd }) => priceUsd),
     );
-    expect(items[0]).toMatchObject({ path: '/gauge', method: 'GET', price_usd: '0.01' });
+    expect(items[0]).toMatchObject({ method: 'GET', price_usd: '0.01' });
     const open = jsonOf(paymentManifest(plain)).resources as string[];
     const subscribe = 'https://records.example/gauge/subscribe';
     expect(open).toEqual(

@@ -34,7 +34,7 @@ describe('exampleRequest()', () => {
     const { release } = await tinyService();
     const near = (values: Record<string, string>): string | null =>
       exampleRequest(builtinOperation('/gauge'), values, release);
-    expect(near({ signal_id: 'airquality.aqi', entity: 'denver' })).toBe(
+    expect(near({ signal_id: 'airquality.aqi', entity: 'us-denver' })).toBe(
       '/gauge?entity=us-denver&signal_id=airquality.aqi',
     );
     expect(near({ signal_id: 'filing.insider', entity: 'nobody' })).toBe(
