@@ -42,10 +42,10 @@ const FILLERS = new Set(
     'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
     'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
     'when where which while who will with would yesterday you your value values ' +
-    'el la los las un una de del al en por para con y que cual cuanto como esta hay hoy ahora actual es ' +
-    'le les une des du au aux dans sur pour avec et quel quelle quels quelles est sont il y actuel actuelle aujourdhui ' +
-    'der die das den dem ein eine einer im am vom zum zur von mit und fur wie ist sind welche welcher aktuell aktuelle heute jetzt gibt ' +
-    'o os um uma do da dos das no na nos nas em qual quanto esta hoje agora atual 的 是 在 了 吗 多少 什么 怎么样 今天 现在 目前 の は が を に で と か です ですか 今 今日 現在'
+    'el la los las un una de del al en por para con y que cual cuanto cuanta cuantos como esta hay hoy ayer ahora actual es se su lo muy ' +
+    'le les une des du au aux dans sur pour avec et quel quelle quels quelles est sont il y a t ce cette ces combien comment hier actuel actuelle aujourdhui ' +
+    'der die das den dem ein eine einer im am vom zum zur von mit und fur wie viel ist sind welche welcher aktuell aktuelle heute gestern jetzt gibt es bei auf ' +
+    'o os um uma do da dos das no na nos nas em qual quanto quanta esta hoje ontem agora atual se foi 的 是 在 了 吗 多少 什么 怎么样 今天 昨天 现在 目前 请问 有没有 有多少 下了多少 の は が を に で と か です ですか ます ますか した い て すか しそう 今 今日 昨日 現在 まだ'
   )
     .split(' ')
     .map(stem),

@@ -126,7 +126,9 @@ export async function resolveWords(
 
 /** Why nothing is offered: what is named is not measured, or no word is known. */
 function noteOf(scored: readonly Subject[], { named, words, places }: Sources): string {
-  const [first] = named;
+  // What is sold here is no name that is missing here.
+  const isKnown = scored.some(({ entry, place }) => entry !== null && place === null);
+  const first = named.find((thing) => !isSold(thing, places)) ?? (isKnown ? named[0] : undefined);
   if (first === undefined) {
     const said = words.map((word) => word.said).join(' ');
     return `Nothing here is called "${said}"; GET /gauge/preview lists what is sold.`;
