@@ -360,7 +360,7 @@ describe.each(['facilitator', 'relayer'] as const)('a header that paid before (%
     const settler =
       by === 'facilitator'
         ? { facilitatorUrl: facilitator.url }
-        : { env: { SIGNALPRESS_RELAYER_KEY: key } };
+        : { env: { SIGNALPRESS_RELAYER_KEY: key, SIGNALPRESS_MAX_FEE_GWEI: '50' } };
     const stall = await openStall({ chain, ...settler });
     stalls.push(stall);
     return stall;
