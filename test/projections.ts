@@ -1,7 +1,11 @@
 import { describedParams } from '../compiler/catalog/route.ts';
 import { canonicalTarget } from '../compiler/products/shapes/path.ts';
 import { atomicAmount } from '../compiler/products/shapes/price.ts';
-import type { Endpoint, Params } from '../compiler/products/shapes/product.ts';
+import {
+  type Endpoint,
+  type Params,
+  requestForModel,
+} from '../compiler/products/shapes/product.ts';
 
 /** What one description says of an operation; a member is left out where its format has no place for it. */
 export interface Shown {
@@ -19,6 +23,8 @@ export interface Projection {
   belongs(row: Endpoint): boolean;
   /** By `METHOD path`. */
   readonly shown: ReadonlyMap<string, Shown>;
+  /** Whether a model reads it, and sends the examples as they stand. */
+  readonly isForModel?: boolean;
 }
 
 export const keyOf = ({
@@ -32,7 +38,7 @@ export const keyOf = ({
 /** Everything that a description leaves out, adds, or says otherwise than the table; `examples` are by the same keys. */
 export function gaps(
   rows: readonly Endpoint[],
-  { name, belongs, shown }: Projection,
+  { name, belongs, shown, isForModel }: Projection,
   examples: ReadonlyMap<string, string>,
 ): string[] {
   const wanted = new Map(rows.filter(belongs).map((row) => [keyOf(row), row]));
@@ -43,7 +49,10 @@ export function gaps(
     const table: Required<Shown> = {
       price: atomicAmount(row.priceUsd ?? '0'),
       params: paramNames(describedParams(row)),
-      example: examples.get(key) ?? '',
+      example:
+        isForModel === true
+          ? requestForModel(row, examples.get(key) ?? '')
+          : (examples.get(key) ?? ''),
     };
     return (Object.keys(reported) as (keyof Shown)[])
       .filter((member) => String(reported[member]) !== String(table[member]))

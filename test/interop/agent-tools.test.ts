@@ -150,7 +150,7 @@ describe('signalpress mcp', () => {
     expect(listed.map(({ name }) => name)).toEqual(['search', 'quote', 'buy', 'verify']);
     await expectBuying(async (name, args) => (await called(client, name, args)).text);
     expect((await called(client, 'buy', { request: DEAR })).isError).toBe(true);
-    const free = await (await fetch(`${shop.url}/gauge/sample`)).json();
+    const free = (await (await fetch(`${shop.url}/gauge/sample`)).json()) as { sample: object };
     const judged = await called(client, 'verify', { body: JSON.stringify(free.sample) });
     expect(JSON.parse(judged.text)).toMatchObject({ issuer: shop.did });
     await expect(client.callTool({ name: 'steal' })).rejects.toThrow('no tool');

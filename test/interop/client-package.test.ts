@@ -86,14 +86,15 @@ if (first !== undefined) await client.buy(first, { maxUsd: '0.05', signal: new A
   });
 
   it('buys each product of the shop once, and each body verifies offline', async () => {
-    const manifest = await (await fetch(`${shop.url}/manifest?all=1`)).json();
-    const sold: {
-      path: string;
-      price_usd: string | null;
-      sells_now: boolean;
-      input_example_request: string;
-    }[] = manifest.endpoints;
-    const requests = sold
+    const { entries } = (await (await fetch(`${shop.url}/manifest?all=1`)).json()) as {
+      entries: {
+        path: string;
+        price_usd: string | null;
+        sells_now: boolean;
+        input_example_request: string;
+      }[];
+    };
+    const requests = entries
       .filter(
         ({ price_usd, sells_now, path }) =>
           price_usd !== null && sells_now && path !== '/gauge/basket',

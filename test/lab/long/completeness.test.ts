@@ -56,7 +56,10 @@ type Projection = Promise<ReadonlyMap<string, Shown>>;
 
 /** Every description of operations, and which of those that are for sale belong into it. */
 const DOORS: Readonly<
-  Record<string, { belongs(row: Endpoint): boolean; read(doors: Doors): Projection }>
+  Record<
+    string,
+    { belongs(row: Endpoint): boolean; isForModel?: boolean; read(doors: Doors): Projection }
+  >
 > = {
   '/manifest': {
     belongs: () => true,
@@ -73,19 +76,33 @@ const DOORS: Readonly<
   },
   '/llms.txt': {
     belongs: () => true,
+    isForModel: true,
     async read({ url, baseUrl }) {
       return llmsShown(await (await fetch(`${url}/llms.txt`)).text(), baseUrl);
     },
   },
   '/llms-full.txt': {
     belongs: () => true,
+    isForModel: true,
     async read({ url, baseUrl }) {
       return llmsShown(await (await fetch(`${url}/llms-full.txt`)).text(), baseUrl);
     },
   },
-  '/.well-known/agent-card.json': { belongs: isPaid, read: card('/.well-known/agent-card.json') },
-  '/.well-known/agent.json': { belongs: isPaid, read: card('/.well-known/agent.json') },
-  '/manifest?platform=a2a': { belongs: isPaid, read: card('/manifest?platform=a2a') },
+  '/.well-known/agent-card.json': {
+    belongs: isPaid,
+    isForModel: true,
+    read: card('/.well-known/agent-card.json'),
+  },
+  '/.well-known/agent.json': {
+    belongs: isPaid,
+    isForModel: true,
+    read: card('/.well-known/agent.json'),
+  },
+  '/manifest?platform=a2a': {
+    belongs: isPaid,
+    isForModel: true,
+    read: card('/manifest?platform=a2a'),
+  },
   '/.well-known/x402': { belongs: isPaid, read: paymentManifestShown },
   'the menu of /gauge/preview': { belongs: isPaid, read: menuShown },
   'the 402': { belongs: isPaid, read: challengesShown },
@@ -340,7 +357,8 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
       const shown = (await door?.read(doors)) ?? new Map<string, Shown>();
       const belongs = (row: Endpoint): boolean => sellsNow(row) && door?.belongs(row) === true;
       expect(shown.size).toBeGreaterThan(5);
-      expect(gaps(ROWS, { name, belongs, shown }, examplesOf(doors))).toEqual([]);
+      const projection = { name, belongs, shown, isForModel: door?.isForModel === true };
+      expect(gaps(ROWS, projection, examplesOf(doors))).toEqual([]);
     },
   );
 
@@ -426,7 +444,13 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
     );
     for (const { href, type } of linked) {
       const answer = await fetch(gate.url + href.slice(doors.baseUrl.length));
-      expect([href, answer.status, answer.headers.get('content-type')]).toEqual([href, 200, type]);
+      // The tool server takes a POST alone.
+      const status = href.endsWith('/mcp') ? 405 : 200;
+      expect([href, answer.status, answer.headers.get('content-type')]).toEqual([
+        href,
+        status,
+        type,
+      ]);
     }
   });
 
