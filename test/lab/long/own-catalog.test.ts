@@ -231,10 +231,12 @@ describe('a shop of its own catalogue', () => {
   });
 
   it('publishes no file that names what only the built-in catalogue has', () => {
-    // The program of the page and the documents of the format are the same for every shop.
+    // The program of the page, the documents and the names that things in the world have are the same for every shop.
     const documents = new Set(FORMAT_DOCUMENTS.map(({ path }) => path));
     const own = listedFiles().filter(
-      ({ path }) => !documents.has(path) && !/\.(br|gz)$|^site\/assets/.test(path),
+      ({ path }) =>
+        !documents.has(path) &&
+        !/\.(br|gz)$|^site\/(?:assets|docs|data\/docs)|^index\/search-documents/.test(path),
     );
     const named = own.flatMap(({ path, sha256 }) => {
       const text = readFileSync(join(data, storedPath(path, sha256)), 'utf8');

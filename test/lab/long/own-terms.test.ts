@@ -435,7 +435,8 @@ describe('what a shop leaves out', () => {
         `record/hydrology.river-level/07010001.json`,
       );
       const proof = await (await fetch(`${shop.gate.url}/proof/${record_hash}`)).text();
-      const statuses = [await statusOf(`/gauge/raw${at}`), await statusOf(`/gauge/census${at}`)];
+      const census = '/gauge/census?signal_id=hydrology.river-level';
+      const statuses = [await statusOf(`/gauge/raw${at}`), await statusOf(census)];
       await shop.gate.close();
       return { statuses, showsCore: proof.includes('stage_ft') };
     };

@@ -89,6 +89,8 @@ const DESCRIBED = [
   '/llms-full.txt',
   '/.well-known/api-catalog',
   '/.well-known/mcp/server-card.json',
+  '/.well-known/agent-skills/index.json',
+  '/.well-known/agent-registration.json',
   '/manifest',
   '/manifest?all=1',
   '/manifest?platform=mcp',
