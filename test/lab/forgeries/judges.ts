@@ -99,7 +99,11 @@ function ofLibrary({ text, isOfIssuer }: Handed, { did, now }: Trusted): string 
 }
 
 function ofBuyer({ target, text }: Handed, { did, now }: Trusted): Verdicts['buyer'] {
-  const payment = { url: `https://shop.example${target}`, header: 'x-payment', value: '' } as const;
+  const payment = {
+    url: `https://shop.example${target}`,
+    header: 'x-payment',
+    value: PAID,
+  } as const;
   const by = { catalog: BUILTIN, isSoldNow: true, demandsProof: true };
   const asked = { ...by, trusted: { trust: [did] }, target, now };
   try {
@@ -131,6 +135,8 @@ for line in sys.stdin:
     _, _, fault = judged_body(given["target"], data, PendingPayment("", "", ""), reader)
     print(json.dumps([report.verdict, "taken" if fault is None else "refused"]))
 `;
+
+const PAID = btoa(JSON.stringify({ network: 'base', payload: { authorization: { value: '1' } } }));
 
 /** What Python says of a text: verdict, and what its client does with a purchase that brings it. */
 type PythonVerdict = readonly [verdict: string, buyer: 'taken' | 'refused'];

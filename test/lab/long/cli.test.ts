@@ -68,7 +68,7 @@ describe('signalpress --help', () => {
     const { status, stdout, stderr } = run(['sell']);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toContain("unknown command 'sell'");
-    expect(stderr).toContain('compile');
+    expect(stderr).toContain('--help lists all commands');
   });
 });
 

@@ -106,7 +106,7 @@ function clientPasses(target: string, text: string): boolean {
   const payment: PendingPayment = {
     url: `https://shop.example${target}`,
     header: 'x-payment',
-    value: '',
+    value: btoa(JSON.stringify({ network: 'base', payload: { authorization: { value: '1' } } })),
   };
   const delivery = { bytes: Buffer.from(text), receipt: null, payment };
   try {
