@@ -62,7 +62,7 @@ describe('the packed client', () => {
     const needed = modules.flatMap((name) =>
       [
         ...readFileSync(join(own, name), 'utf8').matchAll(
-          /\b(?:from|import)\s*\(?["']([^."'][^"']*)["']/g,
+          /\b(?:from|import)\s*\(?["']([@\w][\w@/.:-]*)["']/g,
         ),
       ].map(([, module]) => module),
     );
@@ -97,14 +97,18 @@ if (first !== undefined) await client.buy(first, { maxUsd: '0.05', signal: new A
     const requests = entries
       .filter(
         ({ price_usd, sells_now, path }) =>
-          price_usd !== null && sells_now && path !== '/gauge/basket',
+          Number(price_usd) > 0 && sells_now && path !== '/gauge/basket',
       )
       .map(({ input_example_request }) => input_example_request.replace(/^GET /, ''));
     expect(requests.length).toBeGreaterThan(10);
     const program = withClient(`
 const bought = [];
 for (const request of ${JSON.stringify(requests)}) {
-  const { text, report, paidUsd } = await client.buy(request, { maxUsd: '5' });
+  const call = { maxUsd: '10' };
+  // A path alone takes its parameters in between.
+  const { text, report, paidUsd } = request.includes('?')
+    ? await client.buy(request, call)
+    : await client.buy(request, {}, call);
   bought.push({ request, verdict: report?.verdict, paidUsd, text });
 }
 console.log(JSON.stringify(bought));`);

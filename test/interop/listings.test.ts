@@ -5,6 +5,7 @@ import {
 import { expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { basketRange } from '../../compiler/products/shapes/basket.ts';
+import { canonicalTarget } from '../../compiler/products/shapes/path.ts';
 import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
 import { TEST_PAYEE } from '../../gatekeeper/settings/settings.ts';
 import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
@@ -18,7 +19,15 @@ const SOLD = BUILTIN.operations.filter(({ priceUsd, answer }) => priceUsd || ans
 it.each(SOLD)('keeps tags, picture and name of $path, and catalogues its input', (row) => {
   const terms = { payTo: TEST_PAYEE, network: NETWORKS.base, serviceName: 'Readings' };
   const shop = challenger({ baseUrl: BASE, ...terms });
-  const plain = tinyOffers(({ path }) => path);
+  // As a shop offers it: with an example of what it needs.
+  const plain = tinyOffers(({ path, params }) => {
+    const needed = Object.entries(params).filter(([, { required }]) => required);
+    const values = needed.map(([name, { examples, enum: legal }]) => [
+      name,
+      (examples ?? legal)?.[0] ?? '',
+    ]);
+    return canonicalTarget(path as '/gauge', Object.fromEntries(values));
+  });
   const told = [...plain].map(
     ([path, offer]) => [path, { ...offer, entry: { subjects: SUBJECTS } }] as const,
   );
