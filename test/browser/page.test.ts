@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { timeText } from '../../compiler/page/page-words.ts';
+import { sayTime } from '../../compiler/products/shapes/say.ts';
 import {
   axeFaults,
   chromiumPath,
@@ -230,7 +230,7 @@ describe('views', () => {
     expect(await page.locator('#record .tree svg circle').count()).toBeGreaterThan(2);
     const head = await (await fetch(`${shop.url}/.well-known/release.json`)).json();
     const text = await page.locator('#record').innerText();
-    expect(text).toContain(`Release ${head.sequence} of ${timeText(head.as_of)} stated this hash`);
+    expect(text).toContain(`Release ${head.sequence} of ${sayTime(head.as_of)} stated this hash`);
     expect(text).toMatch(/number [1-9][\d,]* of the [\d,]+ that it took in/);
     expect(text).toMatch(/The release is entry 1 of the log/);
     await expectClean();
