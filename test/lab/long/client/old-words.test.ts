@@ -184,7 +184,8 @@ describe('a body of format 2', () => {
     readonly signed_by: string;
   }>(known.bodies);
   const url = `https://readings.example${request}`;
-  const payment = { url, header: 'x-payment', value: 'e30=' } as const;
+  const paid = { network: 'base', payload: { authorization: { value: '1' } } };
+  const payment = { url, header: 'x-payment', value: btoa(JSON.stringify(paid)) } as const;
   const judged = (sentAt?: string) =>
     judgePurchase(
       {
