@@ -147,7 +147,7 @@ describe('verifyRelease() names what one body says against another', () => {
       views: expect.any(Number),
       legs: expect.any(Number),
       forms: expect.any(Number),
-      descriptions: 13,
+      descriptions: 15,
       releases: 1,
       log_entries: 1,
       statements: expect.any(Number),
