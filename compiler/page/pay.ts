@@ -91,6 +91,11 @@ async function fetchAgain(one: Purchase, at: PayParts): Promise<void> {
 
 async function pay(wallet: Wallet, at: PayParts): Promise<void> {
   const { asked, state, wallets } = at;
+  // Nobody is asked to sign twice for one answer.
+  const sent = purchases().find(
+    ({ target, isDelivered }) => target === asked.target && !isDelivered,
+  );
+  if (sent !== undefined) return fetchAgain(sent, at);
   const buttons = [...wallets.querySelectorAll('button')];
   for (const button of buttons) button.disabled = true;
   state.className = 'pay-state';
@@ -130,10 +135,13 @@ function trouble(error: unknown, at: PayParts): void {
   const cause = error instanceof Error ? error.cause : undefined;
   const said = cause instanceof WalletError ? cause : error;
   const isOpen = error instanceof ClientError && error.code === 'unsettled';
-  const [sent] = purchases().filter(
+  const open = purchases().filter(
     ({ target, isDelivered }) => target === asked.target && !isDelivered,
   );
-  if (sent !== undefined && isRefusal(error)) forgetPurchase(sent);
+  // Only the payment that the shop refused: another one of this request may have moved money.
+  const refused = isRefusal(error) ? error.facts.payment : undefined;
+  for (const one of open) if (one.payment.value === refused?.value) forgetPurchase(one);
+  const [sent] = open;
   state.className = 'pay-state trouble';
   state.replaceChildren(
     shown(messageOf(said)),
@@ -151,7 +159,7 @@ function trouble(error: unknown, at: PayParts): void {
 }
 
 /** Whether the shop said that it took no money for this payment. */
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): error is ClientError {
   return error instanceof ClientError && (error.code === 'refused' || error.code === 'not_charged');
 }
 
