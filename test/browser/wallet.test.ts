@@ -271,6 +271,25 @@ describe('for money', () => {
     expect([paid, own.signed]).toEqual([PRICE, 1]);
   });
 
+  it('whoever presses again after a lost answer fetches it, and signs nothing', async () => {
+    const own = wallet();
+    const { page, open } = await withWallet(own);
+    await open(TARGET);
+    const paid = await paidFor(async () => {
+      await page.route('**/gauge?*', async (route) => {
+        if (route.request().headers()['x-payment'] === undefined) return route.continue();
+        await route.fetch();
+        await route.abort().catch(() => undefined);
+      });
+      await button(page, 'with Test').click();
+      await button(page, 'Fetch it again').waitFor({ timeout: 120_000 });
+      await page.unroute('**/gauge?*');
+      await button(page, 'with Test').click();
+      await page.locator('.purchase .verdict.verified').waitFor();
+    });
+    expect([paid, own.signed]).toEqual([PRICE, 1]);
+  });
+
   it('an account with code pays, as its contract checks the signature', async () => {
     await withMulticall(chain);
     const owner = accountOf('an owner');
