@@ -225,7 +225,7 @@ describe('views', () => {
     const { page, open, expectClean } = await session();
     await open(DENVER);
     await page.locator('#record h2').waitFor();
-    expect(await page.locator('#record h2').innerText()).toMatch(/\d/);
+    expect(await page.locator('#record header .lead').innerText()).toMatch(/\d/);
     await page.locator('#record pre mark').first().waitFor();
     expect(await page.locator('#record .tree svg circle').count()).toBeGreaterThan(2);
     const head = await (await fetch(`${shop.url}/.well-known/release.json`)).json();
