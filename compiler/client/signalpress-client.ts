@@ -157,8 +157,10 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     return isOwn ? asked.pathname.slice(root.length) + asked.search : null;
   };
   const known = () => source.known();
+  const send = options.fetch ?? fetch;
   const trip: TripOptions = {
-    fetch: options.fetch ?? fetch,
+    // That of a browser refuses to be called as a method of anything.
+    fetch: (input, init) => send(input, init),
     wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     onSigned: options.onSigned ?? (() => undefined),
     timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,

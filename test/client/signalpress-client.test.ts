@@ -280,6 +280,17 @@ describe('buy()', () => {
     expect([settled - before, signatures]).toEqual([1, 1]);
   });
 
+  it('calls a fetch by itself, as that of a browser demands', async () => {
+    function strictFetch(this: unknown, ...request: Parameters<typeof fetch>) {
+      if (this !== undefined) throw new TypeError('Illegal invocation');
+      return fetch(...request);
+    }
+    const buyer = client({ fetch: strictFetch });
+    expect((await buyer.buy('/gauge', PAIR)).report?.verdict).toBe('verified');
+    expect(await buyer.get('/gauge/sample')).toHaveProperty('sample');
+    expect(() => ({ strictFetch }).strictFetch('data:,')).toThrow('Illegal invocation');
+  });
+
   it('refuses an answer that speaks of a moment to come', async () => {
     const dateless: typeof fetch = async (...request) => {
       const { status, headers, body } = await fetch(...request);
