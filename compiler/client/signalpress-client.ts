@@ -157,22 +157,9 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     return isOwn ? asked.pathname.slice(root.length) + asked.search : null;
   };
   const known = () => source.known();
-  const send = options.fetch ?? fetch;
-  const trip: TripOptions = {
-    // That of a browser refuses to be called as a method of anything.
-    fetch: (input, init) => send(input, init),
-    wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
-    onSigned: options.onSigned ?? (() => undefined),
-    timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
-    retries: RETRIES,
-    signal: undefined,
-    budget: new Budget(
-      options.maxTotalUsd === undefined ? null : BigInt(atomicAmount(options.maxTotalUsd)),
-    ),
-    networks: options.networks ?? null,
-    clock,
-    signIn: (payment) => signInFor(payment, { account, targetIn, known, clock }),
-  };
+  const trip = tripOfOptions(options, (payment) =>
+    signInFor(payment, { account, targetIn, known, clock }),
+  );
   const trusted = trustOf(options);
   const source = catalogSource({ ...options, trusted }, trip);
   const { forSale, newest } = source;
@@ -245,6 +232,24 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       });
       return judge(payment.url, paid, { catalog, isSoldNow: false });
     },
+  };
+}
+
+/** How each call of this client travels, if the call says nothing else. */
+function tripOfOptions(options: ClientOptions, signIn: TripOptions['signIn']): TripOptions {
+  const { fetch: send = fetch, maxTotalUsd, clock = Date.now } = options;
+  return {
+    // That of a browser refuses to be called as a method of anything.
+    fetch: (input, init) => send(input, init),
+    wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
+    onSigned: options.onSigned ?? (() => undefined),
+    timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
+    retries: RETRIES,
+    signal: undefined,
+    budget: new Budget(maxTotalUsd === undefined ? null : BigInt(atomicAmount(maxTotalUsd))),
+    networks: options.networks ?? null,
+    clock,
+    signIn,
   };
 }
 
