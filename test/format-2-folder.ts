@@ -5,8 +5,8 @@ import { PACKAGE_FOLDER } from '../compiler/system/package-folder.ts';
 import { compileFolder, makeFolder } from './snapshot-folder.ts';
 
 /**
- * A shop of the last program of format 2 (commit 3256d3e0), without its descriptions and its page: three hourly releases of
- * 259 readings of our own invention, two stamps, and what it sold. Frozen: nobody can make one any more.
+ * A shop of the last program of format 2 (commit 3256d3e0), without its page and, but for the last manifest, its descriptions:
+ * three hourly releases of 259 readings of our own invention, two stamps, and what it sold. Frozen: nobody can make one any more.
  */
 interface Fixture {
   /** Bytes of each file, a character each. */

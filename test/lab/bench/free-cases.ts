@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
-import { FORMAT_DOCUMENTS } from '../../../compiler/catalog/static-files.ts';
+import { FORMAT_DOCUMENTS, SKILL_URL } from '../../../compiler/catalog/static-files.ts';
 import { siteAssets } from '../../../compiler/describe/pages.ts';
 import { defined } from '../../../compiler/format/defined.ts';
 import { KEYS_PATH } from '../../../compiler/format/key-history.ts';
@@ -173,6 +173,9 @@ const FILE_TARGETS: readonly string[] = [
   '/.well-known/keys.json',
   '/.well-known/security.txt',
   '/.well-known/api-catalog',
+  '/.well-known/agent-skills/index.json',
+  '/.well-known/agent-registration.json',
+  SKILL_URL,
   '/.well-known/mcp/server-card.json',
   '/mcp/server-card',
   '/server.json',
@@ -189,6 +192,7 @@ const FILE_TARGETS: readonly string[] = [
   '/',
   '/site/',
   '/docs',
+  '/docs/',
   '/changes.json',
   '/changes.atom',
   '/sitemap.xml',
