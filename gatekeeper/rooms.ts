@@ -8,7 +8,7 @@ import { check } from './rooms/check.ts';
 import { coverage } from './rooms/coverage.ts';
 import { mcpRefusal } from './rooms/mcp/json-rpc.ts';
 import { mcp } from './rooms/mcp/mcp.ts';
-import { challengePage } from './rooms/pages.ts';
+import { challengePage, refusalPage } from './rooms/pages.ts';
 import { preview, previewSearch } from './rooms/preview.ts';
 import { anchor, proof } from './rooms/proof.ts';
 import { proven } from './rooms/proven.ts';
@@ -53,6 +53,7 @@ export const ROOMS: Rooms = {
   proven,
   noCharge,
   pricePage: challengePage,
+  refusalPage,
 };
 
 /** Commands beside serving, by their first argument. */

@@ -46,6 +46,7 @@ async function bundle(): Promise<void> {
           site: resolve(SOURCE, 'main.ts'),
           pay: resolve(SOURCE, 'pay.ts'),
           docs: resolve(SOURCE, 'docs-search.ts'),
+          thing: resolve(SOURCE, 'thing.ts'),
         },
         output: {
           hashCharacters: 'hex',

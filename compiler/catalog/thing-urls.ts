@@ -31,6 +31,14 @@ export function chainUrl(line: string, subject: string): string {
   return urlOf('chain', line, subject);
 }
 
+/** Where the pages of a line are listed for search engines. */
+export function lineSitemapUrl(line: string): string {
+  return `${lineUrl(line)}/sitemap.xml`;
+}
+
+/** The same of the pages that belong to no line. */
+export const LOG_SITEMAP_URL = '/log/sitemap.xml';
+
 export function releaseUrl(sequence: number): string {
   return `/release/${sequence}`;
 }

@@ -15,6 +15,7 @@ import {
   type SiteSignals,
 } from '../catalog/site.ts';
 import { spokenOf } from '../catalog/spoken.ts';
+import { LOG_SITEMAP_URL, lineSitemapUrl, recordUrl } from '../catalog/thing-urls.ts';
 import { defined } from '../format/defined.ts';
 import { html } from '../format/html.ts';
 import type { KeyHistory } from '../format/key-history.ts';
@@ -60,7 +61,7 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   const changes = siteChanges(material.news, { asOf, baseUrl });
   press.pack(SITE_CHANGES_PATH, `${JSON.stringify(changes)}\n`);
   press.pack(SITE_FEED_PATH, changesFeed(changes, issuer, material.catalog));
-  press.pack(`${SITE_FOLDER}/sitemap.xml`, sitemap(baseUrl));
+  press.pack(`${SITE_FOLDER}/sitemap.xml`, sitemapIndex(shop, baseUrl));
   press.file(`${SITE_FOLDER}/og.png`, readPicture());
 }
 
@@ -113,7 +114,7 @@ export function changesFeed(
 <id>${baseUrl}/v/${record_hash}#${change.change}</id>
 <title>${said?.topic ?? `${entity_name ?? entity}: ${signal_id}`}, ${WORDS[change.change]}</title>
 <updated>${as_of}</updated>
-<link rel="alternate" href="${preview_url ?? `${baseUrl}/#changes`}"/>
+<link rel="alternate" href="${baseUrl + (preview_url === null ? '/#changes' : recordUrl(signal_id, entity))}"/>
 <summary>${said?.whole ?? `${signal_id} of ${entity}`}</summary>
 </entry>
 `;
@@ -130,11 +131,15 @@ ${entries}</feed>
 `.toString();
 }
 
-function sitemap(baseUrl: string): string {
-  const pages = ['/', '/docs'].map((path) => html`<url><loc>${baseUrl + path}</loc></url>\n`);
+/** Names the lists of pages, which the gatekeeper makes: one a line, and one of everything else. */
+function sitemapIndex({ signals }: SiteSignals, baseUrl: string): string {
+  const lines = [...new Set(signals.map(({ line }) => line))];
+  const lists = [LOG_SITEMAP_URL, ...lines.map(lineSitemapUrl)].map(
+    (path) => html`<sitemap><loc>${baseUrl + path}</loc></sitemap>\n`,
+  );
   return html`<?xml version="1.0" encoding="utf-8"?>
-<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${pages}</urlset>
+<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${lists}</sitemapindex>
 `.toString();
 }
 

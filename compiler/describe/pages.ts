@@ -4,6 +4,7 @@ import { howToBuy } from '../catalog/how-to-buy.ts';
 import { UNSOURCED } from '../catalog/register.ts';
 import { SITE_FOLDER, type SiteSignal, type SiteSignals } from '../catalog/site.ts';
 import { KEYS_URL, LOG_URL } from '../catalog/static-files.ts';
+import { recordUrl } from '../catalog/thing-urls.ts';
 import { defined } from '../format/defined.ts';
 import { type Html, html, sitePage } from '../format/html.ts';
 import type { IssuerKey, KeyHistory } from '../format/key-history.ts';
@@ -51,7 +52,6 @@ export function indexPage(material: IndexMaterial): string {
 ${catalogue(material)}
 <section id="record" aria-label="One record" hidden></section>
 <section id="map" aria-label="Map" hidden></section>
-<section id="bundle" aria-label="Chain" hidden></section>
 <section id="bought" aria-label="What I bought" hidden></section>
 ${buying(material)}
 ${CHANGES}
@@ -81,7 +81,7 @@ function catalogue(material: IndexMaterial): Html {
   const { signals } = material.shop;
   const industries = [...new Set(signals.map(({ industry }) => industry))];
   return html`<section id="catalogue" aria-labelledby="catalogue-title"><h2 id="catalogue-title">Catalogue</h2>
-<p class="soft">Every name leads to its last seven readings, free. A signal names what is sold about it, in USD a call.</p>
+<p class="soft">Every name leads to its newest readings, free. A signal names what is sold about it, in USD a call.</p>
 <div class="industries">${industries.map((industry) => {
     const own = signals.filter((signal) => signal.industry === industry);
     return html`<div class="industry"><h3>${titleOf(industry)}</h3>
@@ -127,8 +127,7 @@ function firstRows(catalog: CatalogView, signalId: string): CatalogRow[] {
 }
 
 function entityLink({ signal_id, entity, entity_name }: CatalogRow): Html {
-  const target = canonicalTarget('/gauge/history-preview', { entity, signal_id });
-  return html`<li><a href="${target}"><bdi>${entity_name ?? entity}</bdi></a></li>`;
+  return html`<li><a href="${recordUrl(signal_id, entity)}"><bdi>${entity_name ?? entity}</bdi></a></li>`;
 }
 
 function buying({ issuer, shop, example }: IndexMaterial): Html {

@@ -1,4 +1,5 @@
-import { plainWords } from '../products/shapes/say.ts';
+import { lineUrl, recordUrl } from '../catalog/thing-urls.ts';
+import { plainWords, shown } from '../products/shapes/say.ts';
 import {
   entityRow,
   findIn,
@@ -95,7 +96,7 @@ function otherViews({ signals, bundles }: PageShop): HTMLElement {
     el(
       'li',
       {},
-      routeLink({ view: 'bundle', line, subject: null }, title),
+      el('a', { href: lineUrl(line) }, shown(title)),
       ` ${legs.map(({ name }) => plainWords(name)).join(' → ')}`,
     ),
   );
@@ -122,7 +123,7 @@ function leadToViews(section: HTMLElement): void {
     const [signal, entity] = [searchParams.get('signal_id'), searchParams.get('entity')];
     if (signal === null) continue;
     if (pathname === '/gauge/history-preview' && entity !== null) {
-      link.href = routeHash({ view: 'record', signal, entity });
+      link.href = recordUrl(signal, entity);
     } else if (pathname === '/gauge/catalog') {
       link.href = routeHash({ view: 'signal', signal });
       link.textContent = link.textContent?.replace(', as JSON', '') ?? '';

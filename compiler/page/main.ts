@@ -1,6 +1,6 @@
 import './site.css';
 import './program.css';
-import type { SiteBundle, SiteChange, SiteChanges } from '../catalog/site.ts';
+import type { SiteChange, SiteChanges } from '../catalog/site.ts';
 import { openNote } from '../format/checkpoint.ts';
 import { sayTime, shown } from '../products/shapes/say.ts';
 import { type Catalogue, catalogue } from './catalogue.ts';
@@ -14,7 +14,7 @@ import {
   textAt,
 } from './page-data.ts';
 import { el, entityLink, failureNote, mount } from './page-parts.ts';
-import { type PageRoute, parseRoute, routeHash } from './page-route.ts';
+import { type PageRoute, parseRoute } from './page-route.ts';
 import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 
 // The program of the page for people: it fills what the compiled index leaves open. Without it the page still says
@@ -23,7 +23,7 @@ import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 const LOG_URL = '/log/checkpoint';
 
 /** Sections that show one thing at a time, under the address. */
-const VIEWS = ['record', 'map', 'bundle', 'bought'] as const;
+const VIEWS = ['record', 'map', 'bought'] as const;
 
 interface Page {
   shop: PageShop;
@@ -73,6 +73,7 @@ let followed = 0;
 async function follow(page: Page): Promise<void> {
   const route = parseRoute(location.hash);
   if (route === null) return leaveTo(location.hash);
+  if (route.view === 'moved') return location.replace(route.url);
   followed += 1;
   const own = followed;
   if (route.view === 'find') page.catalogue.find(route.query);
@@ -103,8 +104,8 @@ function leaveTo(hash: string): void {
 }
 
 function sectionOf({ view }: PageRoute): (typeof VIEWS)[number] | null {
-  if (view === 'signal' || view === 'record') return 'record';
-  return view === 'map' || view === 'bundle' || view === 'bought' ? view : null;
+  if (view === 'signal') return 'record';
+  return view === 'map' || view === 'bought' ? view : null;
 }
 
 function reveal(id: string | null): void {
@@ -116,19 +117,10 @@ async function viewOf(route: PageRoute, page: Page): Promise<HTMLElement> {
   switch (route.view) {
     case 'signal': {
       const { signalView } = await import('./signal-view.ts');
-      const signal = signalOf(route.signal, page);
-      return signalView(signal, bundleOf(signal.line, page));
-    }
-    case 'record': {
-      const { recordView } = await import('./record-view.ts');
-      const signal = signalOf(route.signal, page);
-      const { entity } = route;
-      return recordView({ signal, entity, bundle: bundleOf(signal.line, page), panel: page.panel });
+      return signalView(signalOf(route.signal, page));
     }
     case 'map':
       return mapOn(route.signal, page);
-    case 'bundle':
-      return chainOn(route, page);
     case 'bought': {
       const { boughtView } = await import('./purchase-view.ts');
       return boughtView();
@@ -148,31 +140,12 @@ async function mapOn(id: string | null, { shop, index }: Page): Promise<HTMLElem
   return mapView({ signal, map, choices });
 }
 
-async function chainOn(
-  { line, subject }: Extract<PageRoute, { view: 'bundle' }>,
-  page: Page,
-): Promise<HTMLElement> {
-  const { bundleView } = await import('./bundle-view.ts');
-  const bundle = bundleOf(line, page);
-  const first = bundle?.subjects[0];
-  if (bundle === null || first === undefined) {
-    throw new RangeError(`Cannot show the chain "${line}": nothing of it is sold here`);
-  }
-  if (subject === null)
-    history.replaceState(null, '', routeHash({ view: 'bundle', line, subject: first }));
-  return bundleView(bundle, subject ?? first, page.index.byId);
-}
-
 function signalOf(id: string, { index }: Page): PageSignal {
   const signal = index.byId.get(id);
   if (signal === undefined) {
     throw new RangeError(`Cannot show "${id}": nothing of this signal is stored; search above`);
   }
   return signal;
-}
-
-function bundleOf(line: string, { shop }: Page): SiteBundle | null {
-  return shop.bundles.find((one) => one.line === line) ?? null;
 }
 
 /** Changes that the page lists; the feed has more. */

@@ -2,11 +2,12 @@ import { type GeoPermissibleObjects, type GeoProjection, geoNaturalEarth1, geoPa
 import { feature } from 'topojson-client';
 import type { Topology } from 'topojson-specification';
 import type { SiteMap, SiteMapRow, SitePoint } from '../catalog/site.ts';
-import { bandFor, classColour, sayTime, shown, valueIn } from '../products/shapes/say.ts';
+import { recordUrl } from '../catalog/thing-urls.ts';
+import { bandFor, classColour, sayTime, shadeOf, shown, valueIn } from '../products/shapes/say.ts';
 import type { PageSignal } from './page-data.ts';
 import { bandBadge, el, entityLink, routeLink } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
-import { frameDays, pointOn, shadeOf } from './shapes.ts';
+import { frameDays, pointOn } from './shapes.ts';
 
 const WIDTH = 960;
 const HEIGHT = 500;
@@ -48,7 +49,7 @@ export async function mapView(asked: MapAsked): Promise<HTMLElement> {
   state.canvas.addEventListener('click', (event) => {
     const row = nearest(state, event);
     if (row === null) return;
-    location.hash = routeHash({ view: 'record', signal: signal.signal_id, entity: row[0] });
+    location.assign(recordUrl(signal.signal_id, row[0]));
   });
   state.canvas.addEventListener('mousemove', (event) => {
     const row = nearest(state, event);

@@ -1,16 +1,22 @@
+import { chainUrl, lineUrl, recordUrl } from '../catalog/thing-urls.ts';
+
 /** What is on screen, as the part of the address behind `#`. Deep links are promises: a change here breaks bookmarks. */
 export type PageRoute =
   | { readonly view: 'home' }
   | { readonly view: 'find'; readonly query: string }
   | { readonly view: 'signal'; readonly signal: string }
-  | { readonly view: 'record'; readonly signal: string; readonly entity: string }
   | { readonly view: 'map'; readonly signal: string | null }
-  | { readonly view: 'bundle'; readonly line: string; readonly subject: string | null }
   | { readonly view: 'hash'; readonly hash: string }
   | { readonly view: 'bought' };
 
+/** What has a page of its own now, as its old address named it. */
+interface Moved {
+  readonly view: 'moved';
+  readonly url: string;
+}
+
 /** Reads `#/airquality.aqi/us-denver`; null for anything else, such as `#prices`, which the browser follows itself. */
-export function parseRoute(hash: string): PageRoute | null {
+export function parseRoute(hash: string): PageRoute | Moved | null {
   if (hash === '' || hash === '#') return { view: 'home' };
   if (!hash.startsWith('#/')) return null;
   const parts = hash
@@ -34,7 +40,8 @@ export function parseRoute(hash: string): PageRoute | null {
     case 'map':
       return { view: 'map', signal: second || null };
     case 'bundle':
-      return second === '' ? null : { view: 'bundle', line: second, subject: third || null };
+      if (second === '') return null;
+      return movedTo(() => (third === '' ? lineUrl(second) : chainUrl(second, third)));
     case 'hash':
       return second === '' ? null : { view: 'hash', hash: second };
     case 'bought':
@@ -44,7 +51,16 @@ export function parseRoute(hash: string): PageRoute | null {
       if (!first.includes('.')) return null;
       return second === ''
         ? { view: 'signal', signal: first }
-        : { view: 'record', signal: first, entity: second };
+        : movedTo(() => recordUrl(first, second));
+  }
+}
+
+/** Null for a name that no address can hold. */
+function movedTo(url: () => string): Moved | null {
+  try {
+    return { view: 'moved', url: url() };
+  } catch {
+    return null;
   }
 }
 
@@ -60,12 +76,8 @@ function partsOf(route: PageRoute): string[] {
       return ['find', route.query];
     case 'signal':
       return [route.signal];
-    case 'record':
-      return [route.signal, route.entity];
     case 'map':
       return ['map', ...(route.signal === null ? [] : [route.signal])];
-    case 'bundle':
-      return ['bundle', route.line, ...(route.subject === null ? [] : [route.subject])];
     case 'hash':
       return ['hash', route.hash];
     case 'bought':

@@ -1,21 +1,17 @@
-import type { SiteBundle } from '../catalog/site.ts';
-import { className, sayTime, scaleText, shown } from '../products/shapes/say.ts';
+import { lineUrl } from '../catalog/thing-urls.ts';
+import { className, sayTime, scaleText, shadeOf, shown } from '../products/shapes/say.ts';
 import { entityPage, type PageSignal } from './page-data.ts';
 import {
   coloured,
   el,
   entityLink,
   freshBadge,
-  priceTable,
+  priceText,
   routeLink,
   tableOf,
 } from './page-parts.ts';
-import { shadeOf } from './shapes.ts';
 
-export async function signalView(
-  signal: PageSignal,
-  bundle: SiteBundle | null,
-): Promise<HTMLElement> {
+export async function signalView(signal: PageSignal): Promise<HTMLElement> {
   const { signal_id, title, measures, cadence, line_title } = signal;
   const list = el('div', { class: 'entity-list' });
   await showPage(list, signal, 0);
@@ -23,9 +19,7 @@ export async function signalView(
     ...(signal.map === null
       ? []
       : [routeLink({ view: 'map', signal: signal.signal_id }, 'On the map')]),
-    ...(bundle === null
-      ? []
-      : [routeLink({ view: 'bundle', line: bundle.line, subject: null }, 'Its chain')]),
+    el('a', { href: lineUrl(signal.line) }, 'Its line'),
   ];
   return el(
     'article',
@@ -40,11 +34,28 @@ export async function signalView(
       el('code', {}, signal_id),
     ),
     scales(signal),
-    made.length === 0 ? null : el('p', { class: 'actions' }, ...made),
+    el('p', { class: 'actions' }, ...made),
     el('h3', {}, `${signal.entities.toLocaleString('en')} entities`),
     list,
     el('h3', {}, 'What is sold'),
-    priceTable(signal, list.querySelector<HTMLElement>('[data-entity]')?.dataset.entity ?? ''),
+    prices(signal),
+  );
+}
+
+function prices({ offers }: PageSignal): HTMLElement {
+  const rows = offers.map(({ path, summary, price_usd }) =>
+    el(
+      'tr',
+      {},
+      el('th', { scope: 'row' }, el('code', {}, path)),
+      el('td', {}, shown(summary)),
+      el('td', { class: 'figure' }, priceText(price_usd)),
+    ),
+  );
+  return el(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'What is sold' },
+    tableOf(['Address', 'What it holds', 'USD'], rows),
   );
 }
 

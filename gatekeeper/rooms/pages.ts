@@ -1,5 +1,6 @@
 import { howToBuy } from '../../compiler/catalog/how-to-buy.ts';
 import { SITE_FOLDER } from '../../compiler/catalog/site.ts';
+import { recordUrl } from '../../compiler/catalog/thing-urls.ts';
 import { html, type SitePage, sitePage } from '../../compiler/format/html.ts';
 import { canonicalTarget } from '../../compiler/products/shapes/path.ts';
 import { priceOf } from '../../compiler/products/shapes/price.ts';
@@ -31,11 +32,10 @@ export function challengePage(reply: Reply, asked: AskedPrice, service: Service)
   const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
   const pair = signal_id === null || entity === null ? null : { signal_id, entity };
   const preview = pair === null ? '' : canonicalTarget('/gauge/history-preview', pair);
-  const page = `/site/#/${encodeURIComponent(signal_id ?? '')}/${encodeURIComponent(entity ?? '')}`;
   const pictures =
     pair === null
       ? null
-      : html`<a href="${preview}">its last seven readings</a>, <a href="${page}">the same as a picture</a>, and `;
+      : html`<a href="${recordUrl(pair.signal_id, pair.entity)}">its page with a chart</a>, <a href="${preview}">its last seven readings</a>, and `;
   const { scripts, ...shop } = pageShop(release);
   const body = sitePage({
     title: `402: ${price} USD for ${endpoint.path}`,
@@ -84,6 +84,40 @@ export function verifyPage(
   });
 }
 
+/** Members of a refusal that lead somewhere, with what they lead to. */
+const WAYS: readonly (readonly [member: string, text: string])[] = [
+  ['preview', 'What is there, free'],
+  ['catalog', 'What is sold'],
+  ['example_request', 'A request that works'],
+];
+
+/** A refusal for a browser: the same status and headers, its sentence as a page with where to go on. */
+export function refusalPage(reply: Reply, release: ReleaseIndex): Reply {
+  const said = JSON.parse(reply.body.toString()) as Readonly<Record<string, unknown>>;
+  const headers = reply.headers.filter(([name]) => name !== 'content-type');
+  const isCharge = reply.status === 422;
+  const title = isCharge ? 'Nothing to sell here' : 'No such page';
+  const text = typeof said.error === 'string' ? said.error : title;
+  const links = WAYS.flatMap(([member, what]) => {
+    const url = said[member];
+    return typeof url === 'string' && url.startsWith('/')
+      ? html`<li>${member === 'example_request' && said.example_is_of_another_subject === true ? 'A request that works, about another subject' : what}: <a href="${url}"><code>${url}</code></a></li>`
+      : [];
+  });
+  const { scripts: _, ...shop } = pageShop(release);
+  const body = sitePage({
+    title: `${reply.status}: ${title}`,
+    description: text,
+    ...shop,
+    path: '/',
+    script: null,
+    isListed: false,
+    main: html`<section aria-labelledby="refused"><h1 id="refused">${title}</h1><p class="lead">${text}</p>
+${isCharge ? html`<p>Nothing was charged.</p>` : null}<ul>${links}<li><a href="/#catalogue">The catalogue</a>, with a search</li></ul></section>`,
+  });
+  return { ...reply, headers: [HTML_TYPE, ...headers, ...SITE_POLICY], body };
+}
+
 /** What a browser may do with the page for people: load its own files, and ask this service. */
 export const SITE_POLICY: readonly Header[] = [
   [
@@ -100,12 +134,15 @@ const ASSETS_MAX = 100;
 /** What every page says of the shop: whose it is, where, and the styles that this release has. */
 type PageHead = Pick<SitePage, 'issuerName' | 'baseUrl' | 'styles'>;
 
-export function pageShop(release: ReleaseIndex): PageHead & { scripts: readonly string[] } {
+export function pageShop(
+  release: ReleaseIndex,
+  program = 'pay',
+): PageHead & { scripts: readonly string[] } {
   const { issuer_name: issuerName, base_url: baseUrl } = release.head;
   const assets = (name: string, ending: string): string[] =>
     release.files
       .pathsUnder(`${SITE_FOLDER}/assets/${name}-`, ASSETS_MAX)
       .filter((path) => path.endsWith(ending))
       .map((path) => `/${path}`);
-  return { issuerName, baseUrl, styles: assets('site', '.css'), scripts: assets('pay', '.js') };
+  return { issuerName, baseUrl, styles: assets('site', '.css'), scripts: assets(program, '.js') };
 }

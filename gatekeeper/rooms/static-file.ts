@@ -38,6 +38,9 @@ import { costOfSending, FILE_COST } from '../wire/cost.ts';
 import type { HeaderFacts } from '../wire/header-facts.ts';
 import { type Header, jsonReply, type Reply } from '../wire/reply.ts';
 import type { HttpRequest } from '../wire/request.ts';
+import { thingPage } from './atlas/atlas.ts';
+import { CHART_STYLES } from './atlas/chart.ts';
+import { ownShades } from './atlas/parts.ts';
 import { SITE_POLICY } from './pages.ts';
 
 /** A file of the release at a path beside the table, as it is stored; null at once where none stands. */
@@ -47,8 +50,9 @@ export function staticFile(
   service: Service,
 ): Promise<StaticFile> | null {
   if (path === SHOP_STYLES_URL && asked.method === 'GET') {
-    // Computed, because the pages of the release cannot know whether payments are pretended here.
-    const body = service.operator.settlement === 'test' ? SHOP_STYLES.test : SHOP_STYLES.real;
+    // Computed, because the pages of the release cannot know whether payments are pretended here, nor the colours of agencies.
+    const own = service.operator.settlement === 'test' ? SHOP_STYLES.test : SHOP_STYLES.real;
+    const body = own + CHART_STYLES + ownShades(service.release.catalog);
     const headers: Header[] = [['content-type', 'text/css; charset=utf-8'], FREE_CACHE];
     return Promise.resolve({ reply: { status: 200, headers, body }, etag: null });
   }
@@ -56,7 +60,7 @@ export function staticFile(
   const open = parsePublicFileUrl(path);
   if (open !== null) return publicFile(open, asked, release);
   const found = findStaticFile(path);
-  if (found === null) return null;
+  if (found === null) return thingPage(asked, path, service);
   const isOfLog = found.path.startsWith(`${LOG_FOLDER}/`);
   // The head signs the list of files, and neither stands in one. The log stands beside all releases.
   const isStored =

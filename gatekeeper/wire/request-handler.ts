@@ -174,8 +174,9 @@ export class RequestHandler {
       refusals.get(target) ??
       answers.get(variantKey(target, responder.variant(facts)));
     if (ready === undefined || responder.clock() >= ready.expires) return null;
-    // A browser is told the price in words, so what is kept for programs is not for it.
-    return ready.unpaid && (pays(facts) || wantsPage(facts.accept)) ? null : ready;
+    // A browser is told prices and refusals in words, so what is kept for programs is not for it.
+    const isForPrograms = (ready.unpaid || ready.status === 422) && wantsPage(facts.accept);
+    return isForPrograms || (ready.unpaid && pays(facts)) ? null : ready;
   }
 
   #keptBy(responder: Responder): ReturnType<typeof keptFor> {

@@ -91,9 +91,7 @@ describe('the page for people', () => {
   });
 
   it('shows the band of a test shop', async () => {
-    expect((await get('/site/shop.css')).bytes.toString('utf8')).toBe(
-      '.test-shop{display:block}\n',
-    );
+    expect(await textAt('/site/shop.css')).toMatch(/^\.test-shop\{display:block\}\n/);
   });
 
   it('says without a program what is sold, how it is bought, and who vouches for it', async () => {
@@ -105,7 +103,7 @@ describe('the page for people', () => {
       expect(html).toContain(`<a href="${path}"><code>${path}</code></a>`);
       expect(html).toContain(`<td class="figure">${price_usd}</td>`);
     }
-    const links = [...html.matchAll(/href="(\/gauge\/(?:history-preview|catalog|sample)[^"]*)"/g)];
+    const links = [...html.matchAll(/href="(\/(?:gauge\/(?:catalog|sample)|r\/)[^"]*)"/g)];
     expect(links.length).toBeGreaterThan(5);
     for (const [, link = ''] of links) {
       expect([link, (await get(link.replaceAll('&amp;', '&'))).status]).toEqual([link, 200]);
@@ -151,7 +149,100 @@ describe('the page for people', () => {
     expect(feed.header('content-type')).toBe('application/atom+xml; charset=utf-8');
     const parsed = new XMLParser().parse(feed.bytes.toString('utf8'));
     expect(parsed.feed.entry).toHaveLength(changes.length);
-    expect((await get('/sitemap.xml')).bytes.toString('utf8')).toContain('/docs</loc>');
+  });
+});
+
+const textAt = async (path: string): Promise<string> => (await get(path)).bytes.toString('utf8');
+
+/** Paths that a sitemap names. */
+const locsIn = (xml: string): string[] =>
+  [...xml.matchAll(/<loc>https?:\/\/[^/<]+([^<]*)<\/loc>/g)].map(([, path]) => path ?? '');
+
+/** Every page of the sitemaps. */
+async function listedPages(): Promise<string[]> {
+  const lists = locsIn(await textAt('/sitemap.xml'));
+  return (await Promise.all(lists.map(textAt))).flatMap(locsIn);
+}
+
+describe('a page for each thing', () => {
+  it('I69: stands in the sitemap, and each says by itself what and where it is', async () => {
+    const pages = await listedPages();
+    for (const kind of ['/r/', '/line/', '/chain/', '/release/', '/log/', '/docs']) {
+      expect([kind, pages.some((path) => path.startsWith(kind))]).toEqual([kind, true]);
+    }
+    const titles = new Map<string, string>();
+    for (const path of pages) {
+      const { status, header, bytes } = await get(path);
+      const text = bytes.toString('utf8');
+      expect([path, status, header('content-type')]).toEqual([
+        path,
+        200,
+        'text/html; charset=utf-8',
+      ]);
+      expect(header('content-security-policy')).toContain("script-src 'self'");
+      expect(text.match(/<h1/g)).toHaveLength(1);
+      expect(text).toContain(`<link rel="canonical" href="`);
+      expect(text).not.toMatch(/ (?:on[a-z]+|style)=|<script>|<style/);
+      const title = /<title>([^<]+)</.exec(text)?.[1] ?? '';
+      expect([title, titles.get(title)]).toEqual([title, undefined]);
+      titles.set(title, path);
+    }
+  });
+
+  it('I69: tells a reading in words, with chart, class, source, prices and data', async () => {
+    const path = '/r/airquality.aqi/us-denver';
+    const text = await textAt(path);
+    const { rows } = JSON.parse(
+      await textAt('/gauge/history-preview?entity=us-denver&signal_id=airquality.aqi'),
+    ) as { rows: { observed_at: string; current: { aqi_index: number }; record_hash: string }[] };
+    const last = rows.at(-1);
+    expect(text).toContain(`is ${last?.current.aqi_index}.`);
+    expect(text).toContain(`<time datetime="${last?.observed_at}">`);
+    expect(text).toContain(`/proof/${last?.record_hash}`);
+    expect(text).toMatch(/aria-current="true"><span class="cell-name">/);
+    expect(text).toContain('href="/gauge?entity=us-denver&amp;signal_id=airquality.aqi"');
+    expect(text).toContain('US EPA');
+    const block = /<script type="application\/ld\+json">(.*)<\/script>/.exec(text)?.[1] ?? '';
+    expect(JSON.parse(block)).toMatchObject({
+      '@type': 'Dataset',
+      identifier: 'airquality.aqi/us-denver',
+    });
+    const csv = await get(`${path}/readings.csv`);
+    expect(csv.header('content-type')).toBe('text/csv; charset=utf-8');
+    expect(csv.bytes.toString('utf8').trimEnd().split('\r\n')).toHaveLength(rows.length + 1);
+    const kept = await get(path);
+    const again = await get(path, { 'if-none-match': String(kept.header('etag')) });
+    expect([kept.status, again.status]).toEqual([200, 304]);
+  });
+
+  it.each([
+    '/r/airquality.aqi/nowhere',
+    '/r/nothing.at-all/us-denver',
+    '/r/airquality.aqi/us-denver/other.svg',
+    '/r/airquality.aqi/us-denver/chart.svg/x',
+    '/r/airquality.aqi/us~2ddenver',
+    '/r/airquality.aqi/~zz',
+    '/r/airquality.aqi/',
+    '/r/',
+    '/line/nothing',
+    '/line/',
+    '/line/nothing/sitemap.xml',
+    '/place/nowhere',
+    '/place/sitemap.xml',
+    '/chain/environment/nowhere',
+    '/chain/environment',
+    '/release/999',
+    '/release/01',
+    '/log/nothing',
+  ])('has none at %s', async (path) => {
+    const program = await get(path);
+    expect([program.status, program.header('content-type')]).toEqual([404, 'application/json']);
+    const browser = await get(path, { accept: BROWSERS[0] ?? '' });
+    expect([browser.status, browser.header('content-type')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+    ]);
+    expect(browser.bytes.toString('utf8')).toContain('<h1 id="refused">No such page</h1>');
   });
 });
 
@@ -206,20 +297,29 @@ describe('a browser that opens a paid link', () => {
   });
 
   it('is told no price where nothing is sold, and none with a payment', async () => {
-    const none = await ask('/gauge?entity=nowhere&signal_id=airquality.aqi', BROWSERS[0] ?? '');
-    expect([none.status, none.header('content-type')]).toEqual([422, 'application/json']);
+    const path = '/gauge?entity=nowhere&signal_id=airquality.aqi';
+    // Whoever asked before, each gets its own form.
+    for (const accept of [...PROGRAMS, ...BROWSERS, ...PROGRAMS]) {
+      const none = await ask(path, accept);
+      const type = BROWSERS.includes(accept ?? '')
+        ? 'text/html; charset=utf-8'
+        : 'application/json';
+      expect([accept, none.status, none.header('content-type')]).toEqual([accept, 422, type]);
+      expect(none.bytes.toString('utf8')).toContain('is not measured for airquality.aqi');
+      expect(none.header('payment-required')).toBeUndefined();
+    }
     const paying = await get(PAID, { accept: BROWSERS[0] ?? '', 'x-payment': 'bm9uc2Vuc2U=' });
     expect([paying.status, paying.header('content-type')]).toEqual([402, 'application/json']);
   });
 
   it('I69: shows what was asked as text', async () => {
     const path = `${PAID}&x=<script>alert(1)</script>`;
-    const { status, header } = await ask(
+    const { status, header, bytes } = await ask(
       path.replaceAll('<', '%3C').replaceAll('>', '%3E'),
       BROWSERS[0] ?? '',
     );
-    // What is no price is no page.
-    expect([status, header('content-type')]).toEqual([422, 'application/json']);
+    expect([status, header('content-type')]).toEqual([422, 'text/html; charset=utf-8']);
+    expect(bytes.toString('utf8')).not.toContain('<script>');
     const OWN = /<script type="module" src="\/site\/assets\/pay-[0-9a-f]+\.js"><\/script>/;
     const page = (await ask(PAID, BROWSERS[0] ?? '')).bytes.toString('utf8');
     expect(page).toMatch(OWN);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { recordUrl } from '../../compiler/catalog/thing-urls.ts';
 import { type PageRoute, parseRoute, routeHash } from '../../compiler/page/page-route.ts';
+import { decodeSegment, fitsSegment } from '../../compiler/products/shapes/path.ts';
 import { ageText, figure, plainWords, sayTime, shown } from '../../compiler/products/shapes/say.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
 
@@ -42,12 +44,9 @@ describe('words for people', () => {
 
 const ROUTES: readonly (readonly [string, PageRoute])[] = [
   ['#/', { view: 'home' }],
-  ['#/airquality.aqi/us-denver', { view: 'record', signal: 'airquality.aqi', entity: 'us-denver' }],
   ['#/airquality.aqi', { view: 'signal', signal: 'airquality.aqi' }],
   ['#/map', { view: 'map', signal: null }],
   ['#/map/airquality.aqi', { view: 'map', signal: 'airquality.aqi' }],
-  ['#/bundle/environment', { view: 'bundle', line: 'environment', subject: null }],
-  ['#/bundle/environment/us-denver', { view: 'bundle', line: 'environment', subject: 'us-denver' }],
   ['#/find/denver%20aqi', { view: 'find', query: 'denver aqi' }],
   ['#/hash/sha256%3Aab', { view: 'hash', hash: 'sha256:ab' }],
   ['#/bought', { view: 'bought' }],
@@ -76,10 +75,23 @@ describe('parseRoute() and routeHash()', () => {
     expect(parseRoute(hash)).toBeNull();
   });
 
+  it.each([
+    ['#/airquality.aqi/us-denver', '/r/airquality.aqi/us-denver'],
+    ['#/bundle/environment', '/line/environment'],
+    ['#/bundle/environment/us-denver', '/chain/environment/us-denver'],
+  ])('leads from %s to the page that it has now', (hash, url) => {
+    expect(parseRoute(hash)).toEqual({ view: 'moved', url });
+  });
+
   it('leads to entities of any name', () => {
-    for (const entity of HOSTILE_NAMES.filter((name) => name !== '' && name.isWellFormed())) {
-      const route: PageRoute = { view: 'record', signal: 'a.b', entity };
-      expect(parseRoute(routeHash(route))).toEqual(route);
+    for (const entity of HOSTILE_NAMES.filter(fitsSegment)) {
+      const url = recordUrl('a.b', entity);
+      expect(parseRoute(`#/a.b/${encodeURIComponent(entity)}`)).toEqual({ view: 'moved', url });
+      expect(decodeSegment(url.slice('/r/a.b/'.length))).toBe(entity);
     }
+  });
+
+  it('leaves a name to the browser that no address holds', () => {
+    expect(parseRoute(`#/a.b/${'x'.repeat(300)}`)).toBeNull();
   });
 });

@@ -3,25 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { BUILTIN, builtinRuler } from '../../compiler/catalog/builtin.ts';
 import type { SiteMapRow, SitePoint } from '../../compiler/catalog/site.ts';
 import { hashOfSubtrees, inclusionRanges, nodeHash } from '../../compiler/format/merkle.ts';
-import {
-  frameDays,
-  isLitBand,
-  logPath,
-  pointOn,
-  rangeText,
-  scalePlace,
-  shadeOf,
-  sparkShape,
-} from '../../compiler/page/shapes.ts';
+import { frameDays, logPath, pointOn, rangeText } from '../../compiler/page/shapes.ts';
 import { isLit } from '../../compiler/products/shapes/bundle.ts';
 import type { Ruler } from '../../compiler/products/shapes/rulers.ts';
-import { bandFor, scaleFor } from '../../compiler/products/shapes/say.ts';
+import { bandFor, isLitBand, scaleFor, shadeOf } from '../../compiler/products/shapes/say.ts';
 import { builtinEntry } from '../builtin-rows.ts';
 
 const SHADES = 6;
-const CROP_VHI = builtinRuler('vegetation-health');
+const _CROP_VHI = builtinRuler('vegetation-health');
 const FLOOD_STAGE_BANDS = builtinEntry('hydrology.river-level').signal.bands ?? [];
-const OUTLOOK_RISK = builtinRuler('convective-outlook');
+const _OUTLOOK_RISK = builtinRuler('convective-outlook');
 const PM25 = builtinEntry('airquality.pm25').signal.rulers ?? [];
 const US_AQI = builtinRuler('us-aqi');
 
@@ -85,58 +76,6 @@ describe('shadeOf()', () => {
     expect(shadeOf({ bands: FLOOD_STAGE_BANDS }, 'below-minor')).toBe(0);
     expect([shadeOf({ bands }, 'other'), shadeOf({ bands }, null)]).toEqual([null, null]);
   });
-});
-
-describe('scalePlace()', () => {
-  it('puts a value into its class, and how far', () => {
-    expect(scalePlace(US_AQI, reading({ aqi_index: 76 }))).toMatchObject({ cell: 1, inside: 0.5 });
-    expect(scalePlace(US_AQI, reading({ aqi_index: 9999 }))).toMatchObject({ cell: 5, inside: 1 });
-  });
-
-  it('turns around where less is worse', () => {
-    expect(scalePlace(CROP_VHI, reading({ vhi_index: 35 }))).toMatchObject({
-      cell: 1,
-      inside: 0.5,
-    });
-  });
-
-  it('stands in the middle of a class without numbers, and nowhere without a value', () => {
-    const band = OUTLOOK_RISK.steps[1]?.band ?? '';
-    expect(scalePlace(OUTLOOK_RISK, reading({ band }))).toMatchObject({ cell: 1, inside: 0.5 });
-    expect(scalePlace(US_AQI, reading({}))).toBeNull();
-  });
-});
-
-const BOX = { width: 100, height: 50 };
-const days = (...values: readonly number[]) =>
-  values.map((value, at) => ({ observed_at: `2026-11-1${at}T00:00:00Z`, value }));
-
-describe('sparkShape()', () => {
-  it('spreads readings over the box by their times, larger ones higher', () => {
-    const { points } = sparkShape(days(10, 20, 15), null, BOX);
-    expect(points.map(({ x }) => x)).toEqual([0, 50, 100]);
-    const [low, high, middle] = points.map(({ y }) => y);
-    expect([Number(high) < Number(middle), Number(middle) < Number(low)]).toEqual([true, true]);
-    for (const { y } of points) expect(y >= 0 && y <= BOX.height).toBe(true);
-  });
-
-  it('draws equal readings in the middle, and one alone too', () => {
-    expect(sparkShape(days(7, 7), null, BOX).points.map(({ y }) => y)).toEqual([25, 25]);
-    expect(sparkShape(days(0), null, BOX).points).toEqual([{ x: 50, y: 25 }]);
-  });
-
-  it.each([
-    [US_AQI, [40, 60], ['good', 'moderate']],
-    [CROP_VHI, [45, 25], ['no-stress', 'stress', 'moderate-stress']],
-  ])(
-    'lays the classes behind that the box shows, without gaps: $0.scale',
-    (scale, values, bands) => {
-      const { stripes } = sparkShape(days(...values), scale, BOX);
-      expect(stripes.map(({ band }) => band)).toEqual(bands);
-      const total = stripes.reduce((sum, { height }) => sum + height, 0);
-      expect(total).toBeCloseTo(BOX.height, 1);
-    },
-  );
 });
 
 const points = (...days: readonly number[]): SitePoint[] =>

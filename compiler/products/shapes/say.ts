@@ -205,6 +205,32 @@ function stepOf(scales: readonly Ruler[], band: string): Ruler['steps'][number] 
   return scales.at(-1)?.steps.find((step) => step.band === band);
 }
 
+/** Colours that the page has for classes, from the mildest to the worst. */
+const SHADES = 6;
+
+/** The colour of a class, 0 for the mildest; null for one that stands in no list. */
+export function shadeOf({ bands }: Pick<Classed, 'bands'>, band: string | null): number | null {
+  const at = placeIn(bands, band);
+  if (at === null) return null;
+  return bands.length === 1 ? 0 : Math.round((at / (bands.length - 1)) * (SHADES - 1));
+}
+
+/** Whether a leg of a chain is lit, as `products/shapes/bundle.ts` has it: its class is not the mildest. Null without a class. */
+export function isLitBand({ bands }: Pick<Classed, 'bands'>, band: string | null): boolean | null {
+  const at = placeIn(bands, band);
+  return at === null ? null : at > 0;
+}
+
+/** Which thresholds there are differs by gauge: whatever is below the lowest one is the mildest class. */
+function placeIn(bands: readonly string[], band: string | null): number | null {
+  if (band === null) return null;
+  if (BELOW.test(band) && BELOW.test(bands[0] ?? '')) return 0;
+  const at = bands.indexOf(band);
+  return at === -1 ? null : at;
+}
+
+const BELOW = /^below-/;
+
 /** Only a scale that names its agency and the document is called official. */
 export function isOfficial({ agency, document }: Ruler): boolean {
   return agency !== undefined && document !== undefined;

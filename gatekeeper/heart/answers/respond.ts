@@ -8,7 +8,7 @@ import {
 } from '../../../compiler/catalog/route.ts';
 import { messageOf } from '../../../compiler/format/errors.ts';
 import { factOf } from '../../../compiler/products/shapes/fact.ts';
-import { wantsPage } from '../../wire/header-facts.ts';
+import { pays, wantsPage } from '../../wire/header-facts.ts';
 import {
   type Header,
   JSON_MEDIA_TYPE,
@@ -60,10 +60,22 @@ interface RoutedCall extends Call {
  *     a 422 that names a free request which lists or finds what was asked.
  *  6. What is free is sent. What costs is a 402, or with a payment one purchase: known already, or sold now.
  *  7. With `format=fact` what is sent is the fact of that body. The purchase knows the body alone.
+ *  8. A browser reads a refusal as a page.
  *
  * Data comes before money: nobody is asked to pay for what cannot be answered, and only a 200 is ever charged.
  */
 export async function respond(asked: HttpRequest, service: Service): Promise<HttpResponse> {
+  const made = await responseTo(asked, service);
+  const { method, facts } = asked;
+  const isRefused = PAGED.includes(made.reply.status);
+  if (!isRefused || method !== 'GET' || !wantsPage(facts.accept) || pays(facts)) return made;
+  return plainResponse(service.rooms.refusalPage(made.reply, service.release), made.path);
+}
+
+/** Refusals that a browser gets as a page. */
+const PAGED: readonly number[] = [404, 422];
+
+async function responseTo(asked: HttpRequest, service: Service): Promise<HttpResponse> {
   const { catalog } = service.release;
   const known = service.targets.get(asked.target);
   const request = known?.request ?? canonicalRequest(asked.target);

@@ -66,6 +66,8 @@ export interface Rooms {
   /** The 422 of a request that has no answer: what is wrong, and a request that works on this release. */
   readonly noCharge: (route: Route, release: ReleaseIndex) => Promise<Reply>;
   readonly pricePage: (reply: Reply, asked: AskedPrice, service: Service) => Reply;
+  /** A refusal in words, for a browser. */
+  readonly refusalPage: (reply: Reply, release: ReleaseIndex) => Reply;
 }
 
 /** A file that anybody may have. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
 import { FORMAT_DOCUMENTS, SKILL_URL } from '../../../compiler/catalog/static-files.ts';
+import { recordUrl } from '../../../compiler/catalog/thing-urls.ts';
 import { siteAssets } from '../../../compiler/describe/pages.ts';
 import { defined } from '../../../compiler/format/defined.ts';
 import { KEYS_PATH } from '../../../compiler/format/key-history.ts';
@@ -109,6 +110,12 @@ function publicFileCases(urls: readonly string[]): FreeCase[] {
   ];
 }
 
+/** The page of a pair that is named by a query. */
+function pageOf(pair: string): string {
+  const query = new URLSearchParams(pair);
+  return recordUrl(query.get('signal_id') ?? '', query.get('entity') ?? '');
+}
+
 /** Every free operation and file, each at its dearest: with a parameter that nobody knows, so that nothing is ready. */
 function freeCases({ pairs, hashes, publicFiles }: FreeSubject): FreeCase[] {
   const pair = (n: number): string => pairs[n % pairs.length] ?? '';
@@ -141,6 +148,11 @@ function freeCases({ pairs, hashes, publicFiles }: FreeSubject): FreeCase[] {
     get('proof, unknown', `/proof/${FRESH}`, LONG_CHARS),
     get('anchor, list', `/gauge/anchor?x=${FRESH}`),
     ...publicFileCases(publicFiles),
+    {
+      name: 'page of a reading',
+      target: (n) => `${pageOf(pair(n))}?x=${fresh(n, 8)}`,
+      units: REQUEST_COST + FILE_COST,
+    },
     each('anchor of a hash', (n) => `/gauge/anchor?hash=${hash(n)}&x=${fresh(n, 8)}`),
     get('channels', `/gauge/channels?x=${FRESH}`),
     get('stablecoin-deaths/preview', `/stablecoin-deaths/preview?x=${FRESH}`),

@@ -364,6 +364,19 @@ describe('I52: what is free does not tell what is sold', () => {
     expect(await leaks(doors)).toEqual([]);
   });
 
+  it('every page of a thing, with its chart and its table', async () => {
+    const lists = await Promise.all(
+      locsIn(await stated({ path: '/sitemap.xml' })).map((path) => stated({ path })),
+    );
+    const pages = [...new Set(lists.flatMap(locsIn))];
+    const records = pages.filter((path) => path.startsWith('/r/'));
+    expect(records.length).toBeGreaterThan(500);
+    const places = new Set(records.map((path) => `/place/${path.split('/')[3]}`));
+    const files = records.flatMap((path) => [`${path}/chart.svg`, `${path}/readings.csv`]);
+    const all = [...pages, ...places, ...files].map((path) => ({ path, accept: 'text/html' }));
+    expect(await leaks(all)).toEqual([]);
+  });
+
   it('POST /verify is no oracle: what it says of a changed body is in that body', async () => {
     const bodies = ['record/airquality.aqi/us-denver.json', 'roster/stablecoin-deaths.json'];
     const doors = bodies.map((path): Door => {
@@ -376,6 +389,11 @@ describe('I52: what is free does not tell what is sold', () => {
     expect(await leaks(doors)).toEqual([]);
   });
 });
+
+/** Paths that a sitemap names. */
+function locsIn(xml: string): string[] {
+  return [...xml.matchAll(/<loc>https?:\/\/[^/<]+([^<]*)<\/loc>/g)].map(([, path]) => path ?? '');
+}
 
 function firstLine(text: string): string {
   return text.slice(0, text.lastIndexOf('\n'));

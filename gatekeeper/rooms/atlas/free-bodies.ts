@@ -1,0 +1,108 @@
+import {
+  SITE_SIGNALS_URL,
+  type SitePrice,
+  type SiteSignal,
+  type SiteSignals,
+} from '../../../compiler/catalog/site.ts';
+import { endpointAt } from '../../../compiler/products/products.ts';
+import { knownFilePath } from '../../../compiler/products/shapes/path.ts';
+import type { Body, ReleaseReader } from '../../heart/release/release-index.ts';
+
+// What the pages of things are made of: bodies that anybody may have, as their doors give them.
+
+/** One of the free last seven, as `/gauge/history-preview` gives it. */
+export interface PreviewRow {
+  readonly observed_at: string;
+  readonly current: Readonly<Record<string, unknown>>;
+  readonly record_hash: string;
+}
+
+export interface Preview {
+  readonly entity_name: string | null;
+  /** Oldest first. */
+  readonly rows: readonly PreviewRow[];
+}
+
+/** A signal of this shop, with the prices of what is sold about it. */
+export interface ShopSignal extends SiteSignal {
+  readonly offers: readonly SitePrice[];
+}
+
+export interface Shop extends Omit<SiteSignals, 'signals'> {
+  readonly signals: ReadonlyMap<string, ShopSignal>;
+}
+
+const parsed = ({ bytes }: Body): unknown => JSON.parse(bytes.toString('utf8'));
+
+function shopIn(body: Body): Shop {
+  const sold = parsed(body) as SiteSignals;
+  const prices = new Map(sold.prices.map((price) => [price.path, price]));
+  const signals = sold.signals.map((signal): [string, ShopSignal] => {
+    const offers = signal.sells.flatMap((path) => {
+      const price = prices.get(path);
+      const own = signal.prices?.[path];
+      return price === undefined ? [] : [own === undefined ? price : { ...price, price_usd: own }];
+    });
+    return [signal.signal_id, { ...signal, offers }];
+  });
+  return { ...sold, signals: new Map(signals) };
+}
+
+/** What the shop sells now, parsed once for as long as it is in memory. */
+export async function shopOf({ release, spend }: ReleaseReader): Promise<Shop> {
+  const body = await release.body(SITE_SIGNALS_URL.slice(1), spend);
+  return body.own.once(shopIn, body);
+}
+
+type FreePath = '/gauge/history-preview' | '/gauge/sample' | '/gauge/raw';
+
+async function bodyOf(
+  path: FreePath,
+  values: Readonly<Record<string, string>>,
+  { release, spend }: ReleaseReader,
+): Promise<unknown> {
+  const file = knownFilePath(endpointAt(path), values);
+  if (!release.has(file)) return null;
+  return parsed(await release.body(file, spend));
+}
+
+/** The last seven readings of an entity; null where none is stored. */
+export async function previewOf(signal_id: string, entity: string, reader: ReleaseReader) {
+  return (await bodyOf('/gauge/history-preview', { signal_id, entity }, reader)) as Preview | null;
+}
+
+/** The members of a free record that people are told of. */
+export interface FreeRecord {
+  readonly entity?: string;
+  readonly entity_name?: string | null;
+  readonly observed_at?: string;
+  readonly source_ref?: unknown;
+  readonly summary_en?: unknown;
+  readonly sources?: readonly { readonly name?: unknown }[] | null;
+  readonly provenance?: {
+    readonly data_lineage?: readonly { readonly evidence?: { readonly attribution?: unknown } }[];
+  };
+  readonly stat_ruler?: {
+    readonly current_percentile?: number | null;
+    readonly window_years?: number;
+    readonly n?: number;
+  } | null;
+  readonly standard_ruler?: { readonly pct_to_action?: number | null } | null;
+  readonly record_hash?: string;
+}
+
+/** The whole record that is the free sample of a signal; null for none. */
+export async function sampleOf(
+  signal_id: string,
+  reader: ReleaseReader,
+): Promise<FreeRecord | null> {
+  const body = (await bodyOf('/gauge/sample', { signal_id }, reader)) as {
+    readonly sample?: FreeRecord;
+  } | null;
+  return body?.sample ?? null;
+}
+
+/** The bare record, of signals that give it. */
+export async function rawOf(signal_id: string, entity: string, reader: ReleaseReader) {
+  return (await bodyOf('/gauge/raw', { signal_id, entity }, reader)) as FreeRecord | null;
+}
