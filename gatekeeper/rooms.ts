@@ -1,6 +1,7 @@
 import type { Rooms } from './heart/answers/service.ts';
 import { noCharge } from './heart/offer/no-charge.ts';
 import { codedFile } from './heart/release/coded-file.ts';
+import { challengePage, refusalPage } from './rooms/atlas/pages.ts';
 import { basket, formerSale } from './rooms/basket.ts';
 import { catalog } from './rooms/catalog.ts';
 import { channels, paymentManifest } from './rooms/channels.ts';
@@ -8,7 +9,6 @@ import { check } from './rooms/check.ts';
 import { coverage } from './rooms/coverage.ts';
 import { mcpRefusal } from './rooms/mcp/json-rpc.ts';
 import { mcp } from './rooms/mcp/mcp.ts';
-import { challengePage, refusalPage } from './rooms/pages.ts';
 import { preview, previewSearch } from './rooms/preview.ts';
 import { anchor, proof } from './rooms/proof.ts';
 import { proven } from './rooms/proven.ts';

@@ -40,8 +40,8 @@ import { type Header, jsonReply, type Reply } from '../wire/reply.ts';
 import type { HttpRequest } from '../wire/request.ts';
 import { thingPage } from './atlas/atlas.ts';
 import { CHART_STYLES } from './atlas/chart.ts';
+import { SITE_POLICY } from './atlas/pages.ts';
 import { ownShades } from './atlas/parts.ts';
-import { SITE_POLICY } from './pages.ts';
 
 /** A file of the release at a path beside the table, as it is stored; null at once where none stands. */
 export function staticFile(

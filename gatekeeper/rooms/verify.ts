@@ -3,8 +3,8 @@ import type { VerifyEntry } from '../../compiler/format/release.ts';
 import type { Answered, Question, Service } from '../heart/answers/service.ts';
 import { wantsPage } from '../wire/header-facts.ts';
 import { type Header, jsonReply, type Reply } from '../wire/reply.ts';
+import { pageShop, SITE_POLICY, verifyPage } from './atlas/pages.ts';
 import { undetermined } from './json-content.ts';
-import { pageShop, SITE_POLICY, verifyPage } from './pages.ts';
 import {
   type FreeFacts,
   freeFacts,

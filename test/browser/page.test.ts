@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sayTime } from '../../compiler/products/shapes/say.ts';
@@ -12,9 +13,9 @@ import { type Shop, sampleShop } from './shops.ts';
 
 /** The page for people over the shop of `npm start`, in a real browser. */
 
-const DENVER = '/site/#/airquality.aqi/us-denver';
+const DENVER = '/r/airquality.aqi/us-denver';
 const MAP = '/site/#/map/airquality.aqi';
-const BUNDLE = '/site/#/bundle/environment/us-denver';
+const CHAIN = '/chain/environment/us-denver';
 const PAID_LINK = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 
 let browser: Browser;
@@ -111,17 +112,16 @@ describe('search', () => {
     const { page, open, expectClean } = await session();
     await open('/');
     await page.locator('#find').pressSequentially('denver aqi');
-    const hit = page.locator('.finder > .hits a[href="#/airquality.aqi/us-denver"]');
+    const hit = page.locator('.finder > .hits a[href="/r/airquality.aqi/us-denver"]');
     await hit.waitFor();
     await hit.click();
-    await page.locator('#record h2').waitFor();
-    expect(page.url()).toContain('#/airquality.aqi/us-denver');
-    expect(await page.title()).not.toBe('');
+    await page.locator('.record h1').waitFor();
+    expect(page.url()).toBe(shop.url + DENVER);
+    expect(await page.title()).toContain('US air quality index');
     await page.goBack();
-    await page.locator('#record').waitFor({ state: 'hidden' });
-    expect(await page.locator('#find').inputValue()).toBe('denver aqi');
+    await expect.poll(() => page.locator('#find').inputValue()).toBe('denver aqi');
     await page.goForward();
-    await page.locator('#record h2').waitFor();
+    await page.locator('.record h1').waitFor();
     await expectClean();
   });
 
@@ -224,12 +224,15 @@ describe('views', () => {
   it('a record shows its reading, the hashed part of the JSON, its source and its place in the log', async () => {
     const { page, open, expectClean } = await session();
     await open(DENVER);
-    await page.locator('#record h2').waitFor();
-    expect(await page.locator('#record header .lead').innerText()).toMatch(/\d/);
-    await page.locator('#record pre mark').first().waitFor();
-    expect(await page.locator('#record .tree svg circle').count()).toBeGreaterThan(2);
+    expect(await page.locator('.record .lead').first().innerText()).toMatch(/\d/);
+    expect(await page.locator('#age .badge').innerText()).toMatch(/ old$/);
+    await page.locator('#json').scrollIntoViewIfNeeded();
+    await page.locator('#json pre mark').first().waitFor();
+    await page.locator('#tree').scrollIntoViewIfNeeded();
+    await page.locator('.tree svg circle').first().waitFor();
+    expect(await page.locator('.tree svg circle').count()).toBeGreaterThan(2);
     const head = await (await fetch(`${shop.url}/.well-known/release.json`)).json();
-    const text = await page.locator('#record').innerText();
+    const text = await page.locator('.record').innerText();
     expect(text).toContain(`Release ${head.sequence} of ${sayTime(head.as_of)} stated this hash`);
     expect(text).toMatch(/number [1-9][\d,]* of the [\d,]+ that it took in/);
     expect(text).toMatch(/The release is entry 1 of the log/);
@@ -259,22 +262,52 @@ describe('views', () => {
     });
     expect(drawn).toBeGreaterThan(3);
     await page.locator('#map .hits a').first().click();
-    await page.locator('#record h2').waitFor();
+    await page.locator('.record h1').waitFor();
     await expectClean();
+  });
+
+  it('an address of before leads to the page that a thing has now', async () => {
+    const { page, open, expectClean } = await session();
+    await open('/site/#/airquality.aqi/us-denver');
+    await page.waitForURL(shop.url + DENVER);
+    await open('/site/#/bundle/environment/us-denver');
+    await page.waitForURL(shop.url + CHAIN);
+    await expectClean();
+  });
+
+  it('a chart is saved as PNG, as large as it is drawn', async () => {
+    const { page, open, expectClean } = await session();
+    await open(DENVER);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'PNG' }).click();
+    const file = await saved;
+    expect(file.suggestedFilename()).toBe('airquality.aqi-us-denver.png');
+    const bytes = readFileSync(await file.path());
+    expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+    expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([1280, 520]);
+    await expectClean();
+  });
+
+  it('a record says everything without a program', async () => {
+    const { page, open } = await session({ javaScriptEnabled: false });
+    await open(DENVER);
+    const text = await page.locator('.record').innerText();
+    for (const word of ['US EPA', 'As a table', 'What a purchase adds', 'signalpress verify'])
+      expect(text).toContain(word);
+    expect(await page.locator('svg.chart circle').count()).toBeGreaterThan(2);
   });
 
   it('a bundle shows its legs in causal order, and what a purchase adds', async () => {
     const { page, open, expectClean } = await session();
-    await open(BUNDLE);
-    await page.locator('#bundle .chain > li').first().waitFor();
-    expect(await page.locator('#bundle .chain > li').count()).toBe(3);
-    expect(await page.locator('#bundle').innerText()).toContain('What a purchase adds');
+    await open(CHAIN);
+    expect(await page.locator('.bundle .chain > li').count()).toBe(3);
+    expect(await page.locator('.bundle').innerText()).toContain('What a purchase adds');
     await expectClean();
   });
 
   it('an address of nothing says so', async () => {
     const { page, open, expectClean } = await session();
-    await open('/site/#/no.such/thing');
+    await open('/site/#/no.such');
     await page.getByText('Cannot show').waitFor();
     await expectClean();
   });
@@ -321,17 +354,18 @@ describe('keyboard alone', () => {
     await page.keyboard.press('Enter');
     await tabTo(page, '#find');
     await page.keyboard.type('denver aqi');
-    await page.locator('.finder > .hits a[href="#/airquality.aqi/us-denver"]').waitFor();
+    await page.locator('.finder > .hits a[href="/r/airquality.aqi/us-denver"]').waitFor();
     await page.keyboard.press('ArrowDown');
     for (
       let tries = 0;
-      tries < 20 && !(await isFocused(page, '[href="#/airquality.aqi/us-denver"]'));
+      tries < 20 && !(await isFocused(page, '[href="/r/airquality.aqi/us-denver"]'));
       tries += 1
     ) {
       await page.keyboard.press('ArrowDown');
     }
     await page.keyboard.press('Enter');
-    await page.locator('#record h2:focus').waitFor();
+    await page.locator('.record h1').waitFor();
+    expect(page.url()).toBe(shop.url + DENVER);
   });
 
   it('checks a body and alters a digit', async () => {
@@ -433,9 +467,14 @@ describe('every view', () => {
     'first view': '/',
     search: '/site/#/find/denver',
     signal: '/site/#/airquality.aqi',
-    record: '/site/#/airquality.aqi/us-denver',
+    record: DENVER,
+    river: '/r/hydrology.river-level/07010000',
+    line: '/line/environment',
+    place: '/place/us-denver',
+    log: '/log/',
+    release: '/release/1',
     map: '/site/#/map/airquality.aqi',
-    bundle: '/site/#/bundle/environment/us-denver',
+    chain: CHAIN,
     documents: '/docs',
     document: '/docs/settings',
     API: '/docs/api',

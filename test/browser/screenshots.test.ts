@@ -16,7 +16,7 @@ interface Picture {
 }
 
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true };
-const RECORD = '/site/#/airquality.aqi/us-denver';
+const RECORD = '/r/airquality.aqi/us-denver';
 const MAP = '/site/#/map/airquality.aqi';
 
 const PICTURES: Readonly<Record<string, Picture>> = {
@@ -32,7 +32,7 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   'record-dark': { path: RECORD, options: { colorScheme: 'dark' } },
   map: { path: MAP },
   'map-dark': { path: MAP, options: { colorScheme: 'dark' } },
-  bundle: { path: '/site/#/bundle/environment/us-denver' },
+  chain: { path: '/chain/environment/us-denver' },
   docs: { path: '/docs' },
   'paid-link': { path: '/gauge?signal_id=airquality.aqi&entity=us-denver' },
   purchase: { path: '/gauge?signal_id=airquality.aqi&entity=us-denver', act: payPretended },

@@ -41,9 +41,9 @@ describe('a shop with one signal', () => {
     expect(transferred()).toBeLessThan(FIRST_VIEW_BYTES_MAX);
     expect(await axeFaults(page)).toEqual([]);
     await page.locator('#find').fill('btc');
-    await page.locator('.finder > .hits a[href="#/crypto.spot/btc"]').click();
-    await page.locator('#record h2').waitFor();
-    expect(await page.locator('#record').innerText()).toContain('90,000');
+    await page.locator('.finder > .hits a[href="/r/crypto.spot/btc"]').click();
+    await page.locator('.record h1').waitFor();
+    expect(await page.locator('.record').innerText()).toContain('90,000');
     await expectClean();
   });
 });
@@ -96,9 +96,9 @@ describe(`a shop with ${LARGE} entities`, () => {
 
   it('opens one of them', async () => {
     const { page, open, expectClean } = await session(shop);
-    await open('/site/#/hydrology.river-level/10004242');
-    await page.locator('#record h2').waitFor();
-    expect(await page.locator('#record h2').innerText()).toContain('04242');
+    await open('/r/hydrology.river-level/10004242');
+    await page.locator('.record h1').waitFor();
+    expect(await page.locator('.record h1').innerText()).toContain('04242');
     await expectClean();
   });
 
@@ -146,10 +146,11 @@ describe('a shop with hostile texts', () => {
     await open('/');
     await unharmed(page);
     for (const [at, text] of HOSTILE_TEXTS.entries()) {
-      await open(`/site/#/crypto.spot/coin-${at}`);
-      await page.locator('#record h2').waitFor();
-      await unharmed(page);
-      expect(await page.locator('#record h2').innerText()).toContain(shownPart(text));
+      for (const path of ['/r/crypto.spot', '/place']) {
+        await open(`${path}/coin-${at}`);
+        await unharmed(page);
+        expect(await page.locator('h1').innerText()).toContain(shownPart(text));
+      }
     }
     await open('/site/#/find/coin');
     await page.locator('.finder > .hits a').first().waitFor();

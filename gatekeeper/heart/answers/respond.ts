@@ -295,5 +295,9 @@ async function unpaid(call: RoutedCall): Promise<HttpResponse> {
   const isPage = asked.method === 'GET' && wantsPage(asked.facts.accept);
   const keepMs = reply.isOnce === true ? 0 : (answered?.content.keepMs ?? KEEP_FOR_RELEASE);
   if (!isPage) return { reply, path, etag: null, keepMs, unpaid: true };
-  return plainResponse(service.rooms.pricePage(reply, { endpoint, target }, service), path);
+  const { spend } = asked;
+  return plainResponse(
+    await service.rooms.pricePage(reply, { endpoint, target, spend }, service),
+    path,
+  );
 }

@@ -65,7 +65,12 @@ export interface Rooms {
   readonly proven: (content: Content, question: Question, service: Service) => Promise<Content>;
   /** The 422 of a request that has no answer: what is wrong, and a request that works on this release. */
   readonly noCharge: (route: Route, release: ReleaseIndex) => Promise<Reply>;
-  readonly pricePage: (reply: Reply, asked: AskedPrice, service: Service) => Reply;
+  /** A 402 in words, for a browser. */
+  readonly pricePage: (
+    reply: Reply,
+    asked: AskedPrice & Pick<HttpRequest, 'spend'>,
+    service: Service,
+  ) => Promise<Reply>;
   /** A refusal in words, for a browser. */
   readonly refusalPage: (reply: Reply, release: ReleaseIndex) => Reply;
 }

@@ -9,8 +9,8 @@ import { BoundedMap } from '../../wire/bounded-map.ts';
 import { FILE_COST } from '../../wire/cost.ts';
 import type { Header } from '../../wire/reply.ts';
 import type { HttpRequest } from '../../wire/request.ts';
-import { pageShop, SITE_POLICY } from '../pages.ts';
 import { chart, chartFile } from './chart.ts';
+import { freeReading } from './free-reading.ts';
 import {
   chainPage,
   linePage,
@@ -20,8 +20,9 @@ import {
   placePage,
   releasePage,
 } from './overview-pages.ts';
+import { pageShop, SITE_POLICY } from './pages.ts';
 import type { ThingPage } from './parts.ts';
-import { freeReading, readingsCsv, recordPage } from './record-page.ts';
+import { readingsCsv, recordPage } from './record-page.ts';
 
 // A page for each thing, made from what is free anyway and kept while its release is served. Nothing of it is stored.
 
@@ -113,7 +114,10 @@ async function ofRecord(
   reader: ReleaseReader,
   service: Service,
 ): Promise<Made | null> {
-  const reading = signal === '' || entity === '' ? null : await freeReading(signal, entity, reader);
+  const reading =
+    signal === '' || entity === ''
+      ? null
+      : await freeReading({ signal_id: signal, entity }, reader);
   if (reading === null) return null;
   if (file === undefined) {
     const path = `/r/${segment(signal)}/${segment(entity)}`;

@@ -13,21 +13,20 @@ import {
 } from '../../../compiler/catalog/thing-urls.ts';
 import { type Html, html } from '../../../compiler/format/html.ts';
 import type { ReleaseEntry } from '../../../compiler/format/release-entry.ts';
-import { canonicalTarget } from '../../../compiler/products/shapes/path.ts';
+import { endpointAt } from '../../../compiler/products/products.ts';
+import { canonicalTarget, filePath } from '../../../compiler/products/shapes/path.ts';
 import {
   bandFor,
   isLitBand,
   plainWords,
-  say,
   sayTime,
   shown,
 } from '../../../compiler/products/shapes/say.ts';
 import { entryOfSequence } from '../../heart/release/log-files.ts';
 import { logTip } from '../../heart/release/log-tip.ts';
 import type { ReleaseReader } from '../../heart/release/release-index.ts';
-import { type Shop, type ShopSignal, shopOf } from './free-bodies.ts';
+import { freeReading, type Shop, type ShopSignal, saidOf, shopOf } from './free-reading.ts';
 import { badge, capital, crumbs, type ThingPage, tableOf } from './parts.ts';
-import { freeReading } from './record-page.ts';
 
 /** Names of a signal that the page of its line lists; the page of the signal has all. */
 const LISTED_MAX = 48;
@@ -99,17 +98,18 @@ export async function placePage(entity: string, reader: ReleaseReader): Promise<
   const own: ShopSignal[] = [];
   for (const signal of shop.signals.values()) {
     if (own.length === SIGNALS_MAX) break;
-    if (reader.release.has(`free/history-preview/${pathOf(signal.signal_id, entity)}`))
-      own.push(signal);
+    const pair = { signal_id: signal.signal_id, entity };
+    if (reader.release.has(filePath(endpointAt('/gauge/history-preview'), pair))) own.push(signal);
   }
   const readings = await Promise.all(
-    own.map(({ signal_id }) => freeReading(signal_id, entity, reader)),
+    own.map(({ signal_id }) => freeReading({ signal_id, entity }, reader)),
   );
   const known = readings.filter((one) => one !== null);
   const [first] = known;
   if (first === undefined) return null;
-  const rows = known.map(({ signal, row, name, zone }) => {
-    const said = say(signal, { ...row, entity, entity_name: name, zone });
+  const rows = known.map((reading) => {
+    const { signal, row } = reading;
+    const said = saidOf(reading);
     return html`<tr><th scope="row"><a href="${recordUrl(signal.signal_id, entity)}">${capital(signal.title)}</a></th><td><bdi>${shown(said.value)}</bdi></td><td>${badge(signal, row)}</td><td>${said.when}</td></tr>
 `;
   });
@@ -134,11 +134,6 @@ ${chains.map(({ line, title }) => html`<p>One chain: <a href="${chainUrl(line, e
     })),
   };
   return { title: first.name, description, main, jsonLd };
-}
-
-/** The end of the address of a page, which is spelled as the end of a stored path is. */
-function pathOf(signalId: string, entity: string): string {
-  return `${recordUrl(signalId, entity).slice('/r/'.length)}.json`;
 }
 
 const LIT = {
@@ -198,15 +193,15 @@ async function legPart(
   if (signal === undefined) return null;
   const pairs = bundle.entity_of[signalId] ?? {};
   const entity = Object.hasOwn(pairs, subject) ? (pairs[subject] ?? subject) : subject;
-  const reading = await freeReading(signalId, entity, reader);
+  const reading = await freeReading({ signal_id: signalId, entity }, reader);
   if (reading === null) {
     return {
       isLit: null,
       item: html`<div class="part">${signal.title}: no reading is stored</div>`,
     };
   }
-  const { row, name, zone } = reading;
-  const said = say(signal, { ...row, entity, entity_name: name, zone });
+  const { row } = reading;
+  const said = saidOf(reading);
   const item = html`<div class="part"><a href="${recordUrl(signalId, entity)}">${signal.title}</a><strong class="value"><bdi>${shown(said.value)}</bdi></strong>${badge(signal, row)}<span class="soft">${said.when}</span></div>`;
   return { item, isLit: isLitBand(signal, bandFor(signal, row)) };
 }

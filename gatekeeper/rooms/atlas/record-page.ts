@@ -19,7 +19,6 @@ import {
   furtherValues,
   hasValue,
   isOfficial,
-  say,
   sayChange,
   sayTime,
   scaleFor,
@@ -30,46 +29,20 @@ import {
 import type { ReleaseReader } from '../../heart/release/release-index.ts';
 import { chart } from './chart.ts';
 import {
+  type FreeReading,
   type FreeRecord,
-  type Preview,
-  type PreviewRow,
-  previewOf,
   rawOf,
   type ShopSignal,
+  saidOf,
   sampleOf,
   shopOf,
-} from './free-bodies.ts';
+} from './free-reading.ts';
 import { badge, capital, crumbs, shadeClass, type ThingPage, tableOf } from './parts.ts';
-
-/** One entity of a signal, with all of it that is free. */
-interface FreeReading {
-  readonly signal: ShopSignal;
-  readonly entity: string;
-  readonly name: string;
-  readonly zone: string | undefined;
-  readonly preview: Preview;
-  readonly row: PreviewRow;
-}
-
-/** What is free of an entity; null where nothing is stored. */
-export async function freeReading(
-  signalId: string,
-  entity: string,
-  reader: ReleaseReader,
-): Promise<FreeReading | null> {
-  const signal = (await shopOf(reader)).signals.get(signalId);
-  if (signal === undefined) return null;
-  const preview = await previewOf(signalId, entity, reader);
-  const row = preview?.rows.at(-1);
-  if (preview === null || row === undefined) return null;
-  const zone = reader.release.catalog.entryById.get(signalId)?.named[entity]?.zone;
-  return { signal, entity, name: preview.entity_name ?? entity, zone, preview, row };
-}
 
 /** A reading with its chart, its source, its proof, and what is sold about it. */
 export async function recordPage(reading: FreeReading, reader: ReleaseReader): Promise<ThingPage> {
-  const { signal, entity, name, zone, preview, row } = reading;
-  const said = say(signal, { ...row, entity, entity_name: name, zone });
+  const { signal, entity, name, preview, row } = reading;
+  const said = saidOf(reading);
   const pair = { signal_id: signal.signal_id, entity };
   const url = recordUrl(signal.signal_id, entity);
   const [sample, raw, { bundles }] = await Promise.all([

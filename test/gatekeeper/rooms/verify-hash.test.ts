@@ -12,7 +12,7 @@ import { rosterCore } from '../../../compiler/products/collections.ts';
 import { verifyShardPath } from '../../../compiler/products/shapes/path.ts';
 import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/heart/release/release-index.ts';
-import { verifyPage } from '../../../gatekeeper/rooms/pages.ts';
+import { verifyPage } from '../../../gatekeeper/rooms/atlas/pages.ts';
 import { proof } from '../../../gatekeeper/rooms/proof.ts';
 import { verify } from '../../../gatekeeper/rooms/verify.ts';
 import {

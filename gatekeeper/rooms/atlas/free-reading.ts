@@ -6,18 +6,19 @@ import {
 } from '../../../compiler/catalog/site.ts';
 import { endpointAt } from '../../../compiler/products/products.ts';
 import { knownFilePath } from '../../../compiler/products/shapes/path.ts';
+import { type Said, say } from '../../../compiler/products/shapes/say.ts';
 import type { Body, ReleaseReader } from '../../heart/release/release-index.ts';
 
 // What the pages of things are made of: bodies that anybody may have, as their doors give them.
 
 /** One of the free last seven, as `/gauge/history-preview` gives it. */
-export interface PreviewRow {
+interface PreviewRow {
   readonly observed_at: string;
   readonly current: Readonly<Record<string, unknown>>;
   readonly record_hash: string;
 }
 
-export interface Preview {
+interface Preview {
   readonly entity_name: string | null;
   /** Oldest first. */
   readonly rows: readonly PreviewRow[];
@@ -67,7 +68,7 @@ async function bodyOf(
 }
 
 /** The last seven readings of an entity; null where none is stored. */
-export async function previewOf(signal_id: string, entity: string, reader: ReleaseReader) {
+async function previewOf(signal_id: string, entity: string, reader: ReleaseReader) {
   return (await bodyOf('/gauge/history-preview', { signal_id, entity }, reader)) as Preview | null;
 }
 
@@ -105,4 +106,33 @@ export async function sampleOf(
 /** The bare record, of signals that give it. */
 export async function rawOf(signal_id: string, entity: string, reader: ReleaseReader) {
   return (await bodyOf('/gauge/raw', { signal_id, entity }, reader)) as FreeRecord | null;
+}
+
+/** One entity of a signal, with all of it that is free. */
+export interface FreeReading {
+  readonly signal: ShopSignal;
+  readonly entity: string;
+  readonly name: string;
+  readonly zone: string | undefined;
+  readonly preview: Preview;
+  readonly row: PreviewRow;
+}
+
+/** What is free of an entity; null where nothing is stored. */
+export async function freeReading(
+  { signal_id: signalId, entity }: { readonly signal_id: string; readonly entity: string },
+  reader: ReleaseReader,
+): Promise<FreeReading | null> {
+  const signal = (await shopOf(reader)).signals.get(signalId);
+  if (signal === undefined) return null;
+  const preview = await previewOf(signalId, entity, reader);
+  const row = preview?.rows.at(-1);
+  if (preview === null || row === undefined) return null;
+  const zone = reader.release.catalog.entryById.get(signalId)?.named[entity]?.zone;
+  return { signal, entity, name: preview.entity_name ?? entity, zone, preview, row };
+}
+
+/** A reading in words. */
+export function saidOf({ signal, entity, name, zone, row }: FreeReading): Said {
+  return say(signal, { ...row, entity, entity_name: name, zone });
 }

@@ -1,18 +1,24 @@
-import { howToBuy } from '../../compiler/catalog/how-to-buy.ts';
-import { SITE_FOLDER } from '../../compiler/catalog/site.ts';
-import { recordUrl } from '../../compiler/catalog/thing-urls.ts';
-import { html, type SitePage, sitePage } from '../../compiler/format/html.ts';
-import { canonicalTarget } from '../../compiler/products/shapes/path.ts';
-import { priceOf } from '../../compiler/products/shapes/price.ts';
-import type { AskedPrice, Service } from '../heart/answers/service.ts';
-import type { ReleaseIndex } from '../heart/release/release-index.ts';
-import { symbolOf } from '../settle/networks.ts';
-import type { Header, Reply } from '../wire/reply.ts';
+import { howToBuy } from '../../../compiler/catalog/how-to-buy.ts';
+import { SITE_FOLDER } from '../../../compiler/catalog/site.ts';
+import { recordUrl } from '../../../compiler/catalog/thing-urls.ts';
+import { html, type SitePage, sitePage } from '../../../compiler/format/html.ts';
+import { canonicalTarget } from '../../../compiler/products/shapes/path.ts';
+import { priceOf } from '../../../compiler/products/shapes/price.ts';
+import type { AskedPrice, Service } from '../../heart/answers/service.ts';
+import type { ReleaseIndex } from '../../heart/release/release-index.ts';
+import { symbolOf } from '../../settle/networks.ts';
+import type { Header, Reply } from '../../wire/reply.ts';
+import type { HttpRequest } from '../../wire/request.ts';
+import { freeReading, saidOf } from './free-reading.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
 
 /** The 402 for a browser: same headers, a page as body. Computed, because the compiler does not know payee and network. */
-export function challengePage(reply: Reply, asked: AskedPrice, service: Service): Reply {
+export async function challengePage(
+  reply: Reply,
+  asked: AskedPrice & Pick<HttpRequest, 'spend'>,
+  service: Service,
+): Promise<Reply> {
   const headers = reply.headers.filter(([name]) => name !== 'content-type');
   const { endpoint, target } = asked;
   const { baseUrl, release } = service;
@@ -36,6 +42,7 @@ export function challengePage(reply: Reply, asked: AskedPrice, service: Service)
     pair === null
       ? null
       : html`<a href="${recordUrl(pair.signal_id, pair.entity)}">its page with a chart</a>, <a href="${preview}">its last seven readings</a>, and `;
+  const reading = pair === null ? null : await freeReading(pair, { release, spend: asked.spend });
   const { scripts, ...shop } = pageShop(release);
   const body = sitePage({
     title: `402: ${price} USD for ${endpoint.path}`,
@@ -55,6 +62,7 @@ export function challengePage(reply: Reply, asked: AskedPrice, service: Service)
     main: html`<section aria-labelledby="price"><h1 id="price">This answer costs ${price} USD</h1>
 <p class="lead">${sentence}</p>
 <p><code>${target}</code></p><dl>${ways}<dt>Paid to</dt><dd><code>${payTo}</code></dd></dl>
+${reading === null ? null : html`<p>${saidOf(reading).whole}</p>`}
 <p>Free: ${pictures}${sample}.</p></section>
 <section id="pay" aria-labelledby="pay-title" hidden><h2 id="pay-title">Pay ${price} USD with a wallet</h2></section>
 <section id="buy" aria-labelledby="buy-title"><h2 id="buy-title">How to buy it</h2>
