@@ -63,6 +63,8 @@ export interface SitePage {
   /** `data-` attributes of the body. */
   readonly facts?: Readonly<Record<string, string>>;
   readonly isListed: boolean;
+  /** What the page is about, in words of schema.org. */
+  readonly jsonLd?: object;
   readonly main: Html;
 }
 
@@ -109,8 +111,18 @@ ${main}
 `.toString();
 }
 
+/** A block of data in a page: nothing in it ends the block or hides. */
+function dataBlock(data: object): Html {
+  const written = JSON.stringify({ '@context': 'https://schema.org', ...data });
+  const safe = written.replace(/</g, '\\u003c').replace(UNSHOWN, (char) => {
+    const units = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
+  return new Html(`\n<script type="application/ld+json">${safe}</script>`);
+}
+
 function headOf(page: SitePage): Html {
-  const { title, description, styles, script, isListed } = page;
+  const { title, description, styles, script, isListed, jsonLd } = page;
   const sheets = [...styles, SHOP_STYLES_URL].map(
     (href) => html`<link rel="stylesheet" href="${href}">\n`,
   );
@@ -122,7 +134,7 @@ function headOf(page: SitePage): Html {
 ${isListed ? listing(page) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="alternate" type="application/atom+xml" title="What changed" href="/changes.atom">
-${sheets}${script === null ? null : html`<script type="module" src="${script}"><\/script>`}`;
+${sheets}${script === null ? null : html`<script type="module" src="${script}"><\/script>`}${jsonLd === undefined ? null : dataBlock(jsonLd)}`;
 }
 
 function listing({ title, description, baseUrl, path }: SitePage): Html {
