@@ -78,8 +78,10 @@ export const SHOP_STYLES = {
 } as const;
 
 const LINKS: readonly (readonly [href: string, text: string])[] = [
+  ['/#map', 'Map'],
   ['/#catalogue', 'Catalogue'],
   ['/#buy', 'How to buy'],
+  ['/#verify', 'Is this genuine?'],
   ['/#trust', 'Trust'],
   ['/#changes', 'What changed'],
   ['/#/bought', 'What I bought'],
