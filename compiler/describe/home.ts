@@ -113,7 +113,7 @@ function worstItem(row: Standing): Html {
   return html`<li>${bar}<p class="value"><strong class="main">${mainValue(row)}</strong> <span>${className(signal, band)}</span></p>
 <p class="of"><a href="${recordUrl(signal.signal_id, entity)}"><bdi>${topic}</bdi></a></p>
 <p>${value}</p>
-<p class="soft">${levelText(above)} (${scale?.agency ?? ''}) ${sinceText(row)}. Observed ${when}.</p></li>
+<p class="soft">${levelText(above)} (${scale?.agency ?? ''}), ${sinceText(row)}. Observed ${when}.</p></li>
 `;
 }
 
