@@ -121,6 +121,28 @@ export interface SiteMap {
   readonly rows: readonly SiteMapRow[];
 }
 
+/** A reading of the free last seven, and how it stands on the official scale of its day. */
+export interface SiteWorstRow {
+  readonly entity: string;
+  readonly entity_name: string | null;
+  readonly observed_at: string;
+  readonly current: Readonly<Record<string, unknown>>;
+  /** Classes above the one from which the agency advises action, 0 for that one itself; below it less than 0. */
+  readonly above: number;
+  /** The first of the readings that reach the action class without a break; null where this one does not. */
+  readonly since: string | null;
+  /** It reaches as far back as the free ones do: it may stand so for longer. */
+  readonly is_at_least: boolean;
+}
+/** The entities of one signal that stand worst on its official scale, worst first, at most SITE_WORST_MAX. */
+export interface SiteWorst {
+  readonly signal_id: string;
+  /** How many reach the action class. */
+  readonly total: number;
+  readonly rows: readonly SiteWorstRow[];
+}
+export const SITE_WORST_MAX = 12;
+
 /** `/site/data/find.json`: how the words of all entities are cut into pieces. */
 export const SITE_FIND_URL = '/site/data/find.json';
 export interface SiteFind {

@@ -30,8 +30,9 @@ import type { CatalogChange, CatalogNews } from '../release/catalog-changes.ts';
 import type { Press } from '../release/press.ts';
 import type { Issuer } from '../system/sealer.ts';
 import type { Shelf } from './examples.ts';
+import { worldOf } from './home.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
-import { indexPage, readPicture, siteAssets } from './pages.ts';
+import { indexPage, pairOf, readPicture, siteAssets } from './pages.ts';
 import { CatalogView, listPath, mapPath } from './write-pieces.ts';
 
 const FEED_MAX = 100;
@@ -55,7 +56,9 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   const sold = new Set(shop.signals.map(({ signal_id }) => signal_id));
   const unsold = material.catalog.signals.filter(({ id }) => !sold.has(id));
   const unsourced = unsold.map(({ id }) => id).filter((id) => sourcesOf(id).length === 0);
-  const page = { issuer, asOf, shop, assets, catalog: view, keys, example, unsourced };
+  const { catalog } = material;
+  const world = worldOf({ shelf, catalog, signals: shop.signals, pair: pairOf(example) });
+  const page = { issuer, asOf, shop, assets, catalog: view, keys, example, unsourced, world };
   press.pack(SITE_INDEX_PATH, indexPage(page));
   const { baseUrl } = issuer;
   const changes = siteChanges(material.news, { asOf, baseUrl });

@@ -10,9 +10,18 @@ import { type Html, html, sitePage } from '../format/html.ts';
 import type { IssuerKey, KeyHistory } from '../format/key-history.ts';
 import type { CatalogRow } from '../format/release.ts';
 import { canonicalTarget } from '../products/shapes/path.ts';
+import { sayTime } from '../products/shapes/say.ts';
 import { PACKAGE_FOLDER } from '../system/package-folder.ts';
 import { readPlain, STORED_BYTES_MAX } from '../system/plain-file.ts';
 import type { Issuer } from '../system/sealer.ts';
+import {
+  catalogData,
+  chartsSection,
+  freshHours,
+  mapSignal,
+  nowSection,
+  type World,
+} from './home.ts';
 import type { CatalogView } from './write-pieces.ts';
 
 interface IndexMaterial {
@@ -24,6 +33,7 @@ interface IndexMaterial {
   readonly keys: KeyHistory;
   /** A target that answers 402: what the examples buy. */
   readonly example: string;
+  readonly world: World;
   /** Signals of which nothing is sold and that no source of the register feeds. */
   readonly unsourced: readonly string[];
 }
@@ -31,13 +41,11 @@ interface IndexMaterial {
 /** Entities of a signal that the index shows; the catalogue has them all. */
 const SHOWN_ENTITIES = 8;
 
-/** Subjects that the index names at its top. */
-const SHOWN_SUBJECTS = 6;
-
 /** `GET /`: says everything that is needed to buy by itself. It names no time but that of the release. */
 export function indexPage(material: IndexMaterial): string {
-  const { issuer, asOf, shop, assets } = material;
+  const { issuer, asOf, shop, assets, world } = material;
   const { name: issuerName, baseUrl, did } = issuer;
+  const { signals } = shop;
   return sitePage({
     title: `${issuerName}: official readings, signed`,
     description: `Official readings of ${counted(shop.entities, 'entity', 'entities')} as signed JSON, sold one call at a time. Anybody can verify them offline.`,
@@ -46,15 +54,25 @@ export function indexPage(material: IndexMaterial): string {
     path: '/',
     styles: assets.styles,
     script: assets.script,
-    facts: { 'as-of': asOf, 'issuer-did': did, 'issuer-name': issuerName, 'base-url': baseUrl },
+    facts: {
+      'as-of': asOf,
+      'fresh-hours': String(freshHours(signals)),
+      'issuer-did': did,
+      'issuer-name': issuerName,
+      'base-url': baseUrl,
+    },
     isListed: true,
+    jsonLd: catalogData(issuer, { signals, asOf }),
     main: html`${hero(material)}
-${catalogue(material)}
 <section id="record" aria-label="One record" hidden></section>
-<section id="map" aria-label="Map" hidden></section>
 <section id="bought" aria-label="What I bought" hidden></section>
-${buying(material)}
+${nowSection(world, signals)}
 ${CHANGES}
+${chartsSection(world)}
+${mapSection(mapSignal(world, signals))}
+${catalogue(material)}
+${buying(material)}
+${verifySection(issuer)}
 ${trustSection(material)}`,
   });
 }
@@ -63,18 +81,27 @@ function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-function hero({ shop, asOf, issuer }: IndexMaterial): Html {
+function hero({ shop, asOf }: IndexMaterial): Html {
   const { entities, signals } = shop;
-  const titles = [...new Set(signals.map(({ line_title }) => line_title))];
-  const subjects = titles.slice(0, SHOWN_SUBJECTS);
-  const more = titles.length > subjects.length ? ' and more' : '';
-  return html`<div class="hero"><h1>Official readings, signed. Check them yourself.</h1>
-<p class="lead">Readings of ${subjects.join(', ')}${more}, as their sources published them. Each answer is a signed JSON file: you can prove offline that nobody altered it.</p>
-<p>${counted(entities, 'entity', 'entities')} of ${counted(signals.length, 'signal', 'signals')}, as of <time datetime="${asOf}">${asOf}</time>.
-<a href="#buy">Buy one call at a time</a>, or look at <a href="/gauge/sample">a whole record, free</a>.</p></div>
-<section id="verify" aria-labelledby="verify-title"><h2 id="verify-title">Is this genuine?</h2>
+  const status = `${counted(entities, 'entity', 'entities')} of ${counted(signals.length, 'signal', 'signals')}.`;
+  return html`<div class="hero"><h1>What official sources say now, signed so that you can prove it later.</h1>
+<search class="finder"><label for="find">Find a place, an id or what is measured</label>
+<input type="search" id="find" autocomplete="off" spellcheck="false" placeholder="denver, aqi, river …" aria-describedby="find-status">
+<p id="find-status" class="soft" role="status">${status}</p><ul class="hits"></ul></search>
+<p class="soft">As of <time datetime="${asOf}">${sayTime(asOf)}</time>. <strong id="age"></strong></p></div>`;
+}
+
+/** Its place is kept until the program draws the map in it. */
+function mapSection(signal: string | null): Html {
+  if (signal === null) return html`<section id="map" aria-label="Map" hidden></section>`;
+  return html`<section id="map" aria-label="Map" data-signal="${signal}"><h2>Map</h2>
+<noscript><p>The map needs a program. What is on it: <a href="/gauge/catalog">every reading, as JSON</a>.</p></noscript></section>`;
+}
+
+function verifySection({ did }: Issuer): Html {
+  return html`<section id="verify" aria-labelledby="verify-title"><h2 id="verify-title">Is this genuine?</h2>
 <noscript><p>Save what you bought as <code>answer.json</code>, and let the command check it. It calls nobody:</p>
-<pre tabindex="0"><code>npx signalpress verify answer.json --issuer ${issuer.did}</code></pre></noscript></section>`;
+<pre tabindex="0"><code>npx signalpress verify answer.json --issuer ${did}</code></pre></noscript></section>`;
 }
 
 function catalogue(material: IndexMaterial): Html {
@@ -85,7 +112,12 @@ function catalogue(material: IndexMaterial): Html {
 <div class="industries">${industries.map((industry) => {
     const own = signals.filter((signal) => signal.industry === industry);
     return html`<div class="industry"><h3>${titleOf(industry)}</h3>
-${own.map((signal) => signalEntry(signal, material))}</div>
+${[...new Set(own.map(({ line }) => line))].map((line) =>
+  lineEntry(
+    own.filter((signal) => signal.line === line),
+    material,
+  ),
+)}</div>
 `;
   })}</div>${unsold(material.unsourced)}</section>`;
 }
@@ -101,15 +133,23 @@ function titleOf(id: string): string {
   return id.slice(0, 1).toUpperCase() + id.slice(1).replaceAll('-', ' ');
 }
 
+/** The signals of one line, closed until somebody opens it. */
+function lineEntry(signals: readonly SiteSignal[], material: IndexMaterial): Html {
+  const title = titleOf(signals[0]?.line_title ?? '');
+  return html`<details class="line"><summary>${title} <span class="soft">${counted(signals.length, 'signal', 'signals')}</span></summary>
+${signals.map((signal) => signalEntry(signal, material))}</details>
+`;
+}
+
 function signalEntry(signal: SiteSignal, { catalog, shop }: IndexMaterial): Html {
-  const { signal_id, title, line_title, entities, sells, sample } = signal;
+  const { signal_id, title, entities, sells, sample } = signal;
   const prices = new Map(shop.prices.map(({ path, price_usd }) => [path, price_usd]));
   const sold = sells.map(
     (path) => html`<li><code>${path}</code> ${defined(prices.get(path), 'the price')}</li>`,
   );
   const rest = canonicalTarget('/gauge/catalog', { signal_id });
   const free = canonicalTarget('/gauge/sample', { signal_id });
-  return html`<details><summary>${titleOf(title)} <span class="soft">${line_title} · ${counted(entities, 'entity', 'entities')}</span></summary>
+  return html`<details><summary>${titleOf(title)} <span class="soft">${counted(entities, 'entity', 'entities')}</span></summary>
 <ul class="entities">${firstRows(catalog, signal_id).map((row) => entityLink(row))}
 <li><a href="${rest}">All ${entities.toLocaleString('en')}, as JSON</a></li></ul>
 <ul class="sells" aria-label="What is sold, USD a call">${sold}</ul>${
@@ -130,11 +170,16 @@ function entityLink({ signal_id, entity, entity_name }: CatalogRow): Html {
   return html`<li><a href="${recordUrl(signal_id, entity)}"><bdi>${entity_name ?? entity}</bdi></a></li>`;
 }
 
+/** The reading that a target is about; null where it is about something else. */
+export function pairOf(target: string): { signal_id: string; entity: string } | null {
+  const query = new URL(target, 'http://localhost').searchParams;
+  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
+  return signal_id === null || entity === null ? null : { signal_id, entity };
+}
+
 function buying({ issuer, shop, example }: IndexMaterial): Html {
   const { baseUrl } = issuer;
-  const query = new URL(example, baseUrl).searchParams;
-  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
-  const pair = signal_id === null || entity === null ? null : { signal_id, entity };
+  const pair = pairOf(example);
   return html`<section id="buy" aria-labelledby="buy-title"><h2 id="buy-title">How to buy</h2>
 <p>Ask for a paid address. It answers <strong>402</strong> with the price. Sign it with a wallet that holds USDC, and send the same request again: no account, no API key. Only a 200 is ever charged. A lost answer comes again without a second charge.</p>
 ${howToBuy({ baseUrl, target: example, pair })}
@@ -150,7 +195,7 @@ ${howToBuy({ baseUrl, target: example, pair })}
 }
 
 const CHANGES = html`<section id="changes" aria-labelledby="changes-title"><h2 id="changes-title">What changed</h2>
-<p>New and revised readings of this release, without what is sold: <a href="/changes.json">as JSON</a>, or as a <a href="/changes.atom">feed (Atom)</a>.</p></section>`;
+<p>New and revised readings of this release, without what is sold: <a href="/changes.json">as JSON</a>, or as a <a href="/changes.atom">feed (Atom)</a>.</p><ul class="hits"></ul></section>`;
 
 /** Who signs, with which keys, and what keeps the signer honest. */
 function trustSection({ issuer, asOf, keys }: IndexMaterial): Html {

@@ -28,13 +28,13 @@ import {
   parseCatalogRow,
 } from '../format/release.ts';
 import { textHash } from '../format/text-hash.ts';
-import { endpointAt } from '../products/products.ts';
 import type { Place, Signal } from '../products/shapes/line.ts';
-import { encodeSegment, knownFilePath } from '../products/shapes/path.ts';
+import { encodeSegment } from '../products/shapes/path.ts';
 import type { CatalogNews } from '../release/catalog-changes.ts';
 import { fileEntry } from '../release/file-writer.ts';
 import type { Press } from '../release/press.ts';
 import type { Shelf } from './examples.ts';
+import { previewOf, type StoredPreview, worstOf, worstPath } from './worst.ts';
 
 /** Entities of a piece before it is cut by the next letter. */
 const PIECE_ROWS_MAX = 1000;
@@ -70,7 +70,12 @@ function writeSignal(id: string, press: Press, material: PieceMaterial): string[
   const has = (path: string): boolean => find(path) !== null;
   const before = news === null ? null : { touched: news.touched.get(id) ?? [], has };
   const lists = entityFiles(id, view, before);
-  const files = map === null ? lists : [map, ...lists];
+  const worst = worstOf(entry, view.rows(id), shelf);
+  const files: SiteFile[] = [
+    ...(map === null ? [] : [map]),
+    ...(worst === null ? [] : [[worstPath(id), worst] as const]),
+    ...lists,
+  ];
   return writeFolder(piecesFolder(id), files, { press, material });
 }
 
@@ -99,14 +104,6 @@ function writeFolder(
   return [...before].filter((path) => !there.has(path));
 }
 
-interface StoredPreview {
-  readonly entity_name: string | null;
-  readonly rows: readonly {
-    readonly observed_at: string;
-    readonly current: Readonly<Record<string, unknown>>;
-  }[];
-}
-
 /** The free last seven of every entity that has a position; null where none has. */
 function mapFile(
   signal: Signal,
@@ -115,13 +112,8 @@ function mapFile(
 ): SiteFile | null {
   const [metric] = signal.metrics;
   const rows = [...places].flatMap(([entity, place]): SiteMapRow[] => {
-    const path = knownFilePath(endpointAt('/gauge/history-preview'), {
-      signal_id: signal.id,
-      entity,
-    });
-    if (!shelf.has(path)) return [];
-    const preview = JSON.parse(new TextDecoder().decode(shelf.read(path))) as StoredPreview;
-    return [rowOf(entity, place, { preview, metric })];
+    const preview = previewOf(shelf, { signal_id: signal.id, entity });
+    return preview === null ? [] : [rowOf(entity, place, { preview, metric })];
   });
   const body: SiteMap = { signal_id: signal.id, metric, rows };
   return rows.length === 0 ? null : [mapPath(signal.id), body];

@@ -63,9 +63,9 @@ export interface SitePage {
   /** `data-` attributes of the body. */
   readonly facts?: Readonly<Record<string, string>>;
   readonly isListed: boolean;
-  readonly main: Html;
-  /** What search engines read of it (schema.org). */
+  /** What the page is about, in words of schema.org. */
   readonly jsonLd?: object;
+  readonly main: Html;
 }
 
 /** Styles that the gatekeeper makes: they show what only it knows, see `SHOP_STYLES`. */
@@ -78,8 +78,10 @@ export const SHOP_STYLES = {
 } as const;
 
 const LINKS: readonly (readonly [href: string, text: string])[] = [
+  ['/#map', 'Map'],
   ['/#catalogue', 'Catalogue'],
   ['/#buy', 'How to buy'],
+  ['/#verify', 'Is this genuine?'],
   ['/#trust', 'Trust'],
   ['/#changes', 'What changed'],
   ['/#/bought', 'What I bought'],
@@ -111,8 +113,18 @@ ${main}
 `.toString();
 }
 
+/** A block of data in a page: nothing in it ends the block or hides. */
+function dataBlock(data: object): Html {
+  const written = JSON.stringify({ '@context': 'https://schema.org', ...data });
+  const safe = written.replace(/</g, '\\u003c').replace(UNSHOWN, (char) => {
+    const units = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
+  return new Html(`\n<script type="application/ld+json">${safe}</script>`);
+}
+
 function headOf(page: SitePage): Html {
-  const { title, description, styles, script, isListed } = page;
+  const { title, description, styles, script, isListed, jsonLd } = page;
   const sheets = [...styles, SHOP_STYLES_URL].map(
     (href) => html`<link rel="stylesheet" href="${href}">\n`,
   );
@@ -121,16 +133,10 @@ function headOf(page: SitePage): Html {
 <title>${title}</title>
 <meta name="description" content="${description}">
 <meta name="color-scheme" content="light dark">
-${page.jsonLd === undefined ? null : dataBlock(page.jsonLd)}${isListed ? listing(page) : html`<meta name="robots" content="noindex">`}
+${isListed ? listing(page) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="alternate" type="application/atom+xml" title="What changed" href="/changes.atom">
-${sheets}${script === null ? null : html`<script type="module" src="${script}"><\/script>`}`;
-}
-
-/** A block of data, which no policy for scripts keeps away; nothing in it can end it. */
-function dataBlock(data: object): Html {
-  const text = JSON.stringify(data).replaceAll('<', '\\u003c');
-  return new Html(`<script type="application/ld+json">${text}</script>\n`);
+${sheets}${script === null ? null : html`<script type="module" src="${script}"><\/script>`}${jsonLd === undefined ? null : dataBlock(jsonLd)}`;
 }
 
 function listing({ title, description, baseUrl, path }: SitePage): Html {

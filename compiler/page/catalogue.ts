@@ -27,20 +27,14 @@ export interface Catalogue {
   find(query: string): void;
 }
 
-const QUERY_ID = 'find';
-
-/** Puts the search in front of the list that the index holds anyway. */
+/** Lets the search of the page find, which the index holds without doing anything. */
 export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
-  const input = el('input', {
-    type: 'search',
-    id: QUERY_ID,
-    autocomplete: 'off',
-    spellcheck: 'false',
-    placeholder: 'denver, aqi, river …',
-    'aria-describedby': 'find-status',
-  });
-  const status = el('p', { id: 'find-status', class: 'soft', role: 'status' });
-  const list = el('ul', { class: 'hits' });
+  const box = document.querySelector('.finder');
+  const [input, list] = [box?.querySelector('input'), box?.querySelector('ul')];
+  if (box == null || input == null || list == null) {
+    throw new TypeError('Cannot search: the page has no field');
+  }
+  const status = mount('find-status');
   const view = { input, status, list };
   input.addEventListener('input', () => {
     history.replaceState(
@@ -67,21 +61,8 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
     const next = at < 0 ? input : links[at];
     if (next instanceof HTMLElement) next.focus();
   });
-  status.textContent = `${shop.entities.toLocaleString('en')} entities of ${shop.signals.length} signals.`;
-  const box = el(
-    'search',
-    { class: 'finder' },
-    el('label', { for: QUERY_ID }, 'Find a place, an id or what is measured'),
-    input,
-    status,
-    list,
-    otherViews(shop),
-  );
-  // Behind the heading of the section, in front of its list.
   const section = mount('catalogue');
-  const heading = section.querySelector('h2');
-  if (heading === null) section.prepend(el('h2', {}, 'Catalogue'), box);
-  else heading.after(box);
+  section.querySelector('h2')?.after(chainList(shop));
   leadToViews(section);
   return {
     find(query) {
@@ -91,7 +72,7 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
   };
 }
 
-function otherViews({ signals, bundles }: PageShop): HTMLElement {
+function chainList({ bundles }: PageShop): HTMLElement | string {
   const chains = bundles.map(({ line, title, legs }) =>
     el(
       'li',
@@ -100,19 +81,12 @@ function otherViews({ signals, bundles }: PageShop): HTMLElement {
       ` ${legs.map(({ name }) => plainWords(name)).join(' → ')}`,
     ),
   );
-  const hasMap = signals.some(({ map }) => map !== null);
+  if (chains.length === 0) return '';
   return el(
-    'div',
-    { class: 'actions' },
-    hasMap ? routeLink({ view: 'map', signal: null }, 'Map') : null,
-    chains.length === 0
-      ? null
-      : el(
-          'details',
-          {},
-          el('summary', {}, `${chains.length} chains in causal order`),
-          el('ul', { class: 'hits' }, ...chains),
-        ),
+    'details',
+    {},
+    el('summary', {}, `${chains.length} chains in causal order`),
+    el('ul', { class: 'hits' }, ...chains),
   );
 }
 

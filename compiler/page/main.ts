@@ -1,8 +1,10 @@
 import './site.css';
 import './program.css';
 import type { SiteChange, SiteChanges } from '../catalog/site.ts';
+import { recordUrl } from '../catalog/thing-urls.ts';
 import { openNote } from '../format/checkpoint.ts';
-import { sayTime, shown } from '../products/shapes/say.ts';
+import { HOUR_MS } from '../format/iso-time.ts';
+import { ageText, say, sayTime, shown } from '../products/shapes/say.ts';
 import { type Catalogue, catalogue } from './catalogue.ts';
 import {
   mapOf,
@@ -13,7 +15,7 @@ import {
   signalIndex,
   textAt,
 } from './page-data.ts';
-import { el, entityLink, failureNote, mount } from './page-parts.ts';
+import { el, failureNote, mount } from './page-parts.ts';
 import { type PageRoute, parseRoute } from './page-route.ts';
 import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 
@@ -24,6 +26,9 @@ const LOG_URL = '/log/checkpoint';
 
 /** Sections that show one thing at a time, under the address. */
 const VIEWS = ['record', 'map', 'bought'] as const;
+
+/** Pixels below the screen at which a part of the page is filled. */
+const NEAR = '400px';
 
 interface Page {
   shop: PageShop;
@@ -44,16 +49,31 @@ async function start(): Promise<void> {
   mount('catalogue').hidden = false;
   void witnesses(mount('witnesses'));
   try {
-    changesList(mount('changes'));
+    showAge(mount('age'));
+    const changes = mount('changes');
+    whenNear(changes, () => fillChanges(changes));
     const sold = await shop();
     const index = signalIndex(sold.signals);
     const page: Page = { shop: sold, index, panel, catalogue: catalogue(sold, index) };
     // A first view keeps the place of the reader; a change of the address moves to what it opened.
     addEventListener('hashchange', () => void follow(page));
     await follow(page);
+    const map = mount('map');
+    whenNear(map, async () => {
+      if (map.querySelector('canvas') === null) {
+        map.replaceChildren(await mapOn(map.dataset.signal ?? null, page).catch(failureNote));
+      }
+    });
   } catch (error) {
     mount('catalogue').prepend(failureNote(error));
   }
+}
+
+/** Says so where the release is older than its data should be. */
+function showAge(place: HTMLElement): void {
+  const { asOf = '', freshHours } = document.body.dataset;
+  const hours = (Date.now() - Date.parse(asOf)) / HOUR_MS;
+  if (hours > Number(freshHours)) place.textContent = `This release is ${ageText(hours)} old.`;
 }
 
 /** Who else signed the checkpoint of now: witnesses sign after the page was made. */
@@ -81,6 +101,9 @@ async function follow(page: Page): Promise<void> {
   const section = sectionOf(route);
   document.body.dataset.view = section ?? 'home';
   for (const id of VIEWS) mount(id).hidden = id !== section;
+  const map = mount('map');
+  // At home the map is a part of the page.
+  if (section === null) map.hidden = map.dataset.signal === undefined;
   if (section === null)
     return reveal(route.view === 'find' ? 'catalogue' : route.view === 'hash' ? 'verify' : null);
   const place = mount(section);
@@ -149,7 +172,7 @@ function signalOf(id: string, { index }: Page): PageSignal {
 }
 
 /** Changes that the page lists; the feed has more. */
-const LISTED_MAX = 12;
+const LISTED_MAX = 6;
 
 const WORDS: Readonly<Record<SiteChange['change'], string>> = {
   new: 'first reading',
@@ -159,33 +182,37 @@ const WORDS: Readonly<Record<SiteChange['change'], string>> = {
   gone: 'no longer published here',
 };
 
-/** Lists what this release brought, once a reader comes near it. */
-function changesList(section: HTMLElement): void {
-  const list = el('ul', { class: 'hits' });
-  section.append(list);
+/** Runs once, when a reader comes near. */
+function whenNear(section: HTMLElement, fill: () => Promise<void>): void {
   const observer = new IntersectionObserver(
     (entries) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       observer.disconnect();
-      void fill(list);
+      void fill();
     },
-    { rootMargin: '400px' },
+    { rootMargin: NEAR },
   );
   observer.observe(section);
 }
 
-async function fill(list: HTMLElement): Promise<void> {
+/** Lists what this release brought. */
+async function fillChanges(section: HTMLElement): Promise<void> {
+  const list = section.querySelector('ul') ?? section.appendChild(el('ul'));
   try {
     const { changes } = JSON.parse(await textAt('/changes.json')) as SiteChanges;
     const { byId } = signalIndex((await shop()).signals);
-    const items = changes
-      .slice(0, LISTED_MAX)
-      .map(({ change, signal_id, entity, entity_name, observed_at }) => {
-        const signal = byId.get(signal_id);
-        const when = sayTime(observed_at, signal?.cadence, signal?.zones[entity]);
-        const what = ` ${shown(signal?.title ?? signal_id)}, ${when}: ${WORDS[change]}`;
-        return el('li', {}, entityLink(signal_id, entity, entity_name), what);
-      });
+    const items = changes.slice(0, LISTED_MAX).map((change) => {
+      const { signal_id, entity, observed_at } = change;
+      const signal = byId.get(signal_id);
+      const zone = signal?.zones[entity];
+      const topic =
+        signal === undefined
+          ? shown(change.entity_name ?? entity)
+          : say(signal, { ...change, zone }).topic;
+      const what = `, ${sayTime(observed_at, signal?.cadence, zone)}: ${WORDS[change.change]}`;
+      const link = el('a', { href: recordUrl(signal_id, entity) }, el('bdi', {}, topic));
+      return el('li', {}, change.change === 'gone' ? topic : link, what);
+    });
     list.replaceChildren(
       ...(items.length === 0 ? [el('li', {}, 'Nothing new since the release before.')] : items),
     );

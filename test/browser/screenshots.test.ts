@@ -20,9 +20,9 @@ const RECORD = '/r/airquality.aqi/us-denver';
 const MAP = '/site/#/map/airquality.aqi';
 
 const PICTURES: Readonly<Record<string, Picture>> = {
-  light: { path: '/' },
-  dark: { path: '/', options: { colorScheme: 'dark' } },
-  phone: { path: '/', options: PHONE },
+  home: { path: '/', act: scrollThrough },
+  'home-dark': { path: '/', options: { colorScheme: 'dark' }, act: scrollThrough },
+  'home-phone': { path: '/', options: PHONE, act: scrollThrough },
   'phone-record': { path: RECORD, options: PHONE },
   'verify-ok': { path: '/', act: tryGenuine },
   'verify-failed': { path: '/', act: alterDigit },
@@ -38,6 +38,13 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   purchase: { path: '/gauge?signal_id=airquality.aqi&entity=us-denver', act: payPretended },
   'paid-link-phone': { path: '/gauge?signal_id=airquality.aqi&entity=us-denver', options: PHONE },
 };
+
+/** What is drawn only where a reader comes near. */
+async function scrollThrough(page: Page): Promise<void> {
+  await page.locator('#map').scrollIntoViewIfNeeded();
+  await page.locator('#map canvas').waitFor();
+  await page.evaluate(() => scrollTo(0, 0));
+}
 
 async function payPretended(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'with a pretend wallet' }).click();

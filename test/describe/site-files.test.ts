@@ -44,6 +44,7 @@ describe('indexPage()', () => {
       catalog: new CatalogView(Buffer.alloc(0)),
       keys: firstHistory('did:key:z6Mk'),
       example: '/gauge',
+      world: { judged: 0, total: 0, rows: [], example: null },
       unsourced,
     });
 

@@ -121,7 +121,6 @@ ${tableOf('Readings', ['What', 'Reading', 'Class', 'Observed'], rows)}
 ${chains.map(({ line, title }) => html`<p>One chain: <a href="${chainUrl(line, entity)}">${title}</a>.</p>`)}`;
   const { base_url: baseUrl } = reader.release.head;
   const jsonLd = {
-    '@context': 'https://schema.org',
     '@type': 'Dataset',
     name: first.name,
     description,

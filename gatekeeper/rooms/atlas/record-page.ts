@@ -258,7 +258,6 @@ function dataset(
   const [first, last] = [preview.rows[0], preview.rows.at(-1)];
   const terms = sources[0]?.terms.page;
   return {
-    '@context': 'https://schema.org',
     '@type': 'Dataset',
     name: `${name}: ${signal.title}`,
     description: said,

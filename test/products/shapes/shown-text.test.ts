@@ -3,7 +3,7 @@ import { LINES } from '../../../compiler/catalog/builtin.ts';
 import { howToBuy } from '../../../compiler/catalog/how-to-buy.ts';
 import { assertingWord } from '../../../compiler/catalog/neutral-text.ts';
 import { hiddenSign } from '../../../compiler/format/hidden-signs.ts';
-import { escaped, html, shownText } from '../../../compiler/format/html.ts';
+import { escaped, html, shownText, sitePage } from '../../../compiler/format/html.ts';
 import { HOSTILE_NAMES } from '../../hostile-names.ts';
 
 /** Names that would do something where they are not taken for text. */
@@ -183,5 +183,39 @@ describe('assertingWord()', () => {
         expect(assertingWord(`${signal.measures} (${signal.id})`)).toBeNull();
       }
     }
+  });
+});
+
+describe('sitePage()', () => {
+  const page = (more: object) =>
+    sitePage({
+      title: 't',
+      description: 'd',
+      issuerName: 'i',
+      baseUrl: 'https://e.org',
+      path: '/',
+      styles: [],
+      script: null,
+      isListed: true,
+      main: html``,
+      ...more,
+    });
+  const block = /<script type="application\/ld\+json">(.*)<\/script>/;
+
+  it('I69: holds hostile names as data that are the same when they are read, and end no block', () => {
+    const names = [...HOSTILE, '</script><!--<script>', '\u{e0001}'].map((text) =>
+      text.toWellFormed(),
+    );
+    const [, data = ''] = block.exec(page({ jsonLd: { '@type': 'Dataset', names } })) ?? [];
+    expect(data).not.toMatch(/[<\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+    expect(JSON.parse(data)).toEqual({
+      '@context': 'https://schema.org',
+      '@type': 'Dataset',
+      names,
+    });
+  });
+
+  it('has no block where a page is about nothing', () => {
+    expect(page({})).not.toContain('<script');
   });
 });

@@ -1,0 +1,104 @@
+import { SITE_DATA, SITE_WORST_MAX, type SiteWorst, type SiteWorstRow } from '../catalog/site.ts';
+import { spokenOf } from '../catalog/spoken.ts';
+import type { CatalogRow } from '../format/release.ts';
+import { endpointAt } from '../products/products.ts';
+import type { SignalEntry } from '../products/shapes/line.ts';
+import { encodeSegment, knownFilePath } from '../products/shapes/path.ts';
+import {
+  bandFor,
+  type Classable,
+  isOfficial,
+  type Spoken,
+  scaleFor,
+} from '../products/shapes/say.ts';
+import type { Shelf } from './examples.ts';
+
+/** The free last seven of an entity, oldest first. */
+export interface StoredPreview {
+  readonly entity_name: string | null;
+  readonly rows: readonly Classable[];
+}
+
+/** Null where nothing of it is stored. */
+export function previewOf(
+  shelf: Shelf,
+  { signal_id, entity }: { readonly signal_id: string; readonly entity: string },
+): StoredPreview | null {
+  const path = knownFilePath(endpointAt('/gauge/history-preview'), { signal_id, entity });
+  if (!shelf.has(path)) return null;
+  return JSON.parse(new TextDecoder().decode(shelf.read(path))) as StoredPreview;
+}
+
+export function worstPath(signalId: string): string {
+  return `${SITE_DATA}/worst/${encodeSegment(signalId)}.json`;
+}
+
+/** Whether an agency names a class of this signal from which it advises action. */
+export function hasActionLevel({ scales, isOwn }: Spoken): boolean {
+  return isOwn !== true && scales.some((scale) => isOfficial(scale) && scale.actionBand !== null);
+}
+
+/** Classes above the action class of the official scale of its day; null without such a scale or a class on it. */
+export function classesAbove(spoken: Spoken, reading: Classable): number | null {
+  const scale = scaleFor(spoken, reading);
+  if (scale === null || !isOfficial(scale) || spoken.isOwn === true) return null;
+  const place = (band: string | null): number =>
+    scale.steps.findIndex((step) => step.band === band);
+  const [own, action] = [place(bandFor(spoken, reading)), place(scale.actionBand)];
+  return own === -1 || action === -1 ? null : own - action;
+}
+
+interface Worse {
+  readonly above: number;
+  readonly observed_at: string;
+  readonly entity: string;
+}
+
+/** The worst first, then the newest. */
+export function byWorst(a: Worse, b: Worse): number {
+  if (a.above !== b.above) return b.above - a.above;
+  const later = Date.parse(b.observed_at) - Date.parse(a.observed_at);
+  return later === 0 ? (a.entity < b.entity ? -1 : 1) : later;
+}
+
+/**
+ * Who stands worst of a signal: classes stand in the list of latest readings, so the free last seven are read of those
+ * alone that are shown. Null where no agency names an action class.
+ */
+export function worstOf(
+  entry: SignalEntry,
+  rows: Iterable<CatalogRow>,
+  shelf: Shelf,
+): SiteWorst | null {
+  const spoken = spokenOf(entry);
+  if (!hasActionLevel(spoken)) return null;
+  const classed: Worse[] = [];
+  for (const { entity, observed_at, band } of rows) {
+    const above = classesAbove(spoken, { observed_at, current: { band } });
+    if (above !== null) classed.push({ entity, observed_at, above });
+  }
+  const shown = classed.sort(byWorst).slice(0, SITE_WORST_MAX);
+  const signal_id = entry.signal.id;
+  return {
+    signal_id,
+    total: classed.filter(({ above }) => above >= 0).length,
+    rows: shown.flatMap(({ entity }): SiteWorstRow[] => {
+      const preview = previewOf(shelf, { signal_id, entity });
+      return preview === null ? [] : rowOf(entity, preview, spoken);
+    }),
+  };
+}
+
+function rowOf(
+  entity: string,
+  { entity_name, rows }: StoredPreview,
+  spoken: Spoken,
+): SiteWorstRow[] {
+  const standings = rows.map((row) => classesAbove(spoken, row));
+  const [newest, above] = [rows.at(-1), standings.at(-1) ?? null];
+  if (newest === undefined || above === null) return [];
+  const milder = standings.findLastIndex((one) => one === null || one < 0);
+  const since = above < 0 ? null : (rows[milder + 1]?.observed_at ?? null);
+  const { observed_at, current } = newest;
+  return [{ entity, entity_name, observed_at, current, above, since, is_at_least: milder === -1 }];
+}
