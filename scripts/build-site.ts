@@ -35,7 +35,7 @@ async function bundle(): Promise<void> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [withoutTexts()],
+    plugins: [await withoutTexts()],
     build: {
       write: false,
       target: 'es2023',

@@ -74,7 +74,7 @@ async function bundleModules(): Promise<string[]> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [withoutTexts()],
+    plugins: [await withoutTexts()],
     build: {
       lib: { entry, formats: ['es'] },
       outDir: OUTPUT,
@@ -82,7 +82,12 @@ async function bundleModules(): Promise<string[]> {
       minify: true,
       rolldownOptions: {
         external: /^viem(\/|$)/,
-        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', minify: true },
+        output: {
+          entryFileNames: '[name].js',
+          chunkFileNames: '[name]-[hash].js',
+          minify: true,
+          comments: { annotation: false },
+        },
       },
     },
   });

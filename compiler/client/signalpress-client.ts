@@ -573,6 +573,7 @@ const FAILURES_MAX = 5;
 /**
  * Each reading of a watchlist, then each one whose hash changes: new ones and corrected ones. A service that is not
  * reached is asked again; after five times the error of the last one is thrown.
+ * @internal
  */
 export async function* watchReadings(
   { look, wait }: { look(): Promise<JsonValue>; wait(ms: number): Promise<void> },
@@ -595,7 +596,7 @@ export async function* watchReadings(
   }
 }
 
-/** Refused at once, not when the first reading is asked for. */
+/** Refused at once, not when the first reading is asked for. @internal */
 export function requireInterval(everyMs = WATCH_MS): void {
   if (everyMs >= WATCH_MS_MIN) return;
   throw new RangeError(`Cannot watch every ${everyMs} ms: at least ${WATCH_MS_MIN}`);

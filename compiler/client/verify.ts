@@ -75,7 +75,7 @@ export function verify(saved: string | Uint8Array, options: VerifyOptions = {}):
   return verified(readText(saved), { trust, demands, expectsProof: demandsProof === undefined });
 }
 
-/** As `verify`, for trust that was read before. */
+/** As `verify`, for trust that was read before. @internal */
 export function verifyText(
   saved: string | Uint8Array,
   trust: BodyTrust & Pick<FileTrust, 'maxAgeMs'>,
@@ -122,7 +122,10 @@ function trustOf(options: VerifyOptions): BodyTrust & Pick<FileTrust, 'maxAgeMs'
   return { now, proof: proofDemand(demandsProof), block, ...knownTrust(options) };
 }
 
-/** Whom a caller trusts: as its file says, or its issuer with the keys that were passed; throws for what does not hold. */
+/**
+ * Whom a caller trusts: as its file says, or its issuer with the keys that were passed; throws for what does not hold.
+ * @internal
+ */
 export function knownTrust({
   issuer,
   keys,
