@@ -1,4 +1,4 @@
-import { NAME_FILES } from '../catalog/name-files.ts';
+import { NAME_FILES, SUBJECT_FILES } from '../catalog/name-files.ts';
 import { CAPITAL_MARK, CODE_MARK, searchWords } from '../catalog/search-index.ts';
 import type { Line } from '../products/shapes/line.ts';
 
@@ -52,6 +52,24 @@ function once<Value>(make: () => Value): () => Value {
     made ??= make();
     return made;
   };
+}
+
+/** Words of other languages by the words of the English one. */
+const subjects = once(
+  () =>
+    new Map(
+      (SUBJECT_FILES as readonly NameFile[])
+        .flatMap(({ names }) => names)
+        .map((row) => {
+          const [english = '', ...others] = row.split('|');
+          return [searchWords(english).join(' '), others] as const;
+        }),
+    ),
+);
+
+/** What a topic is called in other languages, by an alias that it has. */
+export function otherSubjects(alias: string): readonly string[] {
+  return subjects().get(searchWords(alias).join(' ')) ?? [];
 }
 
 /** By what else an entity is called that has an id and some names: in other languages, by brand, by code. */

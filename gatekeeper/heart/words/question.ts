@@ -1,3 +1,4 @@
+import { FILLER_FILES } from '../../../compiler/catalog/name-files.ts';
 import {
   CODE_MARK,
   isUnspaced,
@@ -35,21 +36,31 @@ const LETTERS = /^\p{L}+$/u;
 const NAME_WORDS_MAX = 4;
 
 /** Words that ask, or that say when, and say nothing of what is asked about. */
-const FILLERS = new Set(
+const ENGLISH_FILLERS = new Set(
   (
     'a about all am an and any are as at be been by can could current currently data did do does find for from get ' +
     'give has have how i if in into is it its latest like live me more most much my near need nor not now of ' +
     'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
     'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
-    'when where which while who will with would yesterday you your value values ' +
-    'el la los las un una de del al en por para con y que cual cuanto cuanta cuantos como esta hay hoy ayer ahora actual es se su lo muy ' +
-    'le les une des du au aux dans sur pour avec et quel quelle quels quelles est sont il y a t ce cette ces combien comment hier actuel actuelle aujourdhui ' +
-    'der die das den dem ein eine einer im am vom zum zur von mit und fur wie viel ist sind welche welcher aktuell aktuelle heute gestern jetzt gibt es bei auf ' +
-    'o os um uma do da dos das no na nos nas em qual quanto quanta esta hoje ontem agora atual se foi 的 是 在 了 吗 多少 什么 怎么样 今天 昨天 现在 目前 请问 有没有 有多少 下了多少 の は が を に で と か です ですか ます ますか した い て すか しそう 今 今日 昨日 現在 まだ'
+    'when where which while who will with would yesterday you your value values'
   )
     .split(' ')
     .map(stem),
 );
+
+/** The same of other languages, where no topic here is called so. */
+const OTHER_FILLERS = new Set(
+  (FILLER_FILES as readonly { readonly names: readonly string[] }[]).flatMap(({ names }) => names),
+);
+
+function isFiller(word: string, terms: TermTable): boolean {
+  if (ENGLISH_FILLERS.has(word)) return true;
+  const isGrammar = OTHER_FILLERS.has(word) || GRAMMAR.test(word);
+  return isGrammar && (terms.find(word)?.topics ?? 0) === 0;
+}
+
+/** Endings and particles of Japanese, and single signs of Chinese that are left between known words. */
+const GRAMMAR = /^(?:\p{sc=Hiragana}+|\p{sc=Han})$/u;
 
 /** Verbs, adjectives and adverbs of everyday English: where nothing here is called by one, it says how something is asked. */
 const ORDINARY = new Set(
@@ -108,7 +119,7 @@ export function askedWords(question: string, index: WordIndex, isWhole: boolean)
   const isShouted = isAllCapitals(spoken);
   const isTelling = ({ said, word }: SpokenWord): boolean =>
     (!isShouted && isCode(said)) ||
-    (!FILLERS.has(word) && (!ORDINARY.has(word) || terms.find(word) !== null));
+    (!isFiller(word, terms) && (!ORDINARY.has(word) || terms.find(word) !== null));
   const numbered = spoken.map((one, at) => ({ ...one, at }));
   const telling = isWhole ? numbered : numbered.filter((one) => isNamed(one.at) || isTelling(one));
   const told = telling.filter(({ word }) => !QUANTITIES.has(word));
@@ -189,7 +200,8 @@ function namesIn(
     if (first === undefined) return false;
     const form = names.get(run.map(({ word }) => word).join(' '));
     const isSubject =
-      run.length === 1 && ((terms.find(first.word)?.topics ?? 0) > 0 || FILLERS.has(first.word));
+      run.length === 1 &&
+      ((terms.find(first.word)?.topics ?? 0) > 0 || isFiller(first.word, terms));
     if (form !== undefined && !isSubject && (form === 'any' || /^\p{Lu}/u.test(first.said)))
       return true;
     const isOther = (terms.find(first.word)?.topics ?? 0) > 0;
