@@ -3,7 +3,7 @@ import { CAPITAL_MARK, CODE_MARK, searchWords } from '../catalog/search-index.ts
 import type { Line } from '../products/shapes/line.ts';
 
 interface NameFile {
-  readonly kind: 'airport' | 'coin' | 'company' | 'drug' | 'place';
+  readonly kind: 'airport' | 'coin' | 'company' | 'drug' | 'place' | 'translated';
   /** Each row has all names of one thing, parted by `|`, the English one first. */
   readonly names: readonly string[];
 }
@@ -77,9 +77,10 @@ export function otherNames(entity: string, called: readonly string[], line: Line
   const { byWords, byCode } = things();
   const names = called.map((name) => name.split(',')[0] ?? name);
   const keys = names.map((name) => searchWords(name).join(' '));
-  const ofCode = (byCode.get(entity.toUpperCase()) ?? []).filter(({ kind, spelt }) => {
+  const ofCode = (byCode.get(entity.toUpperCase()) ?? []).filter(({ kind, spelt, codes }) => {
     // A code alone is short: another thing may have it, too.
-    if (kind === 'airport') return called.some((name) => sharesWord(name, spelt));
+    if (kind === 'airport')
+      return called.some((name) => sharesWord(name, spelt) || isOtherCode(name, entity, codes));
     return called.length === 0 || line.upperCase === true
       ? (kind === 'company') === (line.upperCase === true)
       : spelt.some((name) => keys.includes(searchWords(name).join(' ')));
@@ -92,6 +93,11 @@ export function otherNames(entity: string, called: readonly string[], line: Line
     ...[...ofCode, ...whole].flatMap(({ spelt, codes }) => [...spelt, ...codes]),
     ...within.flatMap(({ spelt }) => spelt),
   ];
+}
+
+/** `KBOS` beside `BOS` */
+function isOtherCode(name: string, entity: string, codes: readonly string[]): boolean {
+  return name !== entity.toUpperCase() && codes.includes(name);
 }
 
 function sharesWord(name: string, names: readonly string[]): boolean {
@@ -107,6 +113,6 @@ function placesIn(name: string): NamedThing[] {
     Array.from({ length: NAME_WORDS_MAX }, (_each, more) => words.slice(from, from + more + 1))
       .filter((run, more) => run.length === more + 1)
       .flatMap((run) => byWords.get(run.join(' ')) ?? [])
-      .filter(({ kind }) => kind === 'place'),
+      .filter(({ kind }) => kind === 'place' || kind === 'translated'),
   );
 }

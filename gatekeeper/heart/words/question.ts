@@ -28,6 +28,7 @@ export const SURE_OF_NAME = SURE.misspelt;
 const BEGINNING_CHARS_MIN = 4;
 /** A longer word may begin with a term, as compounds do. */
 const BEGUN_CHARS_MIN = 6;
+const ENDING_CHARS_MIN = 5;
 /** Words of so many letters may differ by one or two; no term is longer. */
 const [MISSPELT_CHARS_MIN, TWICE_MISSPELT_CHARS_MIN, MISSPELT_CHARS_MAX] = [5, 8, 32];
 /** Ids and figures are never taken for others. */
@@ -38,7 +39,7 @@ const NAME_WORDS_MAX = 4;
 /** Words that ask, or that say when, and say nothing of what is asked about. */
 const ENGLISH_FILLERS = new Set(
   (
-    'a about all am an and any are as at be been by can could current currently data did do does find for from get ' +
+    'a about all am an anything everything and any are as at be been by can could current currently data did do does find for from get ' +
     'give has have how i if in into is it its latest like live me more most much my near need nor not now of ' +
     'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
     'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
@@ -78,6 +79,11 @@ const ORDINARY = new Set(
   )
     .split(' ')
     .map(stem),
+);
+
+/** Words that say how far back: no product besides the reading is meant by one. */
+export const SPANS = new Set(
+  'day week month year hour past last count number 7 30 90'.split(' ').map(stem),
 );
 
 /** Words that fit any measure; they count only where at most one other word is left. */
@@ -155,33 +161,28 @@ function meant(
 }
 
 /** The words of a text without blanks: the longest names and terms in it, and what is left between them. */
-function piecesOf({ said, word }: SpokenWord, { terms, names }: WordIndex): SpokenWord[] {
+function piecesOf({ word }: SpokenWord, { terms, names }: WordIndex): SpokenWord[] {
+  const isKnown = (one: string): boolean =>
+    terms.find(one) !== null || names.has(one) || OTHER_FILLERS.has(one);
   const pieces: SpokenWord[] = [];
-  let rest = '';
-  const flush = (): void => {
-    for (const { segment } of SEGMENTS.segment(rest)) pieces.push({ said: segment, word: segment });
-    rest = '';
-  };
-  // Where marks were taken off, the spelling is that of what is compared.
-  const spelt = said.length === word.length ? said : word;
-  for (let at = 0; at < word.length; ) {
-    let end = Math.min(word.length, at + UNSPACED_CHARS_MAX);
-    while (
-      end > at + 1 &&
-      terms.find(word.slice(at, end)) === null &&
-      !names.has(word.slice(at, end))
-    )
-      end -= 1;
-    if (end > at + 1) {
-      flush();
-      pieces.push({ said: spelt.slice(at, end), word: word.slice(at, end) });
-      at = end;
-    } else {
-      rest += word[at];
-      at += 1;
+  let from = 0;
+  const cut = (at: number, end: number): void => {
+    const rest = [...SEGMENTS.segment(word.slice(from, at))].filter(
+      ({ segment }) => !isFiller(segment, terms),
+    );
+    // Nobody parted it: it is one unknown thing.
+    const left = rest.map(({ segment }) => segment).join('');
+    for (const one of [left, word.slice(at, end)]) {
+      if (one !== '') pieces.push({ said: one, word: one });
     }
+    from = end;
+  };
+  for (let at = 0; at < word.length; at = Math.max(at + 1, from)) {
+    let end = Math.min(word.length, at + UNSPACED_CHARS_MAX);
+    while (end > at && !isKnown(word.slice(at, end))) end -= 1;
+    if (end > at) cut(at, end);
   }
-  flush();
+  cut(word.length, word.length);
   return pieces;
 }
 
@@ -257,12 +258,26 @@ function corrected(word: string, terms: TermTable): Meaning[] {
     !LETTERS.test(word) || length < MISSPELT_CHARS_MIN || length > MISSPELT_CHARS_MAX
       ? []
       : nearTerms(word, terms);
-  const start = begun.length + near.length > 0 ? null : terms.longestIn(word, 0, BEGUN_CHARS_MIN);
+  const isOther = begun.length + near.length > 0;
+  const parts = isOther ? [] : [terms.longestIn(word, 0, BEGUN_CHARS_MIN), endOf(word, terms)];
   return [
     ...begun.map((row) => ({ row, sure: SURE.beginning })),
     ...near.map((row) => ({ row, sure: SURE.misspelt })),
-    ...(start === null ? [] : [{ row: start, sure: SURE.begun }]),
+    ...parts.flatMap((row) => (row === null ? [] : [{ row, sure: SURE.begun }])),
   ];
+}
+
+/** The longest term that a compound ends with: `Solarstrom`. */
+function endOf(word: string, terms: TermTable): TermRow | null {
+  for (
+    let from = 1;
+    word.length <= MISSPELT_CHARS_MAX && from + ENDING_CHARS_MIN <= word.length;
+    from += 1
+  ) {
+    const row = terms.find(stem(word.slice(from)));
+    if (row !== null) return row;
+  }
+  return null;
 }
 
 /** Two neighbours that are swapped are one mistake. */
