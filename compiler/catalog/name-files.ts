@@ -2,7 +2,16 @@ import airport from './names/airport.json' with { type: 'json' };
 import coin from './names/coin.json' with { type: 'json' };
 import company from './names/company.json' with { type: 'json' };
 import drug from './names/drug.json' with { type: 'json' };
+import filler from './names/filler.json' with { type: 'json' };
 import place from './names/place.json' with { type: 'json' };
+import subject from './names/subject.json' with { type: 'json' };
+import translated from './names/translated.json' with { type: 'json' };
 
 /** Names that things in the world have, sold here or not; `scripts/names/make-names.ts` makes them of open tables. */
-export const NAME_FILES: readonly unknown[] = [company, coin, drug, place, airport];
+export const NAME_FILES: readonly unknown[] = [company, coin, drug, place, airport, translated];
+
+/** What topics are called in other languages, one row each: the English word, then all others, parted by `|`. */
+export const SUBJECT_FILES: readonly unknown[] = [subject];
+
+/** Words of other languages that say nothing, as the search compares them. */
+export const FILLER_FILES: readonly unknown[] = [filler];

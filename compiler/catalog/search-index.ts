@@ -143,6 +143,8 @@ export function isUnspaced(word: string): boolean {
 }
 
 function plain(word: string): string {
+  // The marks of kana tell letters apart.
+  if (isUnspaced(word)) return word.normalize('NFKC');
   const letters = ASCII.test(word) ? word : word.normalize('NFKD').replace(MARKS, '');
   return letters.toLowerCase().replaceAll('ß', 'ss');
 }

@@ -1,9 +1,9 @@
-import { NAME_FILES } from '../catalog/name-files.ts';
+import { NAME_FILES, SUBJECT_FILES } from '../catalog/name-files.ts';
 import { CAPITAL_MARK, CODE_MARK, searchWords } from '../catalog/search-index.ts';
 import type { Line } from '../products/shapes/line.ts';
 
 interface NameFile {
-  readonly kind: 'airport' | 'coin' | 'company' | 'drug' | 'place';
+  readonly kind: 'airport' | 'coin' | 'company' | 'drug' | 'place' | 'translated';
   /** Each row has all names of one thing, parted by `|`, the English one first. */
   readonly names: readonly string[];
 }
@@ -54,14 +54,33 @@ function once<Value>(make: () => Value): () => Value {
   };
 }
 
+/** Words of other languages by the words of the English one. */
+const subjects = once(
+  () =>
+    new Map(
+      (SUBJECT_FILES as readonly NameFile[])
+        .flatMap(({ names }) => names)
+        .map((row) => {
+          const [english = '', ...others] = row.split('|');
+          return [searchWords(english).join(' '), others] as const;
+        }),
+    ),
+);
+
+/** What a topic is called in other languages, by an alias that it has. */
+export function otherSubjects(alias: string): readonly string[] {
+  return subjects().get(searchWords(alias).join(' ')) ?? [];
+}
+
 /** By what else an entity is called that has an id and some names: in other languages, by brand, by code. */
 export function otherNames(entity: string, called: readonly string[], line: Line): string[] {
   const { byWords, byCode } = things();
   const names = called.map((name) => name.split(',')[0] ?? name);
   const keys = names.map((name) => searchWords(name).join(' '));
-  const ofCode = (byCode.get(entity.toUpperCase()) ?? []).filter(({ kind, spelt }) => {
+  const ofCode = (byCode.get(entity.toUpperCase()) ?? []).filter(({ kind, spelt, codes }) => {
     // A code alone is short: another thing may have it, too.
-    if (kind === 'airport') return called.some((name) => sharesWord(name, spelt));
+    if (kind === 'airport')
+      return called.some((name) => sharesWord(name, spelt) || isOtherCode(name, entity, codes));
     return called.length === 0 || line.upperCase === true
       ? (kind === 'company') === (line.upperCase === true)
       : spelt.some((name) => keys.includes(searchWords(name).join(' ')));
@@ -74,6 +93,11 @@ export function otherNames(entity: string, called: readonly string[], line: Line
     ...[...ofCode, ...whole].flatMap(({ spelt, codes }) => [...spelt, ...codes]),
     ...within.flatMap(({ spelt }) => spelt),
   ];
+}
+
+/** `KBOS` beside `BOS` */
+function isOtherCode(name: string, entity: string, codes: readonly string[]): boolean {
+  return name !== entity.toUpperCase() && codes.includes(name);
 }
 
 function sharesWord(name: string, names: readonly string[]): boolean {
@@ -89,6 +113,6 @@ function placesIn(name: string): NamedThing[] {
     Array.from({ length: NAME_WORDS_MAX }, (_each, more) => words.slice(from, from + more + 1))
       .filter((run, more) => run.length === more + 1)
       .flatMap((run) => byWords.get(run.join(' ')) ?? [])
-      .filter(({ kind }) => kind === 'place'),
+      .filter(({ kind }) => kind === 'place' || kind === 'translated'),
   );
 }

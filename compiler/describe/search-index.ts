@@ -20,7 +20,7 @@ import type { Endpoint } from '../products/shapes/product.ts';
 import type { Press } from '../release/press.ts';
 import type { Shelf } from './examples.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
-import { NAMES, otherNames } from './other-names.ts';
+import { NAMES, otherNames, otherSubjects } from './other-names.ts';
 
 /** How much a word says by where it stands; an alias is written for the search, a name is what people say. */
 const WEIGHT = {
@@ -178,9 +178,10 @@ function lineTexts({ id, title, industry }: Line, catalog: Catalog): Texts {
   return [id, title, industry, ...words].map((text) => [WEIGHT.line, text]);
 }
 
-/** Further words for something; most things have none. */
+/** Further words for something, in all languages; most things have none. */
 function aliasesOf(id: string, { aliases }: Catalog): Texts {
-  return (aliases.get(id) ?? []).map((alias) => [WEIGHT.alias, alias]);
+  const own = aliases.get(id) ?? [];
+  return [...own, ...own.flatMap(otherSubjects)].map((alias) => [WEIGHT.alias, alias]);
 }
 
 /** The operations that answer now, except that which every pair of a signal and a place stands for. */

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { parse } from 'csv-parse/sync';
+import { searchWords } from '../../compiler/catalog/search-index.ts';
 import { defined } from '../../compiler/format/defined.ts';
 
 const [, , folder = '.'] = process.argv;
@@ -197,4 +198,21 @@ write(
   packaged<{ symbol: string; name: string }[]>('cryptocurrency-icons/manifest.json').map(
     ({ symbol, name }) => [marked(name), code(symbol.toUpperCase())],
   ),
+);
+
+interface SubjectFile {
+  readonly names: readonly string[];
+}
+const subjects = JSON.parse(readFileSync(join(OUTPUT, 'subject.json'), 'utf8')) as SubjectFile;
+const SUBJECTS = new Set(subjects.names.flatMap((row) => searchWords(row.replaceAll('|', ' '))));
+const stopwords = packaged<Readonly<Record<string, readonly string[]>>>(
+  'stopwords-iso/stopwords-iso.json',
+);
+write(
+  'filler',
+  'stopwords-iso (MIT): words that say nothing, as the search compares them',
+  LANGUAGES.filter((language) => language !== 'en')
+    .flatMap((language) => defined(stopwords[language], language))
+    .flatMap((word) => (searchWords(word).length === 1 ? [searchWords(word)] : []))
+    .filter(([word = '']) => /^\p{L}+$/u.test(word) && !SUBJECTS.has(word)),
 );

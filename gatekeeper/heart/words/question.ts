@@ -1,3 +1,4 @@
+import { FILLER_FILES } from '../../../compiler/catalog/name-files.ts';
 import {
   CODE_MARK,
   isUnspaced,
@@ -27,6 +28,7 @@ export const SURE_OF_NAME = SURE.misspelt;
 const BEGINNING_CHARS_MIN = 4;
 /** A longer word may begin with a term, as compounds do. */
 const BEGUN_CHARS_MIN = 6;
+const ENDING_CHARS_MIN = 5;
 /** Words of so many letters may differ by one or two; no term is longer. */
 const [MISSPELT_CHARS_MIN, TWICE_MISSPELT_CHARS_MIN, MISSPELT_CHARS_MAX] = [5, 8, 32];
 /** Ids and figures are never taken for others. */
@@ -35,21 +37,31 @@ const LETTERS = /^\p{L}+$/u;
 const NAME_WORDS_MAX = 4;
 
 /** Words that ask, or that say when, and say nothing of what is asked about. */
-const FILLERS = new Set(
+const ENGLISH_FILLERS = new Set(
   (
-    'a about all am an and any are as at be been by can could current currently data did do does find for from get ' +
+    'a about all am an anything everything and any are as at be been by can could current currently data did do does find for from get ' +
     'give has have how i if in into is it its latest like live me more most much my near need nor not now of ' +
     'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
     'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
-    'when where which while who will with would yesterday you your value values ' +
-    'el la los las un una de del al en por para con y que cual cuanto cuanta cuantos como esta hay hoy ayer ahora actual es se su lo muy ' +
-    'le les une des du au aux dans sur pour avec et quel quelle quels quelles est sont il y a t ce cette ces combien comment hier actuel actuelle aujourdhui ' +
-    'der die das den dem ein eine einer im am vom zum zur von mit und fur wie viel ist sind welche welcher aktuell aktuelle heute gestern jetzt gibt es bei auf ' +
-    'o os um uma do da dos das no na nos nas em qual quanto quanta esta hoje ontem agora atual se foi 的 是 在 了 吗 多少 什么 怎么样 今天 昨天 现在 目前 请问 有没有 有多少 下了多少 の は が を に で と か です ですか ます ますか した い て すか しそう 今 今日 昨日 現在 まだ'
+    'when where which while who will with would yesterday you your value values'
   )
     .split(' ')
     .map(stem),
 );
+
+/** The same of other languages, where no topic here is called so. */
+const OTHER_FILLERS = new Set(
+  (FILLER_FILES as readonly { readonly names: readonly string[] }[]).flatMap(({ names }) => names),
+);
+
+function isFiller(word: string, terms: TermTable): boolean {
+  if (ENGLISH_FILLERS.has(word)) return true;
+  const isGrammar = OTHER_FILLERS.has(word) || GRAMMAR.test(word);
+  return isGrammar && (terms.find(word)?.topics ?? 0) === 0;
+}
+
+/** Endings and particles of Japanese, and single signs of Chinese that are left between known words. */
+const GRAMMAR = /^(?:\p{sc=Hiragana}+|\p{sc=Han})$/u;
 
 /** Verbs, adjectives and adverbs of everyday English: where nothing here is called by one, it says how something is asked. */
 const ORDINARY = new Set(
@@ -67,6 +79,11 @@ const ORDINARY = new Set(
   )
     .split(' ')
     .map(stem),
+);
+
+/** Words that say how far back: no product besides the reading is meant by one. */
+export const SPANS = new Set(
+  'day week month year hour past last count number 7 30 90'.split(' ').map(stem),
 );
 
 /** Words that fit any measure; they count only where at most one other word is left. */
@@ -108,7 +125,7 @@ export function askedWords(question: string, index: WordIndex, isWhole: boolean)
   const isShouted = isAllCapitals(spoken);
   const isTelling = ({ said, word }: SpokenWord): boolean =>
     (!isShouted && isCode(said)) ||
-    (!FILLERS.has(word) && (!ORDINARY.has(word) || terms.find(word) !== null));
+    (!isFiller(word, terms) && (!ORDINARY.has(word) || terms.find(word) !== null));
   const numbered = spoken.map((one, at) => ({ ...one, at }));
   const telling = isWhole ? numbered : numbered.filter((one) => isNamed(one.at) || isTelling(one));
   const told = telling.filter(({ word }) => !QUANTITIES.has(word));
@@ -144,33 +161,28 @@ function meant(
 }
 
 /** The words of a text without blanks: the longest names and terms in it, and what is left between them. */
-function piecesOf({ said, word }: SpokenWord, { terms, names }: WordIndex): SpokenWord[] {
+function piecesOf({ word }: SpokenWord, { terms, names }: WordIndex): SpokenWord[] {
+  const isKnown = (one: string): boolean =>
+    terms.find(one) !== null || names.has(one) || OTHER_FILLERS.has(one);
   const pieces: SpokenWord[] = [];
-  let rest = '';
-  const flush = (): void => {
-    for (const { segment } of SEGMENTS.segment(rest)) pieces.push({ said: segment, word: segment });
-    rest = '';
-  };
-  // Where marks were taken off, the spelling is that of what is compared.
-  const spelt = said.length === word.length ? said : word;
-  for (let at = 0; at < word.length; ) {
-    let end = Math.min(word.length, at + UNSPACED_CHARS_MAX);
-    while (
-      end > at + 1 &&
-      terms.find(word.slice(at, end)) === null &&
-      !names.has(word.slice(at, end))
-    )
-      end -= 1;
-    if (end > at + 1) {
-      flush();
-      pieces.push({ said: spelt.slice(at, end), word: word.slice(at, end) });
-      at = end;
-    } else {
-      rest += word[at];
-      at += 1;
+  let from = 0;
+  const cut = (at: number, end: number): void => {
+    const rest = [...SEGMENTS.segment(word.slice(from, at))].filter(
+      ({ segment }) => !isFiller(segment, terms),
+    );
+    // Nobody parted it: it is one unknown thing.
+    const left = rest.map(({ segment }) => segment).join('');
+    for (const one of [left, word.slice(at, end)]) {
+      if (one !== '') pieces.push({ said: one, word: one });
     }
+    from = end;
+  };
+  for (let at = 0; at < word.length; at = Math.max(at + 1, from)) {
+    let end = Math.min(word.length, at + UNSPACED_CHARS_MAX);
+    while (end > at && !isKnown(word.slice(at, end))) end -= 1;
+    if (end > at) cut(at, end);
   }
-  flush();
+  cut(word.length, word.length);
   return pieces;
 }
 
@@ -189,7 +201,8 @@ function namesIn(
     if (first === undefined) return false;
     const form = names.get(run.map(({ word }) => word).join(' '));
     const isSubject =
-      run.length === 1 && ((terms.find(first.word)?.topics ?? 0) > 0 || FILLERS.has(first.word));
+      run.length === 1 &&
+      ((terms.find(first.word)?.topics ?? 0) > 0 || isFiller(first.word, terms));
     if (form !== undefined && !isSubject && (form === 'any' || /^\p{Lu}/u.test(first.said)))
       return true;
     const isOther = (terms.find(first.word)?.topics ?? 0) > 0;
@@ -245,12 +258,26 @@ function corrected(word: string, terms: TermTable): Meaning[] {
     !LETTERS.test(word) || length < MISSPELT_CHARS_MIN || length > MISSPELT_CHARS_MAX
       ? []
       : nearTerms(word, terms);
-  const start = begun.length + near.length > 0 ? null : terms.longestIn(word, 0, BEGUN_CHARS_MIN);
+  const isOther = begun.length + near.length > 0;
+  const parts = isOther ? [] : [terms.longestIn(word, 0, BEGUN_CHARS_MIN), endOf(word, terms)];
   return [
     ...begun.map((row) => ({ row, sure: SURE.beginning })),
     ...near.map((row) => ({ row, sure: SURE.misspelt })),
-    ...(start === null ? [] : [{ row: start, sure: SURE.begun }]),
+    ...parts.flatMap((row) => (row === null ? [] : [{ row, sure: SURE.begun }])),
   ];
+}
+
+/** The longest term that a compound ends with: `Solarstrom`. */
+function endOf(word: string, terms: TermTable): TermRow | null {
+  for (
+    let from = 1;
+    word.length <= MISSPELT_CHARS_MAX && from + ENDING_CHARS_MIN <= word.length;
+    from += 1
+  ) {
+    const row = terms.find(stem(word.slice(from)));
+    if (row !== null) return row;
+  }
+  return null;
 }
 
 /** Two neighbours that are swapped are one mistake. */

@@ -18,6 +18,7 @@ import {
   type NamedThing,
   QUESTION_CHARS_MAX,
   type QuestionWord,
+  SPANS,
   SURE_OF_NAME,
   scoreOf,
   together,
@@ -304,7 +305,8 @@ function operationsOf(sources: Sources, asked: readonly Subject[]): Subject[] {
     .slice(0, OPERATIONS_MAX);
   return touched.flatMap(({ row, answers }) => {
     const own = { row, values: null, entry: null, place: null, answers };
-    return [own, ...asked.flatMap((subject) => askedOf(row, answers, { subject, release }))];
+    const telling = answers.map((one, at) => (SPANS.has(words[at]?.word ?? '') ? 0 : one));
+    return [own, ...asked.flatMap((subject) => askedOf(row, telling, { subject, release }))];
   });
 }
 
@@ -346,12 +348,25 @@ function isAbout(one: Subject, sources: Sources): boolean {
     const isOfNobody = slotsOf(one.row).length === 0;
     return isOfNobody && open.every((thing) => isSold(thing, places));
   }
-  if (open.length === named.length || open.some((thing) => narrows(thing, one, named)))
+  const isCalled = calledBy(one, sources) >= CALLED_WORDS_MIN;
+  if (
+    !isCalled &&
+    (open.length === named.length || open.some((thing) => narrows(thing, one, named)))
+  )
     return false;
   return (
     one.place === null || subjectScore(one.answers, sources) >= SUBJECT_SHARE_MIN * sources.most
   );
 }
+
+/** How many words of the question a place is called by. */
+function calledBy({ place }: Subject, { places }: Sources): number {
+  const [, answers = []] = places.find(([one]) => one === place) ?? [];
+  return answers.filter((answer) => answer === 1).length;
+}
+
+/** Whoever is called by so many words is meant, whatever else is named. */
+const CALLED_WORDS_MIN = 2;
 
 /** Where most words are open it is chance that one is not. */
 const ANSWERED_SHARE_MIN = 0.4;
