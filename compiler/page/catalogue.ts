@@ -1,4 +1,4 @@
-import { lineUrl, recordUrl } from '../catalog/thing-urls.ts';
+import { lineUrl } from '../catalog/thing-urls.ts';
 import { plainWords, shown } from '../products/shapes/say.ts';
 import {
   entityRow,
@@ -94,11 +94,8 @@ function chainList({ bundles }: PageShop): HTMLElement | string {
 function leadToViews(section: HTMLElement): void {
   for (const link of section.querySelectorAll<HTMLAnchorElement>('a[href^="/gauge/"]')) {
     const { pathname, searchParams } = new URL(link.href);
-    const [signal, entity] = [searchParams.get('signal_id'), searchParams.get('entity')];
-    if (signal === null) continue;
-    if (pathname === '/gauge/history-preview' && entity !== null) {
-      link.href = recordUrl(signal, entity);
-    } else if (pathname === '/gauge/catalog') {
+    const signal = searchParams.get('signal_id');
+    if (signal !== null && pathname === '/gauge/catalog') {
       link.href = routeHash({ view: 'signal', signal });
       link.textContent = link.textContent?.replace(', as JSON', '') ?? '';
     }
