@@ -62,7 +62,7 @@ const START = {
 const SETTINGS = ['package-lock.json', 'scripts/bundle-programs.ts'];
 /** Packages that become part of it, with what they need; any other stays where npm put it. */
 const PACKAGES =
-  /^(abitype|anynum|commander|csv-parse|fast-json-stable-stringify|fast-xml-\w+|hash-wasm|is-unsafe|isows|minisearch|ox|path-expression-matcher|strnum|undici|viem|xml-naming|zod|@noble\/\w+|@nodable\/\w+|@scure\/\w+)(\/|$)/;
+  /^(abitype|anynum|commander|csv-parse|d3-[a-z-]+|fast-json-stable-stringify|fast-xml-\w+|hash-wasm|internmap|is-unsafe|isows|minisearch|ox|path-expression-matcher|strnum|undici|viem|xml-naming|zod|@noble\/\w+|@nodable\/\w+|@scure\/\w+)(\/|$)/;
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly dependencies: Readonly<Record<string, string>>;

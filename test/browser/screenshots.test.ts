@@ -1,12 +1,17 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { DAY_MS } from '../../compiler/format/iso-time.ts';
+import { JOURNAL_NAME } from '../../gatekeeper/heart/journal/journal-file.ts';
+import { sqliteJournal } from '../../gatekeeper/heart/journal/sqlite-journal.ts';
+import { dashboardCommand } from '../../gatekeeper/rooms/dashboard/dashboard-command.ts';
 import { openChromium, openSession } from './page-session.ts';
 import { type Shop, sampleShop } from './shops.ts';
 
-/** `npm run screenshots`: pictures of the page, to be looked at. */
-const FOLDER = '.signalpress/screenshots';
+/** `npm run screenshots`: the pictures of `scripts/pictures/`, made again. */
+const FOLDER = 'scripts/pictures';
 const isWanted = process.env.npm_lifecycle_event === 'screenshots';
 
 interface Picture {
@@ -15,29 +20,70 @@ interface Picture {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true };
-const RECORD = '/r/airquality.aqi/us-denver';
-const MAP = '/site/#/map/airquality.aqi';
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true };
+const RIVER = '/r/hydrology.river-level/07010000';
+const PRICE = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 
 const PICTURES: Readonly<Record<string, Picture>> = {
   home: { path: '/', act: scrollThrough },
   'home-dark': { path: '/', options: { colorScheme: 'dark' }, act: scrollThrough },
   'home-phone': { path: '/', options: PHONE, act: scrollThrough },
-  'phone-record': { path: RECORD, options: PHONE },
-  'verify-ok': { path: '/', act: tryGenuine },
-  'verify-failed': { path: '/', act: alterDigit },
-  'verify-failed-dark': { path: '/', options: { colorScheme: 'dark' }, act: alterDigit },
-  search: { path: '/site/#/find/denver' },
-  record: { path: RECORD },
-  'record-dark': { path: RECORD, options: { colorScheme: 'dark' } },
-  map: { path: MAP },
-  'map-dark': { path: MAP, options: { colorScheme: 'dark' } },
+  river: { path: RIVER },
+  'river-dark': { path: RIVER, options: { colorScheme: 'dark' } },
+  'river-phone': { path: RIVER, options: PHONE },
+  air: { path: '/r/airquality.aqi/us-denver' },
+  airport: { path: '/r/nas.ground_ops/atl' },
   chain: { path: '/chain/environment/us-denver' },
-  docs: { path: '/docs' },
-  'paid-link': { path: '/gauge?signal_id=airquality.aqi&entity=us-denver' },
-  purchase: { path: '/gauge?signal_id=airquality.aqi&entity=us-denver', act: payPretended },
-  'paid-link-phone': { path: '/gauge?signal_id=airquality.aqi&entity=us-denver', options: PHONE },
+  price: { path: PRICE },
+  purchase: { path: PRICE, act: payPretended },
+  verdict: { path: '/', act: alterDigit },
 };
+
+/** Small enough for a repository: a photograph's format, at a quality that keeps letters sharp. */
+async function take(page: Page, name: string): Promise<void> {
+  const path = join(FOLDER, `${name}.jpg`);
+  await page.screenshot({ path, type: 'jpeg', quality: 78, scale: 'css' });
+}
+
+const PATHS = ['/gauge', '/gauge/ruler', '/gauge/region', '/gauge/history-series'];
+const DAYS = 28;
+
+/** The operator's page over four weeks of made-up sales, a few more each day. */
+async function writeCockpit(folder: string, file: string): Promise<void> {
+  const end = Date.UTC(2026, 10, 21);
+  let now = end - DAYS * DAY_MS;
+  const journal = sqliteJournal({ path: join(folder, JOURNAL_NAME), clock: () => now });
+  for (let at = 0; now < end; at += 1) {
+    now += DAY_MS / (2 + Math.floor((at * 7) % 5) + at / 40);
+    const [hex, path = ''] = [at.toString(16), PATHS[(at * at) % PATHS.length]];
+    const key = `base|0xasset|0x${hex.padStart(40, 'a').slice(-40)}|0x${hex.padStart(64, '0')}`;
+    const validBefore = Math.floor(now / 1000) + 300;
+    const body = {
+      signed: 'a|b|c|d|e|f|g',
+      body: Buffer.from('{}'),
+      contentType: 'application/json',
+    };
+    const value = path === '/gauge/region' ? '250000' : '10000';
+    await journal.claim({
+      key,
+      resource: `GET ${path}?entity=a`,
+      version: 1,
+      value,
+      validBefore,
+      ...body,
+    });
+    const isRefused = at % 23 === 22;
+    await journal.conclude(
+      isRefused
+        ? { key, state: 'refused', detail: 'insufficient_funds' }
+        : { key, state: 'settled', transaction: `0x${hex}` },
+    );
+  }
+  journal.close();
+  const place = { stateDir: folder, journal: 'sqlite' };
+  const by = { place, note: () => {}, clock: () => end, onListen: () => {} };
+  await dashboardCommand(by).parseAsync(['--out', file], { from: 'user' });
+}
 
 /** What is drawn only where a reader comes near. */
 async function scrollThrough(page: Page): Promise<void> {
@@ -84,8 +130,18 @@ describe.skipIf(!isWanted)('screenshots (only where npm run screenshots asks for
     await open(path);
     await act?.(page);
     await page.waitForTimeout(300);
-    await page.screenshot({ path: join(FOLDER, `${name}.png`) });
-    await page.screenshot({ path: join(FOLDER, `${name}-whole.png`), fullPage: true });
+    await take(page, name);
     await close();
+  });
+
+  it('cockpit', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cockpit-'));
+    const file = join(folder, 'cockpit.html');
+    await writeCockpit(folder, file);
+    const page = await browser.newPage();
+    await page.goto(`file://${file}`);
+    await take(page, 'cockpit');
+    await page.close();
+    rmSync(folder, { recursive: true });
   });
 });

@@ -37,11 +37,14 @@ describe('the program of the page', () => {
       '@noble/hashes/utils.js',
       '@scure/base',
       'd3-geo',
+      'd3-selection',
+      'd3-zoom',
       'fast-json-stable-stringify',
       'topojson-client',
       'uqr',
+      'us-atlas/states-10m.json',
       'viem/accounts',
-      'world-atlas/land-110m.json',
+      'world-atlas/countries-110m.json',
       'zod',
     ]);
     for (const file of sources)

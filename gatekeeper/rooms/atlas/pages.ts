@@ -99,7 +99,10 @@ const WAYS: readonly (readonly [member: string, text: string])[] = [
   ['example_request', 'A request that works'],
 ];
 
-/** A refusal for a browser: the same status and headers, its sentence as a page with where to go on. */
+/**
+ * A refusal for a browser: the same status and headers, its sentence as a page with where to go on. Computed, because it
+ * is about what was asked.
+ */
 export function refusalPage(reply: Reply, release: ReleaseIndex): Reply {
   const said = JSON.parse(reply.body.toString()) as Readonly<Record<string, unknown>>;
   const headers = reply.headers.filter(([name]) => name !== 'content-type');
