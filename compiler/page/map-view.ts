@@ -172,7 +172,7 @@ function zoomable(state: MapState): HTMLElement {
     { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
     button('+', 'Zoom in', () => drawn.call(behaviour.scaleBy, ZOOM_STEP)),
     button('−', 'Zoom out', () => drawn.call(behaviour.scaleBy, 1 / ZOOM_STEP)),
-    button('Reset', 'Show all of the map', fit),
+    button('Reset', 'Reset the map', fit),
   );
 }
 

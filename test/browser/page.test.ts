@@ -162,6 +162,9 @@ describe('"Is this genuine?"', () => {
     const { page, open, asked } = await session();
     const body = await (await fetch(`${shop.url}/gauge/sample`)).text();
     await open('/');
+    // What the page shows on the way there is read before.
+    await page.locator('#map').scrollIntoViewIfNeeded();
+    await page.locator('#map canvas').waitFor();
     await page.locator('#verify-input').focus();
     await page.waitForLoadState('networkidle');
     await page.context().setOffline(true);
@@ -371,6 +374,8 @@ describe('keyboard alone', () => {
   it('checks a body and alters a digit', async () => {
     const { page, open } = await session();
     await open('/');
+    await tabToText(page, 'Is this genuine?');
+    await page.keyboard.press('Enter');
     await tabToText(page, 'Try a genuine one');
     await page.keyboard.press('Enter');
     await page.locator('#verify .verdict.verified').waitFor();

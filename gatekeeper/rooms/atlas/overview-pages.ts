@@ -181,7 +181,7 @@ async function leg(name: string, signals: readonly string[], of: ChainOf): Promi
   const known = parts.filter(({ isLit }) => isLit !== null);
   const isLit = known.length === 0 ? null : known.some((part) => part.isLit === true);
   const [style, word] = LIT[`${isLit}`];
-  return html`<li class="leg ${style}"><h3>${plainWords(name)} <span class="lamp">${word}</span></h3>${parts.map(({ item }) => item)}</li>`;
+  return html`<li class="leg ${style}"><h2>${plainWords(name)} <span class="lamp">${word}</span></h2>${parts.map(({ item }) => item)}</li>`;
 }
 
 async function legPart(
