@@ -54,7 +54,7 @@ async function writeCockpit(folder: string, file: string): Promise<void> {
   let now = end - DAYS * DAY_MS;
   const journal = sqliteJournal({ path: join(folder, JOURNAL_NAME), clock: () => now });
   for (let at = 0; now < end; at += 1) {
-    now += DAY_MS / (2 + Math.floor((at * 7) % 5) + at / 40);
+    now += Math.floor(DAY_MS / (2 + ((at * 7) % 5) + at / 40));
     const [hex, path = ''] = [at.toString(16), PATHS[(at * at) % PATHS.length]];
     const key = `base|0xasset|0x${hex.padStart(40, 'a').slice(-40)}|0x${hex.padStart(64, '0')}`;
     const validBefore = Math.floor(now / 1000) + 300;
