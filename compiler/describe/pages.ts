@@ -86,7 +86,7 @@ function hero({ shop, asOf }: IndexMaterial): Html {
   const status = `${counted(entities, 'entity', 'entities')} of ${counted(signals.length, 'signal', 'signals')}.`;
   return html`<div class="hero"><h1>What official sources say now, signed so that you can prove it later.</h1>
 <search class="finder"><label for="find">Find a place, an id or what is measured</label>
-<input type="search" id="find" autocomplete="off" spellcheck="false" placeholder="denver, aqi, river …" aria-describedby="find-status">
+<input type="search" id="find" autocomplete="off" spellcheck="false" aria-describedby="find-status">
 <p id="find-status" class="soft" role="status">${status}</p><ul class="hits"></ul></search>
 <p class="soft">As of <time datetime="${asOf}">${sayTime(asOf)}</time>. <strong id="age"></strong></p></div>`;
 }
