@@ -97,7 +97,7 @@ export function nowSection({ judged, total, rows }: World, signals: readonly Sit
 ${
   listed.length === 0
     ? none
-    : html`<p class="soft">At or above the class from which the agency of its official scale advises action. The worst first.</p>
+    : html`<p class="soft">At or above the class from which the agency of its official scale, or its own place, advises action. The worst first.</p>
 <ol class="worst">${listed.map(worstItem)}</ol>`
 }${more > 0 ? html`<p>And ${more.toLocaleString('en')} more, <a href="#map">on the map</a>.</p>` : null}</section>`;
 }
@@ -106,14 +106,14 @@ function worstItem(row: Standing): Html {
   const { signal, entity, above } = row;
   const { topic, value, when } = sayingOf(row);
   const band = bandFor(signal, row) ?? '';
-  const scale = scaleFor(signal, row);
+  const scale = signal.isOwn === true ? null : scaleFor(signal, row);
   const colour = classColour(signal, band);
   // Without colour the bar is as long as the class is bad, and the words say it.
   const bar = html`<svg class="bar" viewBox="0 0 6 40" preserveAspectRatio="none" aria-hidden="true"><rect width="6" height="40" fill="${colour ?? 'currentColor'}"/></svg>`;
   return html`<li>${bar}<p class="value"><strong class="main">${mainValue(row)}</strong> <span>${className(signal, band)}</span></p>
 <p class="of"><a href="${recordUrl(signal.signal_id, entity)}"><bdi>${topic}</bdi></a></p>
 <p>${value}</p>
-<p class="soft">${levelText(above)} (${scale?.agency ?? ''}), ${sinceText(row)}. Observed ${when}.</p></li>
+<p class="soft">${levelText(above)} (${scale?.agency ?? 'by the thresholds of its place'}), ${sinceText(row)}. Observed ${when}.</p></li>
 `;
 }
 

@@ -33,18 +33,25 @@ export function worstPath(signalId: string): string {
   return `${SITE_DATA}/worst/${encodeSegment(signalId)}.json`;
 }
 
-/** Whether an agency names a class of this signal from which it advises action. */
-export function hasActionLevel({ scales, isOwn }: Spoken): boolean {
-  return isOwn !== true && scales.some((scale) => isOfficial(scale) && scale.actionBand !== null);
+/** What gauges call the class from which they advise action, where each has thresholds of its own. */
+const OWN_ACTION = 'action';
+
+/** Whether a class of this signal is named from which its agency, or each place, advises action. */
+export function hasActionLevel({ scales, isOwn, bands }: Spoken): boolean {
+  if (isOwn === true) return bands.includes(OWN_ACTION);
+  return scales.some((scale) => isOfficial(scale) && scale.actionBand !== null);
 }
 
-/** Classes above the action class of the official scale of its day; null without such a scale or a class on it. */
+/** Classes above the action class of its place, or of the official scale of its day; null without one, or without a class. */
 export function classesAbove(spoken: Spoken, reading: Classable): number | null {
-  const scale = scaleFor(spoken, reading);
-  if (scale === null || !isOfficial(scale) || spoken.isOwn === true) return null;
-  const place = (band: string | null): number =>
-    scale.steps.findIndex((step) => step.band === band);
-  const [own, action] = [place(bandFor(spoken, reading)), place(scale.actionBand)];
+  const scale = spoken.isOwn === true ? null : scaleFor(spoken, reading);
+  if (spoken.isOwn !== true && (scale === null || !isOfficial(scale))) return null;
+  const classes = scale === null ? spoken.bands : scale.steps.map(({ band }) => band);
+  const place = (band: string | null): number => (band === null ? -1 : classes.indexOf(band));
+  const band = bandFor(spoken, reading);
+  // Which thresholds a place has differs: below the lowest one it is below action too.
+  if (scale === null && band?.startsWith('below-')) return -1;
+  const [own, action] = [place(band), place(scale === null ? OWN_ACTION : scale.actionBand)];
   return own === -1 || action === -1 ? null : own - action;
 }
 

@@ -49,6 +49,21 @@ function shelfOf(past: Readonly<Record<string, readonly number[]>>, names: reado
   return { shelf, rows, asked, files };
 }
 
+describe('classesAbove()', () => {
+  const river = spokenOf(defined(BUILTIN.entryById.get('hydrology.river-level'), 'the signal'));
+  const stands = (band: string | null) =>
+    classesAbove(river, { observed_at: '2026-11-20T10:00:00Z', current: { stage_ft: 1, band } });
+
+  it('counts from the action stage of a gauge that has thresholds of its own', () => {
+    expect(['action', 'minor', 'major'].map(stands)).toEqual([0, 2, 4]);
+  });
+
+  it('is below it where a gauge is, whatever its lowest threshold is, and nothing without a class', () => {
+    expect([stands('below-action'), stands('below-minor'), stands(null)]).toEqual([-1, -1, null]);
+    expect(stands('of-no-list')).toBeNull();
+  });
+});
+
 describe('worstOf()', () => {
   it('names who reaches the action class, the worst first, and since when', () => {
     const { shelf, rows } = shelfOf({
