@@ -361,9 +361,14 @@ function periodText(at: Date, cadence: Cadence): string | null {
     : `quarter ${Math.floor(month / 3) + 1} of ${year}`;
 }
 
+/** One for each zone: to make one takes longer than all else that a page says. */
+const forms = new Map<string, Intl.DateTimeFormat>();
+
 /** The clock of a place, as if it were UTC. */
 function localTime(at: Date, timeZone: string): Date {
-  const form = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  let form = forms.get(timeZone);
+  form ??= new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  forms.set(timeZone, form);
   const offset = form.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(offset) ?? [];
   const shift = Number(hours ?? 0) + Number(minutes ?? 0) / 60;

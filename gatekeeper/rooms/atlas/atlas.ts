@@ -6,7 +6,6 @@ import { FREE_CACHE, type Service, type StaticFile } from '../../heart/answers/s
 import { perRelease } from '../../heart/release/per-release.ts';
 import type { ReleaseReader } from '../../heart/release/release-index.ts';
 import { BoundedMap } from '../../wire/bounded-map.ts';
-import { FILE_COST } from '../../wire/cost.ts';
 import type { Header } from '../../wire/reply.ts';
 import type { HttpRequest } from '../../wire/request.ts';
 import { chart, chartFile } from './chart.ts';
@@ -42,6 +41,9 @@ const TYPES: Readonly<Record<Made['type'], readonly Header[]>> = {
   csv: [['content-type', 'text/csv; charset=utf-8']],
   xml: [['content-type', 'application/xml; charset=utf-8']],
 };
+
+/** Units that making a page costs, some 3 ms; afterwards it is kept for everybody. */
+const PAGE_COST = 60;
 
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 const kept = perRelease(
@@ -87,7 +89,7 @@ async function answer(
   const known = pages.get(key);
   const made = known ?? (await make(parts, { release, spend: asked.spend }, service));
   if (made === null) return null;
-  if (known === undefined) asked.spend(FILE_COST);
+  if (known === undefined) asked.spend(PAGE_COST);
   if (known === undefined && !made.isOfNow) pages.set(key, made, made.body.length);
   const etag = `"${hash('sha256', made.body).slice(0, 32)}"`;
   const headers: Header[] = [...TYPES[made.type], ['etag', etag], FREE_CACHE];
