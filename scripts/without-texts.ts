@@ -2,9 +2,9 @@
 // which only the compiler asks for, and what the catalogue explains, speaks, paints and is searched for.
 
 /** Members of a product that say how its bodies are made and described; the judge reads where they are and what they take. */
-const UNJUDGED = new Set([
-  ...['body', 'forms', 'ofRecord', 'ofJoined', 'list', 'guide', 'summary', 'kind', 'description'],
-]);
+const UNJUDGED = new Set(
+  'body forms ofRecord ofJoined list guide summary kind description'.split(' '),
+);
 
 /** What makes a parameter of its description. */
 const DESCRIBED = new Set(['text', 'oneOf']);
@@ -13,22 +13,12 @@ const DESCRIBED = new Set(['text', 'oneOf']);
 const DESCRIBING = new Set(['describe', 'meta']);
 
 /** Members of a catalogue that nothing is judged by: words, names and places, and what readings are measured and classed with. */
-const UNREAD = new Set([
-  ...['note', 'words', 'tagline', 'measures', 'aliases', 'abbreviations', 'places', 'entityOf'],
-  ...[
-    'zone',
-    'latitude',
-    'longitude',
-    'units',
-    'range',
-    'cadence',
-    'scale',
-    'metric',
-    'unit',
-    'direction',
-  ],
-  ...['edge', 'at', 'colour', 'actionBand', 'provenance', 'agency', 'document', 'since', 'beside'],
-]);
+const UNREAD = new Set(
+  (
+    'note words tagline measures aliases abbreviations places entityOf zone latitude longitude ' +
+    'units range cadence scale metric unit direction edge at colour actionBand provenance agency document since beside'
+  ).split(' '),
+);
 
 /** Zod's way to JSON Schema, which only the compiler goes. */
 const JSON_SCHEMA = /zod\/v4\/core\/(?:to-json-schema|json-schema-processors)\.js$/;

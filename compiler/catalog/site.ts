@@ -74,6 +74,16 @@ export interface SiteSignals {
   readonly zones: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
+/** What is sold about a signal, at its own prices. */
+export function offersIn({ prices }: SiteSignals): (signal: SiteSignal) => SitePrice[] {
+  const byPath = new Map(prices.map((price) => [price.path, price]));
+  return ({ sells, prices: own = {} }) =>
+    sells.flatMap((path) => {
+      const price = byPath.get(path);
+      return price === undefined ? [] : [{ ...price, price_usd: own[path] ?? price.price_usd }];
+    });
+}
+
 /** `[entity, name or null, observed_at, last_looked_at]`. */
 export type SiteEntityRow = readonly [
   entity: string,

@@ -21,7 +21,7 @@ import { html } from '../format/html.ts';
 import type { KeyHistory } from '../format/key-history.ts';
 import { CATALOG_PATH } from '../format/release.ts';
 import type { Line, SignalEntry } from '../products/shapes/line.ts';
-import { canonicalTarget, decodeSegment } from '../products/shapes/path.ts';
+import { canonicalTarget, decodeSegment, pairOf } from '../products/shapes/path.ts';
 import { otherPrices, priceBySignal, priceOf } from '../products/shapes/price.ts';
 import type { Endpoint } from '../products/shapes/product.ts';
 import { say } from '../products/shapes/say.ts';
@@ -32,7 +32,7 @@ import type { Issuer } from '../system/sealer.ts';
 import type { Shelf } from './examples.ts';
 import { worldOf } from './home.ts';
 import { type ManifestEntry, rowOf } from './manifest.ts';
-import { indexPage, pairOf, readPicture, siteAssets } from './pages.ts';
+import { indexPage, readPicture, siteAssets } from './pages.ts';
 import { CatalogView, listPath, mapPath } from './write-pieces.ts';
 
 const FEED_MAX = 100;

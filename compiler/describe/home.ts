@@ -97,7 +97,7 @@ export function nowSection({ judged, total, rows }: World, signals: readonly Sit
 ${
   listed.length === 0
     ? none
-    : html`<p class="soft">At or above the class from which the agency of its official scale, or its own place, advises action. The worst first.</p>
+    : html`<p class="soft">At or above the class from which the agency advises action, on its official scale or by the thresholds of the gauge. The worst first.</p>
 <ol class="worst">${listed.map(worstItem)}</ol>`
 }${more > 0 ? html`<p>And ${more.toLocaleString('en')} more, <a href="#map">on the map</a>.</p>` : null}</section>`;
 }
@@ -113,7 +113,7 @@ function worstItem(row: Standing): Html {
   return html`<li>${bar}<p class="value"><strong class="main">${mainValue(row)}</strong> <span>${className(signal, band)}</span></p>
 <p class="of"><a href="${recordUrl(signal.signal_id, entity)}"><bdi>${topic}</bdi></a></p>
 <p>${value}</p>
-<p class="soft">${levelText(above)} (${scale?.agency ?? 'by the thresholds of its place'}), ${sinceText(row)}. Observed ${when}.</p></li>
+<p class="soft">${levelText(above)} (${scale?.agency ?? 'by the thresholds of the gauge'}), ${sinceText(row)}. Observed ${when}.</p></li>
 `;
 }
 

@@ -9,8 +9,8 @@ import { defined } from '../format/defined.ts';
 import { type Html, html, sitePage } from '../format/html.ts';
 import type { IssuerKey, KeyHistory } from '../format/key-history.ts';
 import type { CatalogRow } from '../format/release.ts';
-import { canonicalTarget } from '../products/shapes/path.ts';
-import { sayTime } from '../products/shapes/say.ts';
+import { canonicalTarget, pairOf } from '../products/shapes/path.ts';
+import { counted, sayTime } from '../products/shapes/say.ts';
 import { PACKAGE_FOLDER } from '../system/package-folder.ts';
 import { readPlain, STORED_BYTES_MAX } from '../system/plain-file.ts';
 import type { Issuer } from '../system/sealer.ts';
@@ -75,10 +75,6 @@ ${buying(material)}
 ${verifySection(issuer)}
 ${trustSection(material)}`,
   });
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
 function hero({ shop, asOf }: IndexMaterial): Html {
@@ -168,13 +164,6 @@ function firstRows(catalog: CatalogView, signalId: string): CatalogRow[] {
 
 function entityLink({ signal_id, entity, entity_name }: CatalogRow): Html {
   return html`<li><a href="${recordUrl(signal_id, entity)}"><bdi>${entity_name ?? entity}</bdi></a></li>`;
-}
-
-/** The reading that a target is about; null where it is about something else. */
-export function pairOf(target: string): { signal_id: string; entity: string } | null {
-  const query = new URL(target, 'http://localhost').searchParams;
-  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
-  return signal_id === null || entity === null ? null : { signal_id, entity };
 }
 
 function buying({ issuer, shop, example }: IndexMaterial): Html {

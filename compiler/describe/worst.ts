@@ -36,7 +36,7 @@ export function worstPath(signalId: string): string {
 /** What gauges call the class from which they advise action, where each has thresholds of its own. */
 const OWN_ACTION = 'action';
 
-/** Whether a class of this signal is named from which its agency, or each place, advises action. */
+/** Whether a class of this signal is known from which action is advised: by its agency, or at each gauge. */
 export function hasActionLevel({ scales, isOwn, bands }: Spoken): boolean {
   if (isOwn === true) return bands.includes(OWN_ACTION);
   return scales.some((scale) => isOfficial(scale) && scale.actionBand !== null);

@@ -15,7 +15,7 @@ import {
   signalIndex,
   textAt,
 } from './page-data.ts';
-import { el, failureNote, mount } from './page-parts.ts';
+import { el, failureNote, mount, whenNear } from './page-parts.ts';
 import { type PageRoute, parseRoute } from './page-route.ts';
 import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 
@@ -26,9 +26,6 @@ const LOG_URL = '/log/checkpoint';
 
 /** Sections that show one thing at a time, under the address. */
 const VIEWS = ['record', 'map', 'bought'] as const;
-
-/** Pixels below the screen at which a part of the page is filled. */
-const NEAR = '400px';
 
 interface Page {
   shop: PageShop;
@@ -51,7 +48,7 @@ async function start(): Promise<void> {
   try {
     showAge(mount('age'));
     const changes = mount('changes');
-    whenNear(changes, () => fillChanges(changes));
+    whenNear(changes, () => void fillChanges(changes));
     const sold = await shop();
     const index = signalIndex(sold.signals);
     const page: Page = { shop: sold, index, panel, catalogue: catalogue(sold, index) };
@@ -59,14 +56,16 @@ async function start(): Promise<void> {
     addEventListener('hashchange', () => void follow(page));
     await follow(page);
     const map = mount('map');
-    whenNear(map, async () => {
-      if (map.querySelector('canvas') === null) {
-        map.replaceChildren(await mapOn(map.dataset.signal ?? null, page).catch(failureNote));
-      }
-    });
+    whenNear(map, () => void fillMap(map, page));
   } catch (error) {
     mount('catalogue').prepend(failureNote(error));
   }
+}
+
+/** The map of home, unless one was asked for meanwhile. */
+async function fillMap(map: HTMLElement, page: Page): Promise<void> {
+  if (map.querySelector('canvas') !== null) return;
+  map.replaceChildren(await mapOn(map.dataset.signal ?? null, page).catch(failureNote));
 }
 
 /** Says so where the release is older than its data should be. */
@@ -181,19 +180,6 @@ const WORDS: Readonly<Record<SiteChange['change'], string>> = {
   older: 'its source went back to an older reading',
   gone: 'no longer published here',
 };
-
-/** Runs once, when a reader comes near. */
-function whenNear(section: HTMLElement, fill: () => Promise<void>): void {
-  const observer = new IntersectionObserver(
-    (entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      observer.disconnect();
-      void fill();
-    },
-    { rootMargin: NEAR },
-  );
-  observer.observe(section);
-}
 
 /** Lists what this release brought. */
 async function fillChanges(section: HTMLElement): Promise<void> {

@@ -1,6 +1,7 @@
 import {
   findKeys,
   findUrl,
+  offersIn,
   SITE_FIND_URL,
   SITE_SIGNALS_URL,
   type SiteEntities,
@@ -16,7 +17,7 @@ import {
 } from '../catalog/site.ts';
 
 /** An answer of the shop that is no 200. */
-export class NoAnswer extends Error {
+class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly status: number;
   constructor(url: string, status: number) {
@@ -61,12 +62,7 @@ export interface PageShop extends SiteSignals {
 
 export async function shop(): Promise<PageShop> {
   const sold = await jsonAt<SiteSignals>(SITE_SIGNALS_URL);
-  const prices = new Map(sold.prices.map((price) => [price.path, price]));
-  const offersOf = ({ sells, prices: own = {} }: SiteSignal): SitePrice[] =>
-    sells.flatMap((path) => {
-      const price = prices.get(path);
-      return price === undefined ? [] : [{ ...price, price_usd: own[path] ?? price.price_usd }];
-    });
+  const offersOf = offersIn(sold);
   const signals = sold.signals.map((signal) => {
     return { ...signal, offers: offersOf(signal), zones: sold.zones[signal.line] ?? {} };
   });
@@ -75,34 +71,6 @@ export async function shop(): Promise<PageShop> {
 export const findIndex = (): Promise<SiteFind> => jsonAt(SITE_FIND_URL);
 export const foundUnder = (key: string): Promise<SiteFound> => jsonAt(findUrl(key));
 export const mapOf = (url: string): Promise<SiteMap> => jsonAt(url);
-
-/** The address of a query, in the canonical form of the shop. */
-export function addressOf(path: string, values: Readonly<Record<string, string>>): string {
-  const query = Object.entries(values)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  return query.length === 0 ? path : `${path}?${query.join('&')}`;
-}
-
-/** One of the free last seven, as `/gauge/history-preview` gives it. */
-export interface PreviewRow {
-  readonly snapshot_date: string;
-  readonly observed_at: string;
-  readonly current: Readonly<Record<string, unknown>>;
-  readonly record_hash: string;
-}
-export interface Preview {
-  readonly entity_name: string | null;
-  /** Oldest first. */
-  readonly rows: readonly PreviewRow[];
-}
-
-export function previewUrl(signal_id: string, entity: string): string {
-  return addressOf('/gauge/history-preview', { signal_id, entity });
-}
-
-export const previewOf = (signal: string, entity: string): Promise<Preview> =>
-  jsonAt(previewUrl(signal, entity));
 
 export async function entityPage(
   { list }: Pick<SiteSignal, 'list'>,

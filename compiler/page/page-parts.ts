@@ -4,6 +4,9 @@ import { classColour, className, sayAge, shadeOf, shown } from '../products/shap
 import type { PageSignal } from './page-data.ts';
 import { type PageRoute, routeHash } from './page-route.ts';
 
+/** Pixels below the screen at which a part of the page is filled. */
+const NEAR = '400px';
+
 export function routeLink(route: PageRoute, text: string): HTMLAnchorElement {
   return el('a', { href: routeHash(route) }, el('bdi', {}, shown(text)));
 }
@@ -92,6 +95,19 @@ function filled<Made extends Element>(
   }
   made.append(...children.filter((child) => child !== null));
   return made;
+}
+
+/** Runs once, when a reader comes near a part of the page. */
+export function whenNear(place: HTMLElement, run: () => void): void {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      run();
+    },
+    { rootMargin: NEAR },
+  );
+  observer.observe(place);
 }
 
 export function mount(id: string): HTMLElement {

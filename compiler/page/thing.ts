@@ -2,7 +2,7 @@ import type { Cadence } from '../products/shapes/freshness.ts';
 import { sayTime, shown } from '../products/shapes/say.ts';
 import { hashedJson } from './hashed-json.ts';
 import { textAt } from './page-data.ts';
-import { el, failureNote, freshBadge, mount, svg } from './page-parts.ts';
+import { el, failureNote, freshBadge, mount, svg, whenNear } from './page-parts.ts';
 import { type LogStep, logPath, rangeText } from './shapes.ts';
 import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 
@@ -25,24 +25,18 @@ function start(facts: DOMStringMap): void {
     'PNG',
   );
   png?.append('· ', button);
-  whenNear(mount('tree'), () => logTree(hash));
-  whenNear(mount('json'), () => recordJson(freeUrl, panel));
+  fillWhenNear(mount('tree'), () => logTree(hash));
+  fillWhenNear(mount('json'), () => recordJson(freeUrl, panel));
 }
 
-/** Fills a place when a reader comes near it; until then it holds what needs no program. */
-function whenNear(place: HTMLElement, make: () => Promise<HTMLElement>): void {
-  const observer = new IntersectionObserver(
-    (entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      observer.disconnect();
-      make().then(
-        (one) => place.replaceChildren(one),
-        (error: unknown) => place.append(failureNote(error)),
-      );
-    },
-    { rootMargin: '300px' },
-  );
-  observer.observe(place);
+/** Until it is filled, a place holds what needs no program. */
+function fillWhenNear(place: HTMLElement, make: () => Promise<HTMLElement>): void {
+  whenNear(place, () => {
+    make().then(
+      (one) => place.replaceChildren(one),
+      (error: unknown) => place.append(failureNote(error)),
+    );
+  });
 }
 
 /** Pixels of the picture for one of the drawing. */

@@ -101,6 +101,13 @@ export function canonicalTarget(path: string, values: Readonly<Record<string, st
   return `${path}?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`;
 }
 
+/** The reading that a target is about; null where it is about something else. */
+export function pairOf(target: string): { signal_id: string; entity: string } | null {
+  const query = new URL(target, 'http://localhost').searchParams;
+  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
+  return signal_id === null || entity === null ? null : { signal_id, entity };
+}
+
 /** The value that an example names: that of the table where it is stored, else the first in the order of paths; null for none. */
 export function preferredValue(
   examples: readonly string[],

@@ -182,6 +182,11 @@ export function figure(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 20 });
 }
 
+/** A number of things, in words: `1 entity`, `12 entities`. */
+export function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
 /** The words of an id: `unhealthy-sensitive` is "unhealthy sensitive". */
 export function plainWords(id: string): string {
   return shown(id.replaceAll(/[-_]+/g, ' '));
@@ -313,7 +318,7 @@ export function sayChange(spoken: Spoken, rows: readonly Classable[]): string {
   return `${value > old ? 'Up' : 'Down'} from ${text} ${ago}.`;
 }
 
-const MONTHS: readonly string[] = [
+export const MONTHS: readonly string[] = [
   'January',
   'February',
   'March',

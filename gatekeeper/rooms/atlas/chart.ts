@@ -1,4 +1,5 @@
 import { scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
+import { defined } from '../../../compiler/format/defined.ts';
 import { type Html, html } from '../../../compiler/format/html.ts';
 import { DAY_MS } from '../../../compiler/format/iso-time.ts';
 import { CLASS, type Ruler } from '../../../compiler/products/shapes/rulers.ts';
@@ -8,12 +9,14 @@ import {
   className,
   figure,
   isOfficial,
+  MONTHS,
   type Spoken,
   sayTime,
   scaleFor,
   shadeOf,
   valueIn,
 } from '../../../compiler/products/shapes/say.ts';
+import { capital } from './parts.ts';
 
 // The free last seven as a drawing with axes, units, dates and the thresholds of the scale with their numbers. D3 finds the
 // round numbers and the days; the drawing is text, so it stands in a page and in a file alike.
@@ -58,7 +61,7 @@ export function chart(spoken: Spoken, rows: readonly Classable[], zone?: string)
   const steps = own ? stepsNear(scale, values) : [];
   const shapes = placesOf(points, [...values, ...steps.map(({ at }) => at)]);
   const unit = metric.unit === '' ? '' : `, in ${metric.unit}`;
-  const title = `${metric.label.slice(0, 1).toUpperCase()}${metric.label.slice(1)}${unit}`;
+  const title = `${capital(metric.label)}${unit}`;
   return html`<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${points.length} readings, the newest ${points.at(-1)?.text ?? ''}">
 <text class="chart-title" x="${LEFT}" y="18">${title}</text>
 ${valueAxis(shapes)}${timeAxis(shapes)}${own ? thresholds(spoken, steps, { scale, shapes }) : null}
@@ -106,18 +109,18 @@ function valueAxis({ y, isLog }: Shapes): Html {
   return html`${rows}${note}`;
 }
 
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const TICKS = 5;
 
 function timeAxis({ x, from, to }: Shapes): Html {
   const span = to - from;
   const ticks = x.ticks(TICKS).filter((tick) => +tick >= from - span * 0.02);
   const text = (tick: Date): string => {
-    const day = `${tick.getUTCDate()} ${MONTHS[tick.getUTCMonth()]}`;
+    const month = defined(MONTHS[tick.getUTCMonth()], 'a month').slice(0, 3);
+    const day = `${tick.getUTCDate()} ${month}`;
     if (span < 2 * DAY_MS) return tick.toISOString().slice(11, 16);
     if (span < 300 * DAY_MS) return day;
     const year = `${tick.getUTCFullYear()}`;
-    return span < 1500 * DAY_MS ? `${MONTHS[tick.getUTCMonth()]} ${year}` : year;
+    return span < 1500 * DAY_MS ? `${month} ${year}` : year;
   };
   const base = HEIGHT - BOTTOM;
   const day = new Date(to).toISOString().slice(0, 10);

@@ -1,4 +1,5 @@
 import {
+  offersIn,
   SITE_SIGNALS_URL,
   type SitePrice,
   type SiteSignal,
@@ -37,14 +38,9 @@ const parsed = ({ bytes }: Body): unknown => JSON.parse(bytes.toString('utf8'));
 
 function shopIn(body: Body): Shop {
   const sold = parsed(body) as SiteSignals;
-  const prices = new Map(sold.prices.map((price) => [price.path, price]));
+  const offersOf = offersIn(sold);
   const signals = sold.signals.map((signal): [string, ShopSignal] => {
-    const offers = signal.sells.flatMap((path) => {
-      const price = prices.get(path);
-      const own = signal.prices?.[path];
-      return price === undefined ? [] : [own === undefined ? price : { ...price, price_usd: own }];
-    });
-    return [signal.signal_id, { ...signal, offers }];
+    return [signal.signal_id, { ...signal, offers: offersOf(signal) }];
   });
   return { ...sold, signals: new Map(signals) };
 }
@@ -76,7 +72,6 @@ async function previewOf(signal_id: string, entity: string, reader: ReleaseReade
 export interface FreeRecord {
   readonly entity?: string;
   readonly entity_name?: string | null;
-  readonly observed_at?: string;
   readonly source_ref?: unknown;
   readonly summary_en?: unknown;
   readonly sources?: readonly { readonly name?: unknown }[] | null;
@@ -89,7 +84,6 @@ export interface FreeRecord {
     readonly n?: number;
   } | null;
   readonly standard_ruler?: { readonly pct_to_action?: number | null } | null;
-  readonly record_hash?: string;
 }
 
 /** The whole record that is the free sample of a signal; null for none. */

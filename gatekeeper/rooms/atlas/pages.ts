@@ -2,7 +2,7 @@ import { howToBuy } from '../../../compiler/catalog/how-to-buy.ts';
 import { SITE_FOLDER } from '../../../compiler/catalog/site.ts';
 import { recordUrl } from '../../../compiler/catalog/thing-urls.ts';
 import { html, type SitePage, sitePage } from '../../../compiler/format/html.ts';
-import { canonicalTarget } from '../../../compiler/products/shapes/path.ts';
+import { canonicalTarget, pairOf } from '../../../compiler/products/shapes/path.ts';
 import { priceOf } from '../../../compiler/products/shapes/price.ts';
 import type { AskedPrice, Service } from '../../heart/answers/service.ts';
 import type { ReleaseIndex } from '../../heart/release/release-index.ts';
@@ -10,6 +10,7 @@ import { symbolOf } from '../../settle/networks.ts';
 import type { Header, Reply } from '../../wire/reply.ts';
 import type { HttpRequest } from '../../wire/request.ts';
 import { freeReading, saidOf } from './free-reading.ts';
+import { capital } from './parts.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
 
@@ -23,7 +24,7 @@ export async function challengePage(
   const { endpoint, target } = asked;
   const { baseUrl, release } = service;
   const price = priceOf(endpoint);
-  const sentence = `${endpoint.summary.slice(0, 1).toUpperCase()}${endpoint.summary.slice(1)}.`;
+  const sentence = `${capital(endpoint.summary)}.`;
   // A price question names nothing in particular: the example does.
   const example = release.offers.get(endpoint.path)?.request;
   const shown = target.includes('?') ? target : (example ?? target);
@@ -34,9 +35,7 @@ export async function challengePage(
   );
   // What can be seen of it before.
   const sample = html`<a href="/gauge/sample">a whole signed record</a>`;
-  const query = new URL(target, 'http://shop').searchParams;
-  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
-  const pair = signal_id === null || entity === null ? null : { signal_id, entity };
+  const pair = pairOf(target);
   const preview = pair === null ? '' : canonicalTarget('/gauge/history-preview', pair);
   const pictures =
     pair === null
