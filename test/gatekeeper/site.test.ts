@@ -207,6 +207,8 @@ describe('a page for each thing', () => {
       '@type': 'Dataset',
       identifier: 'airquality.aqi/us-denver',
     });
+    expect(text).toMatch(/src="\/site\/assets\/thing-/);
+    expect(await textAt('/log/')).not.toContain('<script type="module"');
     const csv = await get(`${path}/readings.csv`);
     expect(csv.header('content-type')).toBe('text/csv; charset=utf-8');
     expect(csv.bytes.toString('utf8').trimEnd().split('\r\n')).toHaveLength(rows.length + 1);

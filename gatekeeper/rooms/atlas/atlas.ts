@@ -62,7 +62,7 @@ export function thingPage(
   const parts = partsOf(path);
   if (parts === null) return null;
   const absent = { reply: notFound(path, service.release.catalog), etag: null };
-  return answer(parts, asked, service).then((found) => found ?? absent);
+  return answer({ path, parts }, asked, service).then((found) => found ?? absent);
 }
 
 /** The parts of a path; null where another spelling of it is the address. */
@@ -78,53 +78,54 @@ function partsOf(path: string): readonly string[] | null {
   }
 }
 
+/** A path and what its parts stand for. Only the path tells them apart: a name may hold a slash. */
+interface Address {
+  readonly path: string;
+  readonly parts: readonly string[];
+}
+
 async function answer(
-  parts: readonly string[],
+  address: Address,
   asked: HttpRequest,
   service: Service,
 ): Promise<StaticFile | null> {
   const { release } = service;
-  const key = parts.join('/');
   const pages = kept(release);
-  const known = pages.get(key);
-  const made = known ?? (await make(parts, { release, spend: asked.spend }, service));
+  const known = pages.get(address.path);
+  const made = known ?? (await make(address, { release, spend: asked.spend }, service));
   if (made === null) return null;
   if (known === undefined) asked.spend(PAGE_COST);
-  if (known === undefined && !made.isOfNow) pages.set(key, made, made.body.length);
+  if (known === undefined && !made.isOfNow) pages.set(address.path, made, made.body.length);
   const etag = `"${hash('sha256', made.body).slice(0, 32)}"`;
   const headers: Header[] = [...TYPES[made.type], ['etag', etag], FREE_CACHE];
   return { reply: { status: 200, headers, body: made.body }, etag };
 }
 
 async function make(
-  parts: readonly string[],
+  { path, parts }: Address,
   reader: ReleaseReader,
   service: Service,
 ): Promise<Made | null> {
   const [kind = '', first = '', second = '', third, ...more] = parts;
   if (more.length > 0) return null;
-  if (kind === 'r') return ofRecord([first, second, third], reader, service);
+  const whole = (page: ThingPage): Made => wholePage(page, path, service);
+  if (kind === 'r') return ofRecord([first, second, third], reader, whole);
   if (second === 'sitemap.xml' || first === 'sitemap.xml') return sitemap(kind, first, reader);
   const page = third === undefined ? await overview(kind, [first, second], reader) : null;
-  return page === null ? null : whole(page, `/${parts.map(segment).join('/')}`, service);
+  return page === null ? null : whole(page);
 }
-
-const segment = (part: string): string => (part === '' ? '' : encodeSegment(part));
 
 async function ofRecord(
   [signal = '', entity = '', file]: readonly (string | undefined)[],
   reader: ReleaseReader,
-  service: Service,
+  whole: (page: ThingPage) => Made,
 ): Promise<Made | null> {
   const reading =
     signal === '' || entity === ''
       ? null
       : await freeReading({ signal_id: signal, entity }, reader);
   if (reading === null) return null;
-  if (file === undefined) {
-    const path = `/r/${segment(signal)}/${segment(entity)}`;
-    return whole(await recordPage(reading, reader), path, service);
-  }
+  if (file === undefined) return whole(await recordPage(reading, reader));
   if (file === 'readings.csv') return made(readingsCsv(reading), 'csv');
   const drawing =
     file === 'chart.svg' ? chart(reading.signal, reading.preview.rows, reading.zone) : null;
@@ -156,8 +157,8 @@ function made(text: string, type: Made['type'], isOfNow = false): Made {
   return { body: Buffer.from(text), type, isOfNow };
 }
 
-function whole(page: ThingPage, path: string, { release, operator }: Service): Made {
-  const { facts = {}, isOfNow = false, ...said } = page;
+function wholePage(page: ThingPage, path: string, { release, operator }: Service): Made {
+  const { facts, isOfNow = false, ...said } = page;
   const { scripts, ...shop } = pageShop(release, 'thing');
   const own = {
     'as-of': release.head.as_of,
@@ -165,7 +166,7 @@ function whole(page: ThingPage, path: string, { release, operator }: Service): M
     'base-url': release.head.base_url,
     settlement: operator.settlement,
   };
-  const script = scripts[0] ?? null;
+  const script = facts === undefined ? null : (scripts[0] ?? null);
   const text = sitePage({
     ...said,
     ...shop,

@@ -17,6 +17,7 @@ import { endpointAt } from '../../../compiler/products/products.ts';
 import { canonicalTarget, filePath } from '../../../compiler/products/shapes/path.ts';
 import {
   bandFor,
+  counted,
   isLitBand,
   plainWords,
   sayTime,
@@ -30,10 +31,6 @@ import { badge, capital, crumbs, type ThingPage, tableOf } from './parts.ts';
 
 /** Names of a signal that the page of its line lists; the page of the signal has all. */
 const LISTED_MAX = 48;
-
-function counted(count: number, one: string, many: string): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-}
 
 /** What a line of business has: its signals, whom they are about, and its chain. Null where nothing of it is stored. */
 export async function linePage(id: string, reader: ReleaseReader): Promise<ThingPage | null> {
@@ -95,6 +92,7 @@ const SIGNALS_MAX = 40;
 /** Everything that is known of one place, company, coin or drug; null where nothing is. */
 export async function placePage(entity: string, reader: ReleaseReader): Promise<ThingPage | null> {
   const shop = await shopOf(reader);
+  reader.spend(shop.signals.size / NAMES_A_UNIT);
   const own: ShopSignal[] = [];
   for (const signal of shop.signals.values()) {
     if (own.length === SIGNALS_MAX) break;
@@ -147,9 +145,9 @@ export async function chainPage(
   subject: string,
   reader: ReleaseReader,
 ): Promise<ThingPage | null> {
-  const bundle = (await shopOf(reader)).bundles.find((one) => one.line === line);
-  if (bundle === undefined || !bundle.subjects.includes(subject)) return null;
   const shop = await shopOf(reader);
+  const bundle = shop.bundles.find((one) => one.line === line);
+  if (bundle === undefined || !bundle.subjects.includes(subject)) return null;
   const legs = await Promise.all(
     bundle.legs.map(({ name, signals }) => leg(name, signals, { bundle, subject, shop, reader })),
   );
@@ -210,7 +208,8 @@ const RELEASES_MAX = 24;
 
 /** Most addresses that a sitemap may hold, by its standard. */
 const SITEMAP_MAX = 50_000;
-const NAMES_A_UNIT = 1000;
+/** Names that are looked up or listed for the cost of a plain answer. */
+const NAMES_A_UNIT = 50;
 
 /** The pages of a line for search engines; null where nothing of it is stored. */
 export async function lineSitemap(id: string, reader: ReleaseReader): Promise<string | null> {
@@ -237,11 +236,13 @@ export function logSitemap(reader: ReleaseReader): string {
 }
 
 function sitemapOf(urls: readonly string[], { release }: ReleaseReader): string {
-  const rows = urls.map((url) => html`<url><loc>${release.head.base_url + url}</loc></url>\n`);
-  return html`<?xml version="1.0" encoding="utf-8"?>
+  const start = html`<url><loc>${release.head.base_url}`;
+  // Addresses are of letters that mean nothing in markup.
+  const rows = urls.map((url) => `${start}${url}</loc></url>\n`);
+  return `<?xml version="1.0" encoding="utf-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${rows}</urlset>
-`.toString();
+${rows.join('')}</urlset>
+`;
 }
 
 /** Sequences, newest first. */

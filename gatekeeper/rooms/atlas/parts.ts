@@ -10,7 +10,7 @@ import {
   shown,
 } from '../../../compiler/products/shapes/say.ts';
 
-/** What stands on several pages of things. */
+// What stands on several pages of things.
 
 /** A page without the head and the foot that all have. */
 export interface ThingPage {
@@ -18,13 +18,13 @@ export interface ThingPage {
   readonly description: string;
   readonly main: Html;
   readonly jsonLd?: object;
-  /** `data-` attributes of the body, for the program of the page. */
+  /** `data-` attributes of the body, for the program of the page; absent where it has none. */
   readonly facts?: Readonly<Record<string, string>>;
   /** Whether it says more than its release knows, and is made anew each time. */
   readonly isOfNow?: true;
 }
 
-/** The name of a class in its colour, which is the agency's own where it has one; '' without a class. */
+/** The name of a class in its colour, which is the agency's own where it has one; null without a class. */
 export function badge(spoken: Spoken, reading: Classable): Html | null {
   const band = bandFor(spoken, reading);
   if (band === null) return null;

@@ -205,8 +205,8 @@ function added({ signal, entity }: FreeReading, sample: FreeRecord | null): Html
       : html`The record of <bdi>${shown(sample.entity_name ?? sample.entity ?? '')}</bdi> is free as the sample of this signal`;
   const { current_percentile: percentile, n, window_years: years } = stat_ruler ?? {};
   const facts: [string, string][] = [];
-  if (typeof percentile === 'number') {
-    const among = `of ${n ?? 0} readings of the same season in ${years ?? 0} years`;
+  if (typeof percentile === 'number' && n !== undefined && years !== undefined) {
+    const among = `of ${n} readings of the same season in ${years} years`;
     facts.push(['Percentile', `${Math.round(percentile * 100)} ${among}`]);
   }
   if (typeof standard_ruler?.pct_to_action === 'number') {
@@ -252,10 +252,10 @@ function chainLine({ signal, entity }: FreeReading, bundles: readonly SiteBundle
 
 /** As search engines read it (schema.org). */
 function dataset(
-  { signal, name, preview, zone: _, entity }: FreeReading,
+  { signal, name, preview, row, entity }: FreeReading,
   { url, sources, said }: { url: string; sources: readonly SourceRow[]; said: string },
 ): object {
-  const [first, last] = [preview.rows[0], preview.rows.at(-1)];
+  const [first = row] = preview.rows;
   const terms = sources[0]?.terms.page;
   return {
     '@type': 'Dataset',
@@ -263,7 +263,7 @@ function dataset(
     description: said,
     url,
     identifier: `${signal.signal_id}/${entity}`,
-    temporalCoverage: `${first?.observed_at ?? ''}/${last?.observed_at ?? ''}`,
+    temporalCoverage: `${first.observed_at}/${row.observed_at}`,
     spatialCoverage: name,
     variableMeasured: signal.metrics.map(({ label, unit }) => {
       return { '@type': 'PropertyValue', name: label, ...(unit === '' ? {} : { unitText: unit }) };
@@ -284,12 +284,10 @@ export function readingsCsv({ signal, preview }: FreeReading): string {
   const all = signal.metrics.map(({ name }) => name);
   const names = all.filter((name) => name !== CLASS && isGiven(name));
   const head = ['observed_at', ...names, 'class', 'record_hash'];
-  const cell = (value: unknown): string | number | null =>
-    typeof value === 'number'
-      ? value
-      : value === null || value === undefined
-        ? null
-        : String(value);
+  const cell = (value: unknown): string | number | null => {
+    if (value === null || value === undefined) return null;
+    return typeof value === 'number' ? value : String(value);
+  };
   const lines = preview.rows.map((row) => [
     row.observed_at,
     ...names.map((name) => cell(row.current[name])),

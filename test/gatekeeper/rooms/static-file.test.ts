@@ -118,7 +118,7 @@ describe('staticFile()', () => {
   it('knows no other path: nothing is decoded, joined or listed', async () => {
     const paths = [
       '/log',
-      '/log',
+      '/log/x',
       '/log/tile/',
       '/log/tile/0/000/',
       '/log/tile/0//000',
