@@ -193,21 +193,22 @@ describe('addExamples()', () => {
 });
 
 describe('coloured()', () => {
-  const terminal = Object.assign(new Writable(), {
-    isTTY: true,
-    getColorDepth: WriteStream.prototype.getColorDepth,
-  }) as unknown as NodeJS.WriteStream;
+  // Of an environment of the test's own: a service that runs the tests may say that it shows no colours.
+  const terminal = (environment: NodeJS.ProcessEnv) =>
+    Object.assign(new Writable(), {
+      isTTY: true,
+      getColorDepth: () => WriteStream.prototype.getColorDepth(environment),
+    }) as unknown as NodeJS.WriteStream;
 
   it('colours a verdict on a terminal, and nothing with NO_COLOR', () => {
-    vi.stubEnv('TERM', 'xterm-256color');
     vi.stubEnv('FORCE_COLOR', undefined);
-    vi.stubEnv('NO_COLOR', undefined);
-    expect(coloured('failed: it was altered', terminal)).toBe(
+    const TERM = 'xterm-256color';
+    expect(coloured('failed: it was altered', terminal({ TERM }))).toBe(
       '\u001b[31mfailed\u001b[39m: it was altered',
     );
-    expect(coloured('  States: failed', terminal)).toBe('  States: failed');
-    vi.stubEnv('NO_COLOR', '1');
-    expect(coloured('failed: it was altered', terminal)).toBe('failed: it was altered');
+    expect(coloured('  States: failed', terminal({ TERM }))).toBe('  States: failed');
+    const plain = terminal({ TERM, NO_COLOR: '1' });
+    expect(coloured('failed: it was altered', plain)).toBe('failed: it was altered');
     vi.unstubAllEnvs();
   });
 });
