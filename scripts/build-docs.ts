@@ -14,12 +14,15 @@ const NOTES = 'build/compiler/page/docs-sources.json';
 const SECTIONS = {
   Start: { start: 'README.md' },
   Buy: {
+    cite: 'compiler/client/CITE.md',
+    client: 'compiler/client/README.md',
     python: 'compiler/client/python/README.md',
     discovery: 'gatekeeper/DISCOVERY.md',
     baskets: 'gatekeeper/BASKET.md',
     extensions: 'gatekeeper/EXTENSIONS.md',
   },
   Publish: {
+    'first-week': 'compiler/FIRST-WEEK.md',
     snapshots: 'snapshots/README.md',
     sources: 'compiler/sources/README.md',
     fetch: 'compiler/sources/fetch/README.md',

@@ -36,7 +36,7 @@ export async function expectPrintedShop(programs: Programs): Promise<void> {
 }
 
 /** A folder with a program `npx` that starts these, so that commands run as they are printed. */
-function npxFolder(programs: Programs): string {
+export function npxFolder(programs: Programs): string {
   const folder = makeFolder();
   const rows = Object.entries(programs).map(
     ([name, path]) => `${name}) exec "${process.execPath}" "${path}" "$@";;`,
@@ -47,7 +47,7 @@ function npxFolder(programs: Programs): string {
   return folder;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const address = server.address();
@@ -59,7 +59,7 @@ async function freePort(): Promise<number> {
 const blocksOf = (text: string): string[] =>
   [...text.matchAll(/(?:^ {2}\S.*\n?)+/gm)].map(([block]) => block);
 
-async function isUp(url: string): Promise<boolean> {
+export async function isUp(url: string): Promise<boolean> {
   for (let attempt = 0; attempt < 300; attempt += 1) {
     const isHealthy = await fetch(`${url}/healthz`).then(
       ({ ok }) => ok,
