@@ -23,7 +23,9 @@ const SHELLS = {
   zsh: {
     before: `\${(@)words[2,CURRENT-1]}`,
     after: `compadd -- \${=found} || _files`,
-    register: 'compdef _signalpress signalpress',
+    // A new account has no completion at all until compinit ran.
+    register:
+      '(( $+functions[compdef] )) || { autoload -Uz compinit; compinit -i; }\ncompdef _signalpress signalpress',
   },
 } as const;
 

@@ -70,6 +70,19 @@ describe('programOf()', () => {
   });
 });
 
+const HAS_ZSH = spawnSync('zsh', ['--version']).status === 0;
+/** What an interactive zsh of a new account makes of lines that end with a tab: each arrives at a function that shows it. */
+const ZSH = `
+zmodload zsh/zpty
+zpty shell TERM=dumb zsh -f -i
+zpty -w shell 'PS1=; signalpress() { print -r -- "<$*>" }; source completion.zsh; print -r -- "<$((6*7))>"'
+zpty -r shell seen '*<42>*'
+for typed in "$@"; do
+  zpty -w -n shell "signalpress $typed"$'\\t\\n'
+  zpty -r shell seen $'*\\n*<*>*'
+  print -r -- "\${\${seen##*\\<}%%\\>*}"
+done`;
+
 describe('signalpress --help', () => {
   const NAMES =
     'compile init check lines fetch run sources import replay verify trust monitor buy mcp releases publish adopt backup restore stats anchor witness key root keygen receipt completion';
@@ -97,6 +110,7 @@ describe('signalpress --help', () => {
   const missing = commands.plan(['stats', '--data', '/none']);
   const inRed = commands.plan(['stats', '--data', '/none'], { env: { FORCE_COLOR: '1' } });
   const script = commands.plan(['completion', 'bash']);
+  const zshScript = commands.plan(['completion', 'zsh']);
   const nowhere = commands.plan(['releases', 'list', '--json', '--data', '/none']);
 
   it('puts them in groups', () => {
@@ -145,6 +159,29 @@ describe('signalpress --help', () => {
     const { stdout, stderr } = spawnSync('bash', ['--norc'], { input: text, encoding: 'utf8' });
     expect([stdout.trim(), stderr]).toEqual([found, '']);
   });
+
+  it.skipIf(!HAS_ZSH)(
+    'completes in zsh, files too, and nothing that it does not know (needs zsh)',
+    () => {
+      const cwd = makeFolder();
+      writeFileSync(join(cwd, 'completion.zsh'), zshScript().stdout);
+      writeFileSync(join(cwd, 'payload.json'), '');
+      const lines = [
+        ['rel', 'releases'],
+        ['releases ro', 'releases rollback'],
+        ['--data x releases list --j', '--data x releases list --json'],
+        ['stats --d', 'stats --data'],
+        ['help sta', 'help stats'],
+        ['verify pay', 'verify payload.json'],
+        ['nosuch --d', 'nosuch --d'],
+        ['releases compi', 'releases compi'],
+      ] as const;
+      const args = ['-f', '-c', ZSH, 'zsh', ...lines.map(([typed]) => typed)];
+      const env = { PATH: process.env.PATH, HOME: cwd };
+      const { stdout } = spawnSync('zsh', args, { cwd, env, encoding: 'utf8', timeout: 60_000 });
+      expect(stdout.trim().split('\n')).toEqual(lines.map(([, completed]) => completed));
+    },
+  );
 
   it('lists no other command', () => {
     const found = [...listed().stdout.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name);
