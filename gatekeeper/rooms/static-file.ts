@@ -38,7 +38,7 @@ import { costOfSending, FILE_COST } from '../wire/cost.ts';
 import type { HeaderFacts } from '../wire/header-facts.ts';
 import { type Header, jsonReply, type Reply } from '../wire/reply.ts';
 import type { HttpRequest } from '../wire/request.ts';
-import { thingPage } from './atlas/atlas.ts';
+import { thingAt, thingPage } from './atlas/atlas.ts';
 import { CHART_STYLES } from './atlas/chart.ts';
 import { SITE_POLICY } from './atlas/pages.ts';
 import { ownShades } from './atlas/parts.ts';
@@ -60,7 +60,12 @@ export function staticFile(
   const open = parsePublicFileUrl(path);
   if (open !== null) return publicFile(open, asked, release);
   const found = findStaticFile(path);
-  if (found === null) return thingPage(asked, path, service);
+  if (found === null) {
+    const thing = thingAt(path);
+    if (thing === null) return null;
+    const refusal = wrongMethod(path, asked.method);
+    return refusal === null ? thingPage(thing, asked, service) : Promise.resolve(refusal);
+  }
   const isOfLog = found.path.startsWith(`${LOG_FOLDER}/`);
   // The head signs the list of files, and neither stands in one. The log stands beside all releases.
   const isStored =

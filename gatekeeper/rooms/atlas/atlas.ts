@@ -52,26 +52,24 @@ const kept = perRelease(
 
 const START = /^\/(r|line|place|chain|release|log)\//;
 
-/** The page of a thing, or that it is not there; null at once for a path of no thing. */
-export function thingPage(
+/** The page of a thing, or that it is not there. */
+export async function thingPage(
+  address: Address,
   asked: HttpRequest,
-  path: string,
   service: Service,
-): Promise<StaticFile> | null {
-  if (!START.test(path) || !['GET', 'HEAD'].includes(asked.method)) return null;
-  const parts = partsOf(path);
-  if (parts === null) return null;
-  const absent = { reply: notFound(path, service.release.catalog), etag: null };
-  return answer({ path, parts }, asked, service).then((found) => found ?? absent);
+): Promise<StaticFile> {
+  const absent = { reply: notFound(address.path, service.release.catalog), etag: null };
+  return (await answer(address, asked, service)) ?? absent;
 }
 
-/** The parts of a path; null where another spelling of it is the address. */
-function partsOf(path: string): readonly string[] | null {
+/** What a path may be the address of; null at once for a path of no thing, and where another spelling is the address. */
+export function thingAt(path: string): Address | null {
+  if (!START.test(path)) return null;
   try {
     const parts = path.slice(1).split('/');
     const plain = parts.map((part) => (part === '' ? '' : decodeSegment(part)));
     const isOne = plain.every((part, at) => (part === '' ? '' : encodeSegment(part)) === parts[at]);
-    return isOne ? plain : null;
+    return isOne ? { path, parts: plain } : null;
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;

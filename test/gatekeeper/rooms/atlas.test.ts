@@ -113,6 +113,30 @@ describe('pages that are kept', () => {
   });
 });
 
+describe('the pages of things', () => {
+  it('answer GET and HEAD, and refuse every other method with what is allowed', async () => {
+    const rows = [reading('coin', { price_usd: 1 })];
+    const batch = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': ndjson(rows) });
+    const gate = await sampleGate((await compileFolder(batch)).data);
+    const ask = async (path: string, method: string) => {
+      const { status, headers } = await fetch(gate.url + path, { method });
+      return [path, status, headers.get('allow')];
+    };
+    try {
+      for (const path of [recordUrl('crypto.spot', 'coin'), '/place/coin', '/log/']) {
+        expect(await ask(path, 'HEAD')).toEqual([path, 200, null]);
+        for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+          expect(await ask(path, method)).toEqual([path, 405, 'GET, HEAD, OPTIONS']);
+        }
+      }
+      // Another spelling of an address is no address.
+      expect(await ask('/place/%63oin', 'POST')).toEqual(['/place/%63oin', 404, null]);
+    } finally {
+      await gate.close();
+    }
+  });
+});
+
 describe('the pages of hostile names', () => {
   it('I69: show them as text, wherever they stand', async () => {
     const rows = HOSTILE.flatMap((name, at) => [
