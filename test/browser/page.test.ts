@@ -533,6 +533,39 @@ describe('every view', () => {
     });
   }
 
+  describe('the first screen of a phone', () => {
+    const SCREEN = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    const rowsOf = (page: Page): Promise<number> =>
+      page.evaluate(() => {
+        const links = [...document.querySelectorAll('header.top nav a')];
+        return new Set(links.map((link) => link.getBoundingClientRect().top)).size;
+      });
+
+    it.each([
+      ['first view', '.worst .main'],
+      ['river', '.lead'],
+      ['record', '.lead'],
+      ['paid link', 'h1'],
+    ] as const)('has the first number, below one row of links: %s', async (name, number) => {
+      const visited = await session(SCREEN);
+      const { page } = visited;
+      await openView(visited, name);
+      const { y = 0, height = 0 } = (await page.locator(number).first().boundingBox()) ?? {};
+      expect(await page.locator(number).first().innerText()).toMatch(/\d/);
+      expect(y).toBeGreaterThan(0);
+      expect(y + height).toBeLessThan(SCREEN.viewport.height);
+      expect(await rowsOf(page)).toBe(1);
+      const last = page.locator('header.top nav a').last();
+      await last.focus();
+      await expect.poll(async () => (await last.boundingBox())?.x ?? 999).toBeLessThan(300);
+      // The count sees links that wrap.
+      await page.locator('header.top nav').evaluate((nav) => {
+        (nav as HTMLElement).style.flexWrap = 'wrap';
+      });
+      expect(await rowsOf(page)).toBeGreaterThan(1);
+    });
+  });
+
   describe('verified and failed', () => {
     it.each(['light', 'dark'] as const)('axe-core finds nothing, %s', async (colorScheme) => {
       const { page, open } = await session({ colorScheme, reducedMotion: 'reduce' });
