@@ -72,6 +72,7 @@ export function worldOf({ shelf, catalog, signals, pair }: WorldMaterial): World
           above: classesAbove(signal, newest) ?? -1,
           since: null,
           is_at_least: false,
+          share: 0,
           zone: zoneOf(pair.signal_id, pair.entity),
         };
   return {

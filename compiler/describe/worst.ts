@@ -4,6 +4,7 @@ import type { CatalogRow } from '../format/release.ts';
 import { endpointAt } from '../products/products.ts';
 import type { SignalEntry } from '../products/shapes/line.ts';
 import { encodeSegment, knownFilePath } from '../products/shapes/path.ts';
+import { classIndex, positionOn } from '../products/shapes/rulers.ts';
 import {
   bandFor,
   type Classable,
@@ -55,15 +56,32 @@ export function classesAbove(spoken: Spoken, reading: Classable): number | null 
   return own === -1 || action === -1 ? null : own - action;
 }
 
+/** How far a value has come through its class, 0 at its threshold and 1 at the next; 0 where its class has no number. */
+function shareOfClass(spoken: Spoken, reading: Classable): number {
+  const scale = spoken.isOwn === true ? null : scaleFor(spoken, reading);
+  const value = scale === null ? null : positionOn(scale, reading);
+  if (scale === null || value === null) return 0;
+  const at = (index: number): number => scale.steps[index]?.at ?? Number.NaN;
+  const own = classIndex(scale, value);
+  // The last class counts as wide as the one before it.
+  const width = own < scale.steps.length - 1 ? at(own + 1) - at(own) : at(own) - at(own - 1);
+  const share = (value - at(own)) / width;
+  return Number.isFinite(share) ? share : 0;
+}
+
 interface Worse {
   readonly above: number;
+  /** Absent while only the class is known. */
+  readonly share?: number;
   readonly observed_at: string;
   readonly entity: string;
 }
 
-/** The worst first, then the newest. */
+/** The worst class first, in it what is nearest to the next one or beyond, then the newest. */
 export function byWorst(a: Worse, b: Worse): number {
   if (a.above !== b.above) return b.above - a.above;
+  const [own = 0, other = 0] = [a.share, b.share];
+  if (own !== other) return other - own;
   const later = Date.parse(b.observed_at) - Date.parse(a.observed_at);
   return later === 0 ? (a.entity < b.entity ? -1 : 1) : later;
 }
@@ -89,10 +107,12 @@ export function worstOf(
   return {
     signal_id,
     total: classed.filter(({ above }) => above >= 0).length,
-    rows: shown.flatMap(({ entity }): SiteWorstRow[] => {
-      const preview = previewOf(shelf, { signal_id, entity });
-      return preview === null ? [] : rowOf(entity, preview, spoken);
-    }),
+    rows: shown
+      .flatMap(({ entity }): SiteWorstRow[] => {
+        const preview = previewOf(shelf, { signal_id, entity });
+        return preview === null ? [] : rowOf(entity, preview, spoken);
+      })
+      .sort(byWorst),
   };
 }
 
@@ -107,5 +127,7 @@ function rowOf(
   const milder = standings.findLastIndex((one) => one === null || one < 0);
   const since = above < 0 ? null : (rows[milder + 1]?.observed_at ?? null);
   const { observed_at, current } = newest;
-  return [{ entity, entity_name, observed_at, current, above, since, is_at_least: milder === -1 }];
+  const share = shareOfClass(spoken, newest);
+  const is_at_least = milder === -1;
+  return [{ entity, entity_name, observed_at, current, above, share, since, is_at_least }];
 }

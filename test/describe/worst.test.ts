@@ -90,6 +90,21 @@ describe('worstOf()', () => {
     );
   });
 
+  it('orders a class by how far the value is beyond its threshold, beyond the last one too', () => {
+    const past = { near: [101], far: [149], half: [125], least: [310], most: [480] };
+    const { shelf, rows } = shelfOf(past);
+    const names = (list: readonly CatalogRow[]) =>
+      worstOf(entry, list, shelf)?.rows.map(({ entity }) => entity);
+    expect(names(rows)).toEqual(['most', 'least', 'far', 'half', 'near']);
+    // A later time of what is nearer changes nothing; of equal values the newest comes first.
+    const later = shelfOf({ near: [1, 101], far: [149], same: [149] });
+    expect(worstOf(entry, later.rows, later.shelf)?.rows.map(({ entity }) => entity)).toEqual([
+      'far',
+      'same',
+      'near',
+    ]);
+  });
+
   it('reads the past of those alone that it names', () => {
     const past = Array.from({ length: 500 }, (_, at) => [`e${at}`, [at]] as const);
     const { shelf, rows, asked } = shelfOf(Object.fromEntries(past));
