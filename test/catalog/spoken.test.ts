@@ -160,7 +160,7 @@ describe('say()', () => {
 describe('what was untrue or nonsense', () => {
   it('is said of storms, drugs, prices and shaking as it is', () => {
     expect(saidOf('hurricane.active-storms', { max_wind_kt: 0, storm_count: 0 }).value).toBe(
-      '0 tropical cyclones are active in Somewhere.',
+      'No tropical cyclones are active in Somewhere.',
     );
     expect(saidOf('hurricane.active-storms', { max_wind_kt: 90, storm_count: 1 }).value).toBe(
       '1 tropical cyclone is active in Somewhere. The strongest has winds of 90 kt.',
@@ -176,6 +176,40 @@ describe('what was untrue or nonsense', () => {
     const shaking = { intensity_mmi: null, felt_reports_count: null };
     expect(saidOf('earthquake.impact_realized', shaking).value).toBe(
       'No intensity of shaking is given for Somewhere.',
+    );
+  });
+
+  it.each([
+    ['earthquake.swarm_rate', { count_24h_count: 0 }, 'Somewhere had no quakes in 24 hours.'],
+    ['drought.impact-cascade', { impact_reports_count: 0 }, 'No impacts of drought were reported'],
+    [
+      'filing.insider',
+      { form4_90d_count: 3, form4_30d_count: 0 },
+      'None of them are of the last 30',
+    ],
+    ['filing.insider', { form4_90d_count: 3, form4_30d_count: 1 }, '1 of them is of the last 30'],
+    ['ai-tool.industry-timeline', { ends_365d_count: 0 }, 'servers, no ends were counted'],
+    [
+      'border-wait.lane-wait',
+      { wait_standard_min: null, lanes_open_count: 0 },
+      'given. No lanes are',
+    ],
+    ['climate-policy.distress-events', { distress_events_90d_count: 1 }, 'had 1 distress event in'],
+    ['esg-fund.holdings-cascade', { excluded_holdings_pct: 0 }, '0% of the holdings of Somewhere'],
+    ['wildfire.active-fire', { detections_24h_count: 7 }, 'made 7 detections of fire in Somewhere'],
+    ['border-wait.commercial-delay', { wait_commercial_min: 0 }, 'Trucks wait 0 min at Somewhere.'],
+  ] as const)('says a count of %s as people do: %j', (id, current, words) => {
+    expect(saidOf(id, current).value).toContain(words);
+  });
+
+  it('leaves a 0 that counts no noun, and what is no count', () => {
+    const spoken = spokenOf(builtinEntry('filing.insider'));
+    const saying = (...says: readonly string[]): string =>
+      saidOf('', { form4_90d_count: 0, form4_30d_count: 3 }, { ...spoken, says }).value;
+    expect(saying('{name}, reports: {form4_90d_count}.')).toBe('Somewhere, reports: 0.');
+    expect(saying('The number of {name} {form4_90d_count} is low.')).toContain('0 is low.');
+    expect(saying('{form4_30d_count} reports.', '{form4_90d_count} notes.')).toBe(
+      '3 reports. No notes.',
     );
   });
 

@@ -124,11 +124,29 @@ function filled(sentence: string, { name, current, spoken }: Filling): string | 
       }
       const size = signs.includes('-') ? -value : value;
       if (one !== undefined && many !== undefined) return size === 1 ? one : many;
-      if (signs.includes('=')) return '';
-      return signs.includes('#') ? figure(size) : quantity(spoken, metric, size);
+      return written(spoken, metric, size, signs);
     },
   );
-  return isTrue ? text : null;
+  return isTrue ? withNone(text) : null;
+}
+
+/** A number as the signs in its braces have it. */
+function written(spoken: Spoken, metric: string, size: number, signs: string): string {
+  if (signs.includes('=')) return '';
+  if (size === 0 && metric.endsWith('_count')) return NONE;
+  return signs.includes('#') ? figure(size) : quantity(spoken, metric, size);
+}
+
+/** Stands for a count of 0 until it is known what comes after it; no text that is shown holds it. */
+const NONE = '\ufffe';
+
+/** "No quakes" and "none of them" for a count of 0; a 0 where it counts no noun. */
+function withNone(text: string): string {
+  const said = text.replaceAll(/\ufffe(?: (?!(?:is|are|was|were|and|or)\b)[a-z]+)?/g, (found) => {
+    if (found === NONE) return '0';
+    return (found === `${NONE} of` ? 'none' : 'no') + found.slice(1);
+  });
+  return text.startsWith(NONE) ? said.slice(0, 1).toUpperCase() + said.slice(1) : said;
 }
 
 function fits(value: number, signs: string): boolean {
