@@ -558,6 +558,9 @@ describe('every view', () => {
       const last = page.locator('header.top nav a').last();
       await last.focus();
       await expect.poll(async () => (await last.boundingBox())?.x ?? 999).toBeLessThan(300);
+      const isCharted = name === 'river' || name === 'record';
+      const newest = isCharted ? await page.locator('.chart .dot').last().boundingBox() : null;
+      expect(newest?.x ?? 0).toBeLessThan(SCREEN.viewport.width - 20);
       // The count sees links that wrap.
       await page.locator('header.top nav').evaluate((nav) => {
         (nav as HTMLElement).style.flexWrap = 'wrap';
