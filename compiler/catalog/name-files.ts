@@ -1,4 +1,5 @@
 import airport from './names/airport.json' with { type: 'json' };
+import asking from './names/asking.json' with { type: 'json' };
 import coin from './names/coin.json' with { type: 'json' };
 import company from './names/company.json' with { type: 'json' };
 import drug from './names/drug.json' with { type: 'json' };
@@ -17,6 +18,9 @@ export const SUBJECT_FILES: readonly unknown[] = [subject];
 
 /** Words that say nothing, as the search compares them, and verbs and adjectives of everyday English. */
 export const FILLER_FILES: readonly unknown[] = [filler, ordinary];
+
+/** Words that say nothing, whatever a topic is called. */
+export const ASKING_FILES: readonly unknown[] = [asking];
 
 /** Words that say how far back or how often, one row for what means the same. */
 export const SPAN_FILES: readonly unknown[] = [span];

@@ -26,6 +26,8 @@ const UNSEEN = {
   'english-2.json': [0.9, 0.93],
   'languages-1.json': [0.89, 0.93],
   'languages-2.json': [0.85, 0.9],
+  'english-3.json': [0.97, 0.98],
+  'languages-3.json': [0.95, 0.97],
 } as const;
 
 let ask: AskSearch;
@@ -172,6 +174,60 @@ const UNSOLD = [
   'Luftqualität in Hamburg',
   '东京空气质量',
 ];
+
+/** Each way of taking words apart or for others: what it finds, and where it must not. */
+describe('a word that is not spelt as it is stored', () => {
+  const first = async (q: string) => (await ask(q)).results[0];
+
+  it.each([
+    ['a compound', 'Flusspegel Memphis', 'hydrology.river-level/07032000'],
+    ['a compound of two words', 'Insiderverkäufe Apple', 'filing.insider/AAPL'],
+    ['a text without blanks', '丹佛今天的空气质量', 'airquality.aqi/us-denver'],
+    ['a misspelt word', 'earthqauke Chile', 'earthquake.current_activity/chile'],
+    ['a word in two', 'earth quake Chile', 'earthquake.current_activity/chile'],
+    [
+      'a name that is also a word',
+      'hauteur des vagues dans la Manche',
+      'shipping.sea-state/channel',
+    ],
+    ['a span', 'tanker traffic Hormuz last 7 days', 'shipping.throughput/hormuz'],
+  ])('is understood: %s', async (_, q, id) => {
+    expect((await first(q))?.id).toBe(id);
+  });
+
+  it.each([
+    ['a compound of which one part is known', 'Pegelzzyzx Memphis', 'Pegelzzyzx'],
+    ['a text without blanks', 'デンバーのゾゾゾ大気質', 'ゾゾゾ'],
+    ['a figure', 'air quality Denver 8675309', '8675309'],
+    ['two words that are no one', 'air zzyzx quality Denver', 'zzyzx'],
+    ['a word that begins as a name does', 'air quality Denver manche', undefined],
+  ])('is left as it is: %s', async (_, q, open) => {
+    const { results } = await ask(q);
+    expect(results[0]?.open[0]).toBe(open);
+  });
+
+  it('is no subject that a place has no reading of, where it says how far back', async () => {
+    expect((await ask('Hormuz last 7 days')).results[0]?.id).toContain('hormuz');
+    expect((await ask('monthly rain Hormuz')).note).toBe(
+      'Hormuz is not measured for precipitation.wetness30d.',
+    );
+  });
+
+  it('is a missing name where it is a code and companies are asked about, and else none', async () => {
+    expect((await ask('insider trading of QZX')).note).toBe('QZX is not measured here.');
+    expect((await first('air quality QZX Denver'))?.open).toEqual(['QZX']);
+  });
+});
+
+describe('a place of which no word tells the readings apart', () => {
+  it.each([
+    ['Laredo World Trade Bridge zzyzx', '/gauge/border-wait-region?entity=laredo-world-trade'],
+    ['Laredo World Trade Bridge', '/gauge/border-wait-region?entity=laredo-world-trade'],
+    ['trucks Laredo World Trade Bridge zzyzx', 'border-wait.commercial-delay/laredo-world-trade'],
+  ])('"%s" leads to %s', async (q, id) => {
+    expect((await ask(q)).results[0]?.id).toBe(id);
+  });
+});
 
 describe('I64: a question about a place', () => {
   it.each([

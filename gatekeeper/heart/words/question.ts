@@ -1,4 +1,4 @@
-import { FILLER_FILES, SPAN_FILES } from '../../../compiler/catalog/name-files.ts';
+import { ASKING_FILES, FILLER_FILES, SPAN_FILES } from '../../../compiler/catalog/name-files.ts';
 import {
   CODE_MARK,
   isUnspaced,
@@ -40,17 +40,7 @@ const LETTERS = /^\p{L}+$/u;
 const NAME_WORDS_MAX = 4;
 
 /** Words that ask, or that say when, and say nothing of what is asked about, whatever here is called so. */
-const ASKING_WORDS = new Set(
-  (
-    'a about all am an anything everything and any are as at be been by can could current currently data did do does find for from get ' +
-    'give has have how i if in into is it its latest like live me more most much my near need nor not now of ' +
-    'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
-    'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
-    'when where which while who will with would yesterday you your value values'
-  )
-    .split(' ')
-    .map(stem),
-);
+const ASKING_WORDS = wordsOf(ASKING_FILES);
 
 /** The same of all languages, where no topic here is called so. */
 const FILLERS = wordsOf(FILLER_FILES);
@@ -59,7 +49,7 @@ const FILLERS = wordsOf(FILLER_FILES);
 const SPANS = wordsOf(SPAN_FILES);
 
 export function isSpan(one: SpokenWord | undefined): boolean {
-  return one !== undefined && SPANS.has(one.word);
+  return one !== undefined && (SPANS.has(one.word) || /^\d+[hd]$/.test(one.word));
 }
 
 function wordsOf(files: readonly unknown[]): ReadonlySet<string> {

@@ -295,14 +295,18 @@ function bundleOf(
   const values = { [bundle.param]: place.entity };
   if (!isStored(row, values, release)) return [];
   const whole = together(answers, topicAnswers(row.path, sources));
-  // Where some words are open and no other one tells the readings of a place apart, the bundle has whichever is meant.
+  // Where no word tells the readings of a place apart, and some are open or none is about them, the bundle has whichever is meant.
   const legs = records.filter((one) => one.place === place);
   const scores = legs.map((one) => scoreOf(one.answers, words));
   const [most, least] = [Math.max(...scores), Math.min(...scores)];
-  const isOpen = words.some((word, at) => !isSpan(word) && legs[0]?.answers[at] === 0);
+  const isOpen = legs.every((one) => one.answers === answers || leavesOpen(one.answers, words));
   const isTie = legs.length > 1 && isOpen && most - least < ORDER_STEP;
   const scoreMin = isTie ? most + TIE_STEP : 0;
   return [{ row, values, entry: null, place, answers: whole, scoreMin }];
+}
+
+function leavesOpen(answers: Answers, words: readonly QuestionWord[]): boolean {
+  return words.some((word, at) => !isSpan(word) && answers[at] === 0);
 }
 
 /** The signals that answer by themselves, without a place. */
@@ -398,10 +402,13 @@ function isNamedThere({ place, answers }: Subject, sources: Sources): boolean {
   );
 }
 
-/** How many words of the question a place is called by. */
-function calledBy({ place }: Subject, { places }: Sources): number {
+/** How many words of the question a place is called by; those of somebody else's name do not count. */
+function calledBy({ place }: Subject, { places, named }: Sources): number {
   const [, answers = []] = places.find(([one]) => one === place) ?? [];
-  return answers.filter((answer) => answer === 1).length;
+  const others = named.filter((thing) => !isNamedBy(answers, thing));
+  return answers.filter((answer, at) => {
+    return answer === 1 && !others.some(({ from, end }) => at >= from && at < end);
+  }).length;
 }
 
 /** Whoever is called by so many words is meant, whatever else is named. */
