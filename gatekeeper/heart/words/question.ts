@@ -91,6 +91,11 @@ export interface NamedThing {
   readonly end: number;
 }
 
+/** Whether a word is one of a name. */
+export function isWithin(at: number, named: readonly NamedThing[]): boolean {
+  return named.some(({ from, end }) => at >= from && at < end);
+}
+
 export interface AskedWords {
   readonly words: readonly QuestionWord[];
   readonly named: readonly NamedThing[];
@@ -103,12 +108,13 @@ export function askedWords(question: string, index: WordIndex, isWhole: boolean)
     isUnspaced(one.word) ? piecesOf(one, index) : isWhole ? [one] : partsOf(one, index),
   );
   const names = namesIn(question, spoken, index);
-  const isNamed = (at: number): boolean => names.some(({ from, end }) => at >= from && at < end);
   const isShouted = isAllCapitals(spoken);
   const isTelling = ({ said, word }: SpokenWord): boolean =>
     (!isShouted && isCode(said)) || !isFiller(word, terms);
   const numbered = spoken.map((one, at) => ({ ...one, at }));
-  const telling = isWhole ? numbered : numbered.filter((one) => isNamed(one.at) || isTelling(one));
+  const telling = isWhole
+    ? numbered
+    : numbered.filter((one) => isWithin(one.at, names) || isTelling(one));
   const told = telling.filter(({ word }) => !QUANTITIES.has(word));
   const kept = told.length > 1 && !isWhole ? told : telling;
   const words = (kept.length > 0 ? kept : numbered).slice(0, QUESTION_WORDS_MAX);
@@ -133,8 +139,7 @@ function meant(
       ...(joined[at] ?? []),
     ];
     // A name that is known is no misspelling of another.
-    const isName = named.some(({ from, end }) => at >= from && at < end);
-    const mayBeOther = known.length === 0 && !isName && corrections > 0;
+    const mayBeOther = known.length === 0 && !isWithin(at, named) && corrections > 0;
     if (mayBeOther) corrections -= 1;
     const meanings = mayBeOther ? corrected(word, terms) : known;
     return { said, word, meanings, weight: weightOf(meanings, terms.head) };

@@ -16,6 +16,7 @@ import {
   answersOf,
   askedWords,
   isSpan,
+  isWithin,
   type NamedThing,
   QUESTION_CHARS_MAX,
   type QuestionWord,
@@ -367,9 +368,8 @@ function valuesFor(slots: readonly string[], { entry, place }: Subject): Values 
 /** Whether a subject is about what the question names: to whoever asks about Boston nothing of Houston is offered. */
 function isAbout(one: Subject, sources: Sources): boolean {
   const { named, words, places } = sources;
-  const telling = words.map((word, at) => ({ answer: one.answers[at] ?? 0, isSpan: isSpan(word) }));
-  const counted = telling.filter((word) => !word.isSpan);
-  const answered = counted.filter(({ answer }) => answer > 0).length;
+  const counted = one.answers.filter((_, at) => !isSpan(words[at]));
+  const answered = counted.filter((answer) => answer > 0).length;
   const isCalled = calledBy(one, sources) >= CALLED_WORDS_MIN;
   if (!isCalled && answered < ANSWERED_SHARE_MIN * counted.length) return false;
   const isAnswered = (thing: NamedThing): boolean => isNamedBy(one.answers, thing);
@@ -406,9 +406,7 @@ function isNamedThere({ place, answers }: Subject, sources: Sources): boolean {
 function calledBy({ place }: Subject, { places, named }: Sources): number {
   const [, answers = []] = places.find(([one]) => one === place) ?? [];
   const others = named.filter((thing) => !isNamedBy(answers, thing));
-  return answers.filter((answer, at) => {
-    return answer === 1 && !others.some(({ from, end }) => at >= from && at < end);
-  }).length;
+  return answers.filter((answer, at) => answer === 1 && !isWithin(at, others)).length;
 }
 
 /** Whoever is called by so many words is meant, whatever else is named. */
@@ -433,12 +431,10 @@ function narrows(open: NamedThing, { place }: Subject, named: readonly NamedThin
 
 /** What some answers say of the words that are no names. */
 function subjectScore(answers: Answers, { words, named }: AskedWords): number {
-  const isOther = (at: number): boolean =>
-    isSpan(words[at]) || named.some(({ from, end }) => at >= from && at < end);
-  return scoreOf(
-    answers.map((answer, at) => (isOther(at) ? 0 : answer)),
-    words,
-  );
+  const told = answers.map((answer, at) => {
+    return isSpan(words[at]) || isWithin(at, named) ? 0 : answer;
+  });
+  return scoreOf(told, words);
 }
 
 /** The most that any signal or bundle says of them; it is surely meant where most of them are about it. */
@@ -446,22 +442,14 @@ function mostOfSubject(
   topics: Sources['topics'],
   { index, release, ...asked }: AskedWords & Pick<Sources, 'index' | 'release'>,
 ): Sources['most'] {
-  const [best] = [...topics]
-    .flatMap(([topic, answers]) => {
-      const line = index.lineOfTopic[topic];
-      return line == null ? [] : [{ line, score: subjectScore(answers, asked) }];
-    })
-    .sort((a, b) => b.score - a.score);
-  if (best === undefined) return { score: 0, sure: undefined };
-  const all = subjectScore(
-    asked.words.map(() => 1),
-    asked,
-  );
-  const isSure = best.score > SURE_SHARE_MIN * all;
-  return {
-    score: best.score,
-    sure: isSure ? release.catalog.lineById.get(best.line) : undefined,
-  };
+  const lined = [...topics].flatMap(([topic, answers]) => {
+    const line = index.lineOfTopic[topic];
+    return line == null ? [] : [{ line, score: subjectScore(answers, asked) }];
+  });
+  const [best = { line: '', score: 0 }] = lined.sort((a, b) => b.score - a.score);
+  const whole = asked.words.map(() => 1);
+  const isSure = best.score > SURE_SHARE_MIN * subjectScore(whole, asked);
+  return { score: best.score, sure: isSure ? release.catalog.lineById.get(best.line) : undefined };
 }
 
 const SURE_SHARE_MIN = 0.5;
