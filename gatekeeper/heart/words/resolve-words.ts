@@ -126,7 +126,8 @@ export async function resolveWords(
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
   const about = scored.filter((one) => isAbout(one, sources));
-  const meant = about.length > 0 ? about : scored.filter((one) => isNamedThere(one, sources));
+  const told = toldSignal(scored)?.line;
+  const meant = about.length > 0 ? about : scored.filter((one) => isNamedThere(one, told, sources));
   const least = SCORE_SHARE_MIN * (meant[0]?.score ?? 0);
   // The first of all that lead to the same request.
   const byId = new Map<string, Subject>();
@@ -142,17 +143,21 @@ export async function resolveWords(
 /** Why nothing is offered: what is named is not measured, or no word is known. */
 function noteOf(scored: readonly Subject[], { named, words, places }: Sources): string {
   // What is sold here is no name that is missing here.
-  const isKnown = scored.some(({ entry, place }) => entry !== null && place === null);
-  const first = named.find((thing) => !isSold(thing, places)) ?? (isKnown ? named[0] : undefined);
+  const known = toldSignal(scored);
+  const first = named.find((thing) => !isSold(thing, places)) ?? (known && named[0]);
   if (first === undefined) {
     const said = words.map((word) => word.said).join(' ');
     return `Nothing here is called "${said}"; GET /gauge/preview lists what is sold.`;
   }
   // What is sold of another subject is not measured for the one that was asked.
-  const of = isSold(first, places)
-    ? scored.find(({ entry, place }) => entry !== null && place === null)
-    : undefined;
-  return `${first.said} is not measured ${of?.entry == null ? 'here' : `for ${of.entry.signal.id}`}.`;
+  const of = isSold(first, places) ? known : undefined;
+  const name = first.said.replace(/['’]s$/, '');
+  return `${name} is not measured ${of === undefined ? 'here' : `for ${of.signal.id}`}.`;
+}
+
+/** The signal that a question is most about, whoever it names. */
+function toldSignal(scored: readonly Subject[]): SignalEntry | undefined {
+  return scored.find(({ entry, place }) => entry !== null && place === null)?.entry ?? undefined;
 }
 
 function bestOf(
@@ -392,10 +397,18 @@ function isAbout(one: Subject, sources: Sources): boolean {
 }
 
 /** Whether a subject is a reading of what is named and some of what is asked, where it is not clear what is asked. */
-function isNamedThere({ place, answers }: Subject, sources: Sources): boolean {
+function isNamedThere(
+  { place, answers }: Subject,
+  told: Line | undefined,
+  sources: Sources,
+): boolean {
   const { named, places, most } = sources;
-  if (place === null || most.sure !== undefined || subjectScore(answers, sources) === 0)
-    return false;
+  if (place === null) return false;
+  // Whoever has readings in a line is never told as missing from it.
+  if (told !== place.line) {
+    const isOther = most.score > 0 && subjectScore(answers, sources) === 0;
+    if (most.sure !== undefined || isOther) return false;
+  }
   return (
     named.every((thing) => isSold(thing, places)) &&
     named.some((thing) => isNamedBy(answers, thing))
