@@ -94,11 +94,6 @@ describe('TermTable', () => {
   it('does not find a word with more edits', () => {
     expect(table.nearTo('dnevr', 1, 8)).toEqual([]);
   });
-
-  it('finds the longest term that a text has at a place', () => {
-    expect(table.longestIn('droughtindex', 0, 6)?.term).toBe('drought');
-    expect(table.longestIn('droughtindex', 1, 6)).toBeNull();
-  });
 });
 
 /** Names of the two lines of a catalogue; only the first entity of the first line has another name. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defined } from '../../compiler/format/defined.ts';
 import { compiledService } from '../gatekeeper/tiny-service.ts';
 import { SAMPLE_HOUR } from '../sample-folder.ts';
 import { compiledSample } from '../shop.ts';
@@ -18,14 +19,13 @@ const FLOORS = { first: 0.85, five: 0.95 } as const;
 const PLAIN_NO = 0.9;
 const LISTS = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.json'));
 /**
- * Questions by somebody who never saw the words of the catalogue, in English and in six languages: what is measured, top one and
- * top five. Their misses showed which families of words and names were missing, so that they are no longer strangers' lists.
+ * Questions by people who never saw the words of the catalogue, in English and in six languages: top one and top five that each
+ * list must reach. The misses of the lists 1 to 3 showed which words and names were missing, so that they are no longer
+ * strangers' lists. Before anybody read its misses, list 4 reached 82 and 87 % in English, and 88 and 95 % in six languages.
  */
 const UNSEEN = {
-  'english-1.json': [0.89, 0.94],
-  'english-2.json': [0.9, 0.93],
-  'languages-1.json': [0.89, 0.93],
-  'languages-2.json': [0.85, 0.9],
+  english: { 1: [0.95, 0.96], 2: [0.91, 0.96], 3: [0.95, 0.96], 4: [0.8, 0.85] },
+  languages: { 1: [0.95, 0.97], 2: [0.95, 0.97], 3: [0.95, 0.96], 4: [0.86, 0.93] },
 } as const;
 
 let ask: AskSearch;
@@ -37,6 +37,10 @@ afterAll(removeFolders);
 
 function questions(name: string): readonly Question[] {
   return JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as Question[];
+}
+
+function readUnseen(kind: string): Readonly<Record<string, readonly Question[]>> {
+  return JSON.parse(readFileSync(new URL(`unseen/${kind}.json`, import.meta.url), 'utf8'));
 }
 
 /** `*` + `/entity` accepts whatever is asked of that entity. */
@@ -71,14 +75,16 @@ describe('GET /gauge/search', () => {
     expect(five, wrong.join('\n')).toBeGreaterThanOrEqual(FLOORS.five);
   });
 
-  it.each(Object.entries(UNSEEN))(
-    'answers what nobody wrote words for: %s',
-    async (name, floors) => {
-      const { first, five } = await shares(questions(`unseen/${name}`));
-      expect(first).toBeGreaterThanOrEqual(floors[0]);
-      expect(five).toBeGreaterThanOrEqual(floors[1]);
-    },
-  );
+  it.each(
+    Object.entries(UNSEEN).flatMap(([kind, floors]) =>
+      Object.entries(floors).map(([list, least]) => ({ kind, list, least })),
+    ),
+  )('answers what nobody wrote words for: $kind $list', async ({ kind, list, least }) => {
+    const asked = defined(readUnseen(kind)[list], 'the list');
+    const { first, five, wrong } = await shares(asked);
+    expect(first, wrong.join('\n')).toBeGreaterThanOrEqual(least[0]);
+    expect(five).toBeGreaterThanOrEqual(least[1]);
+  });
 
   it.each(['¿cuánto llovió ayer en Chicago?', 'zzyzx qwertz in Chicago'])(
     'never says of a place that is sold here that it is not: %s',
@@ -129,10 +135,20 @@ describe('GET /gauge/search', () => {
     });
   });
 
+  it('says of nobody that a line has readings of that it has none', async () => {
+    const { results, note } = await ask('Fjord GPU Cloud en difficulté financière ?');
+    expect(note).toBeUndefined();
+    expect(results[0]?.id).toContain('sample-fjord-gpu-cloud');
+    expect((await ask('Fjord GPU Cloud air quality')).note).toContain(
+      'Fjord GPU Cloud is not measured for airquality.aqi',
+    );
+  });
+
   it.each([
     ['air quality in Lisbon', 'Lisbon is not measured here.'],
     ['Qualité de l’air à Londres', 'Londres is not measured here.'],
     ['air quality in Boston', 'Boston is not measured for airquality.aqi.'],
+    ["Boston's air quality", 'Boston is not measured for airquality.aqi.'],
     ['breathe zzyzx in qwertz', 'Nothing here is called'],
   ])('"%s" is answered by a plain no', async (q, note) => {
     const body = await ask(q);
@@ -172,6 +188,60 @@ const UNSOLD = [
   'Luftqualität in Hamburg',
   '东京空气质量',
 ];
+
+/** Each way of taking words apart or for others: what it finds, and where it must not. */
+describe('a word that is not spelt as it is stored', () => {
+  const first = async (q: string) => (await ask(q)).results[0];
+
+  it.each([
+    ['a compound', 'Flusspegel Memphis', 'hydrology.river-level/07032000'],
+    ['a compound of two words', 'Insiderverkäufe Apple', 'filing.insider/AAPL'],
+    ['a text without blanks', '丹佛今天的空气质量', 'airquality.aqi/us-denver'],
+    ['a misspelt word', 'earthqauke Chile', 'earthquake.current_activity/chile'],
+    ['a word in two', 'earth quake Chile', 'earthquake.current_activity/chile'],
+    [
+      'a name that is also a word',
+      'hauteur des vagues dans la Manche',
+      'shipping.sea-state/channel',
+    ],
+    ['a span', 'tanker traffic Hormuz last 7 days', 'shipping.throughput/hormuz'],
+  ])('is understood: %s', async (_, q, id) => {
+    expect((await first(q))?.id).toBe(id);
+  });
+
+  it.each([
+    ['a compound of which one part is known', 'Pegelzzyzx Memphis', 'Pegelzzyzx'],
+    ['a text without blanks', 'デンバーのゾゾゾ大気質', 'ゾゾゾ'],
+    ['a figure', 'air quality Denver 8675309', '8675309'],
+    ['two words that are no one', 'air zzyzx quality Denver', 'zzyzx'],
+    ['a word that begins as a name does', 'air quality Denver manche', undefined],
+  ])('is left as it is: %s', async (_, q, open) => {
+    const { results } = await ask(q);
+    expect(results[0]?.open[0]).toBe(open);
+  });
+
+  it('is no subject that a place has no reading of, where it says how far back', async () => {
+    expect((await ask('Hormuz last 7 days')).results[0]?.id).toContain('hormuz');
+    expect((await ask('monthly rain Hormuz')).note).toBe(
+      'Hormuz is not measured for precipitation.wetness30d.',
+    );
+  });
+
+  it('is a missing name where it is a code and companies are asked about, and else none', async () => {
+    expect((await ask('insider trading of QZX')).note).toBe('QZX is not measured here.');
+    expect((await first('air quality QZX Denver'))?.open).toEqual(['QZX']);
+  });
+});
+
+describe('a place of which no word tells the readings apart', () => {
+  it.each([
+    ['Laredo World Trade Bridge zzyzx', '/gauge/border-wait-region?entity=laredo-world-trade'],
+    ['Laredo World Trade Bridge', '/gauge/border-wait-region?entity=laredo-world-trade'],
+    ['trucks Laredo World Trade Bridge zzyzx', 'border-wait.commercial-delay/laredo-world-trade'],
+  ])('"%s" leads to %s', async (q, id) => {
+    expect((await ask(q)).results[0]?.id).toBe(id);
+  });
+});
 
 describe('I64: a question about a place', () => {
   it.each([

@@ -88,15 +88,6 @@ export class TermTable {
     return found.slice(0, max).map(([, line]) => this.#row(line));
   }
 
-  /** The longest term that a text begins with, from a place on, of so many letters at least. */
-  longestIn(text: string, from: number, least: number): TermRow | null {
-    for (let end = Math.min(text.length, from + TERM_CHARS_MAX); end - from >= least; end -= 1) {
-      const row = this.find(text.slice(from, end));
-      if (row !== null) return row;
-    }
-    return null;
-  }
-
   /** Terms that differ from a word by so many letters more, less or other, the nearest first. */
   nearTo(word: string, edits: number, max: number): TermRow[] {
     const found = [...this.#tree.fuzzyGet(word, edits).values()];
@@ -111,4 +102,3 @@ export class TermTable {
 
 const TAB = 0x09;
 const PREFIXED_MAX = 64;
-const TERM_CHARS_MAX = 40;

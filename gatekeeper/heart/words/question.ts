@@ -1,4 +1,4 @@
-import { FILLER_FILES } from '../../../compiler/catalog/name-files.ts';
+import { ASKING_FILES, FILLER_FILES, SPAN_FILES } from '../../../compiler/catalog/name-files.ts';
 import {
   CODE_MARK,
   isUnspaced,
@@ -7,6 +7,7 @@ import {
   SEARCH_WEIGHT_MAX,
   type SearchHead,
   type SpokenWord,
+  searchWords,
   spokenWords,
   stem,
   type TermRow,
@@ -29,6 +30,8 @@ const BEGINNING_CHARS_MIN = 4;
 /** A longer word may begin with a term, as compounds do. */
 const BEGUN_CHARS_MIN = 6;
 const ENDING_CHARS_MIN = 5;
+/** Both parts of a compound have as many letters at least. */
+const PART_CHARS_MIN = 4;
 /** Words of so many letters may differ by one or two; no term is longer. */
 const [MISSPELT_CHARS_MIN, TWICE_MISSPELT_CHARS_MIN, MISSPELT_CHARS_MAX] = [5, 8, 32];
 /** Ids and figures are never taken for others. */
@@ -36,55 +39,34 @@ const LETTERS = /^\p{L}+$/u;
 /** Longest name, in words. */
 const NAME_WORDS_MAX = 4;
 
-/** Words that ask, or that say when, and say nothing of what is asked about. */
-const ENGLISH_FILLERS = new Set(
-  (
-    'a about all am an anything everything and any are as at be been by can could current currently data did do does find for from get ' +
-    'give has have how i if in into is it its latest like live me more most much my near need nor not now of ' +
-    'off official on or our out over per please quite reading readings really recent recently record right see should show ' +
-    'signal so some tell than that the their them there these they this those to today tonight was we were what whats ' +
-    'when where which while who will with would yesterday you your value values'
-  )
-    .split(' ')
-    .map(stem),
-);
+/** Words that ask, or that say when, and say nothing of what is asked about, whatever here is called so. */
+const ASKING_WORDS = wordsOf(ASKING_FILES);
 
-/** The same of other languages, where no topic here is called so. */
-const OTHER_FILLERS = new Set(
-  (FILLER_FILES as readonly { readonly names: readonly string[] }[]).flatMap(({ names }) => names),
-);
+/** The same of all languages, where no topic here is called so. */
+const FILLERS = wordsOf(FILLER_FILES);
+
+/** Words that say how far back: neither a subject nor a product besides the reading is meant by one. */
+const SPANS = wordsOf(SPAN_FILES);
+
+export function isSpan(one: SpokenWord | undefined): boolean {
+  return one !== undefined && (SPANS.has(one.word) || /^\d+[hd]$/.test(one.word));
+}
+
+function wordsOf(files: readonly unknown[]): ReadonlySet<string> {
+  const rows = (files as readonly { readonly names: readonly string[] }[]).flatMap(
+    (one) => one.names,
+  );
+  return new Set(rows.flatMap((row) => row.split('|').flatMap(searchWords)));
+}
 
 function isFiller(word: string, terms: TermTable): boolean {
-  if (ENGLISH_FILLERS.has(word)) return true;
-  const isGrammar = OTHER_FILLERS.has(word) || GRAMMAR.test(word);
+  if (ASKING_WORDS.has(word)) return true;
+  const isGrammar = FILLERS.has(word) || SPANS.has(word) || GRAMMAR.test(word);
   return isGrammar && (terms.find(word)?.topics ?? 0) === 0;
 }
 
 /** Endings and particles of Japanese, and single signs of Chinese that are left between known words. */
 const GRAMMAR = /^(?:\p{sc=Hiragana}+|\p{sc=Han})$/u;
-
-/** Verbs, adjectives and adverbs of everyday English: where nothing here is called by one, it says how something is asked. */
-const ORDINARY = new Set(
-  (
-    'able across affect afraid again ago ahead allow almost already also always another anyone anything around ask avoid away ' +
-    'bad badly become been before begin being below best better between big bring came cause change check come compare ' +
-    'decrease did different down during early either else end enough ever every everyone exact exactly exist expect fall far ' +
-    'fast few find follow further gave go going gone good got great grow hand happen hard hear help here high hit hold hope ' +
-    'idea increase inside instead just keep know large last later learn least leave less let like little long look lost lot ' +
-    'low made main make mean measure miss move need never new next nice normal nothing occur often okay old only open other ' +
-    'outside own possible quick quickly raise reach reported rise run safe said same say seem send several short show ' +
-    'since slow small someone something soon start stay still stop such sure take talk tell thank then thing think though ' +
-    'through together too try turn type under until up usual usually very want way well went whether why without won work ' +
-    'worry worse worst wrong yet use used user using useful unsafe dangerous deep heavy strong weak bigger higher lower'
-  )
-    .split(' ')
-    .map(stem),
-);
-
-/** Words that say how far back: no product besides the reading is meant by one. */
-export const SPANS = new Set(
-  'day week month year hour past last count number 7 30 90'.split(' ').map(stem),
-);
 
 /** Words that fit any measure; they count only where at most one other word is left. */
 const QUANTITIES = new Set(['amount', 'level']);
@@ -109,6 +91,11 @@ export interface NamedThing {
   readonly end: number;
 }
 
+/** Whether a word is one of a name. */
+export function isWithin(at: number, named: readonly NamedThing[]): boolean {
+  return named.some(({ from, end }) => at >= from && at < end);
+}
+
 export interface AskedWords {
   readonly words: readonly QuestionWord[];
   readonly named: readonly NamedThing[];
@@ -118,16 +105,16 @@ export interface AskedWords {
 export function askedWords(question: string, index: WordIndex, isWhole: boolean): AskedWords {
   const { terms } = index;
   const spoken = spokenWords(question.slice(0, QUESTION_CHARS_MAX)).flatMap((one) =>
-    isUnspaced(one.word) ? piecesOf(one, index) : [one],
+    isUnspaced(one.word) ? piecesOf(one, index) : isWhole ? [one] : partsOf(one, index),
   );
   const names = namesIn(question, spoken, index);
-  const isNamed = (at: number): boolean => names.some(({ from, end }) => at >= from && at < end);
   const isShouted = isAllCapitals(spoken);
   const isTelling = ({ said, word }: SpokenWord): boolean =>
-    (!isShouted && isCode(said)) ||
-    (!isFiller(word, terms) && (!ORDINARY.has(word) || terms.find(word) !== null));
+    (!isShouted && isCode(said)) || !isFiller(word, terms);
   const numbered = spoken.map((one, at) => ({ ...one, at }));
-  const telling = isWhole ? numbered : numbered.filter((one) => isNamed(one.at) || isTelling(one));
+  const telling = isWhole
+    ? numbered
+    : numbered.filter((one) => isWithin(one.at, names) || isTelling(one));
   const told = telling.filter(({ word }) => !QUANTITIES.has(word));
   const kept = told.length > 1 && !isWhole ? told : telling;
   const words = (kept.length > 0 ? kept : numbered).slice(0, QUESTION_WORDS_MAX);
@@ -152,18 +139,37 @@ function meant(
       ...(joined[at] ?? []),
     ];
     // A name that is known is no misspelling of another.
-    const isName = named.some(({ from, end }) => at >= from && at < end);
-    const mayBeOther = known.length === 0 && !isName && corrections > 0;
+    const mayBeOther = known.length === 0 && !isWithin(at, named) && corrections > 0;
     if (mayBeOther) corrections -= 1;
     const meanings = mayBeOther ? corrected(word, terms) : known;
     return { said, word, meanings, weight: weightOf(meanings, terms.head) };
   });
 }
 
+/** Both parts of a compound: `Stromlast` is `Strom` and `last`. What is known, or nearly so, is none. */
+function partsOf(one: SpokenWord, { terms, names }: WordIndex): readonly SpokenWord[] {
+  const { said, word } = one;
+  if (!LETTERS.test(word) || terms.find(word) !== null || names.has(word)) return [one];
+  if (isFiller(word, terms)) return [one];
+  const isTopic = (part: string): boolean => (terms.find(part)?.topics ?? 0) > 0;
+  const headOf = (at: number): string | undefined => {
+    const head = word.slice(0, at);
+    const heads = [head, stem(head), head.replace(/(?:e?[ns]|er)$/, '')];
+    return heads.find((form) => isTopic(form) || names.has(form));
+  };
+  const cut = cutsOf(word).find((at) => isTopic(stem(word.slice(at))) && headOf(at) !== undefined);
+  const head = cut === undefined ? undefined : headOf(cut);
+  if (cut === undefined || head === undefined || nearTerms(word, terms).length > 0) return [one];
+  return [
+    { said: said.slice(0, cut), word: head },
+    { said: said.slice(cut), word: stem(word.slice(cut)) },
+  ];
+}
+
 /** The words of a text without blanks: the longest names and terms in it, and what is left between them. */
 function piecesOf({ word }: SpokenWord, { terms, names }: WordIndex): SpokenWord[] {
   const isKnown = (one: string): boolean =>
-    terms.find(one) !== null || names.has(one) || OTHER_FILLERS.has(one);
+    terms.find(one) !== null || names.has(one) || FILLERS.has(one) || SPANS.has(one);
   const pieces: SpokenWord[] = [];
   let from = 0;
   const cut = (at: number, end: number): void => {
@@ -200,13 +206,13 @@ function namesIn(
     const [first] = run;
     if (first === undefined) return false;
     const form = names.get(run.map(({ word }) => word).join(' '));
-    const isSubject =
-      run.length === 1 &&
-      ((terms.find(first.word)?.topics ?? 0) > 0 || isFiller(first.word, terms));
-    if (form !== undefined && !isSubject && (form === 'any' || /^\p{Lu}/u.test(first.said)))
-      return true;
-    const isOther = (terms.find(first.word)?.topics ?? 0) > 0;
-    return run.length === 1 && !isShouted && !isOther && names.has(CODE_MARK + first.said);
+    const isCapital = /^\p{Lu}/u.test(first.said);
+    const isSubject = run.length === 1 && (terms.find(first.word)?.topics ?? 0) > 0;
+    // `la Manche` is a name, and `manche Stadt` is none.
+    const isWord = run.length === 1 && isFiller(first.word, terms);
+    const isSpelt = !isWord || (isCapital && !isShouted && first !== spoken[0]);
+    if (form !== undefined && !isSubject && isSpelt && (form === 'any' || isCapital)) return true;
+    return run.length === 1 && !isShouted && !isSubject && names.has(CODE_MARK + first.said);
   };
   const found: NamedThing[] = [];
   for (let from = 0; from < spoken.length; ) {
@@ -240,6 +246,13 @@ function isCode(said: string): boolean {
   return /^[A-Z]{2,}$/.test(said);
 }
 
+/** `SAP`, where nothing here is called so. */
+export function unknownCodes(words: readonly QuestionWord[]): NamedThing[] {
+  return words.flatMap(({ said, meanings }, at) => {
+    return isCode(said) && meanings.length === 0 ? [{ said, from: at, end: at + 1 }] : [];
+  });
+}
+
 /** Terms that are written in two words: `st louis`, `pm 25`, `10 k`. */
 function joinedTerms(words: readonly SpokenWord[], terms: TermTable): Meaning[][] {
   const found: Meaning[][] = words.map(() => []);
@@ -258,26 +271,25 @@ function corrected(word: string, terms: TermTable): Meaning[] {
     !LETTERS.test(word) || length < MISSPELT_CHARS_MIN || length > MISSPELT_CHARS_MAX
       ? []
       : nearTerms(word, terms);
-  const isOther = begun.length + near.length > 0;
-  const parts = isOther ? [] : [terms.longestIn(word, 0, BEGUN_CHARS_MIN), endOf(word, terms)];
+  const cuts = begun.length + near.length > 0 ? [] : cutsOf(word);
+  const begins = cuts.find((at) => at >= BEGUN_CHARS_MIN && terms.find(word.slice(0, at)) !== null);
+  const ends = cuts.findLast((at) => {
+    return word.length - at >= ENDING_CHARS_MIN && terms.find(stem(word.slice(at))) !== null;
+  });
+  const parts = [word.slice(0, begins ?? 0), stem(word.slice(ends ?? word.length))];
   return [
     ...begun.map((row) => ({ row, sure: SURE.beginning })),
     ...near.map((row) => ({ row, sure: SURE.misspelt })),
-    ...parts.flatMap((row) => (row === null ? [] : [{ row, sure: SURE.begun }])),
+    ...parts
+      .map((part) => terms.find(part))
+      .flatMap((row) => (row === null ? [] : [{ row, sure: SURE.begun }])),
   ];
 }
 
-/** The longest term that a compound ends with: `Solarstrom`. */
-function endOf(word: string, terms: TermTable): TermRow | null {
-  for (
-    let from = 1;
-    word.length <= MISSPELT_CHARS_MAX && from + ENDING_CHARS_MIN <= word.length;
-    from += 1
-  ) {
-    const row = terms.find(stem(word.slice(from)));
-    if (row !== null) return row;
-  }
-  return null;
+/** Where a compound may be cut, the longest beginning first. */
+function cutsOf({ length }: string): number[] {
+  const count = length > MISSPELT_CHARS_MAX ? 0 : length - 2 * PART_CHARS_MIN + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, at) => length - PART_CHARS_MIN - at);
 }
 
 /** Two neighbours that are swapped are one mistake. */

@@ -15,13 +15,15 @@ import {
   addsTo,
   answersOf,
   askedWords,
+  isSpan,
+  isWithin,
   type NamedThing,
   QUESTION_CHARS_MAX,
   type QuestionWord,
-  SPANS,
   SURE_OF_NAME,
   scoreOf,
   together,
+  unknownCodes,
 } from './question.ts';
 
 /** What words lead to. */
@@ -51,6 +53,8 @@ interface Subject {
   readonly entry: SignalEntry | null;
   readonly place: Place | null;
   readonly answers: Answers;
+  /** What a bundle scores at least that stands for readings of which no word means one. */
+  readonly scoreMin?: number;
 }
 
 /** Whom something is asked of. */
@@ -65,8 +69,8 @@ interface Sources extends AskedWords {
   readonly index: WordIndex;
   readonly topics: ReadonlyMap<number, Answers>;
   readonly places: readonly (readonly [Place, Answers])[];
-  /** The most that a signal or bundle says of the words that are no names. */
-  readonly most: number;
+  /** What a signal or bundle says most of the words that are neither names nor spans, and its line where that is sure. */
+  readonly most: { readonly score: number; readonly sure: Line | undefined };
 }
 
 /** Units of the rate limit: what every question costs, and postings and subjects that cost as much as a plain answer. */
@@ -82,6 +86,8 @@ const [TOPICS_MAX, PLACES_MAX, READINGS_A_PLACE] = [200, 40, 50];
 const [JOINED_MAX, OPERATIONS_MAX] = [3, 12];
 /** Less than any difference that a word makes: what comes first where two say the same. */
 const ORDER_STEP = 1e-6;
+/** What puts a bundle before the readings of a place that tie: more than all steps, and less than a word. */
+const TIE_STEP = 0.02;
 
 /** What is sold about a question in anybody's words, with price and request. */
 export async function resolveWords(
@@ -98,21 +104,30 @@ export async function resolveWords(
   const asked = askedWords(question, index, false);
   const { topics, places, postings } = answersOf(asked.words, index);
   spend(postings / POSTINGS_A_UNIT);
+  const most = mostOfSubject(topics, { ...asked, index, release });
   const sources: Sources = {
     ...asked,
+    // Where things are called by codes, an unknown one is the name of a thing.
+    named:
+      most.sure?.upperCase === true ? [...asked.named, ...unknownCodes(asked.words)] : asked.named,
     release,
     index,
     topics: bestOf(topics, TOPICS_MAX, (_, answers) => scoreOf(answers, asked.words)),
     places: placesOf(places, { question, index, release, ...asked, topics }),
-    most: mostOfSubject(topics, index, asked),
+    most,
   };
   const subjects = subjectsOf(sources);
   spend(subjects.length / SUBJECTS_A_UNIT);
   const scored = subjects
-    .map((one, at) => ({ ...one, score: scoreOf(one.answers, asked.words) - at * ORDER_STEP }))
+    .map((one, at) => {
+      const score = Math.max(one.scoreMin ?? 0, scoreOf(one.answers, asked.words));
+      return { ...one, score: score - at * ORDER_STEP };
+    })
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
-  const meant = scored.filter((one) => isAbout(one, sources));
+  const about = scored.filter((one) => isAbout(one, sources));
+  const told = toldSignal(scored)?.line;
+  const meant = about.length > 0 ? about : scored.filter((one) => isNamedThere(one, told, sources));
   const least = SCORE_SHARE_MIN * (meant[0]?.score ?? 0);
   // The first of all that lead to the same request.
   const byId = new Map<string, Subject>();
@@ -128,17 +143,21 @@ export async function resolveWords(
 /** Why nothing is offered: what is named is not measured, or no word is known. */
 function noteOf(scored: readonly Subject[], { named, words, places }: Sources): string {
   // What is sold here is no name that is missing here.
-  const isKnown = scored.some(({ entry, place }) => entry !== null && place === null);
-  const first = named.find((thing) => !isSold(thing, places)) ?? (isKnown ? named[0] : undefined);
+  const known = toldSignal(scored);
+  const first = named.find((thing) => !isSold(thing, places)) ?? (known && named[0]);
   if (first === undefined) {
     const said = words.map((word) => word.said).join(' ');
     return `Nothing here is called "${said}"; GET /gauge/preview lists what is sold.`;
   }
   // What is sold of another subject is not measured for the one that was asked.
-  const of = isSold(first, places)
-    ? scored.find(({ entry, place }) => entry !== null && place === null)
-    : undefined;
-  return `${first.said} is not measured ${of?.entry == null ? 'here' : `for ${of.entry.signal.id}`}.`;
+  const of = isSold(first, places) ? known : undefined;
+  const name = first.said.replace(/['’]s$/, '');
+  return `${name} is not measured ${of === undefined ? 'here' : `for ${of.signal.id}`}.`;
+}
+
+/** The signal that a question is most about, whoever it names. */
+function toldSignal(scored: readonly Subject[]): SignalEntry | undefined {
+  return scored.find(({ entry, place }) => entry !== null && place === null)?.entry ?? undefined;
 }
 
 function bestOf(
@@ -221,7 +240,7 @@ function idAnswers(
 function subjectsOf(sources: Sources): Subject[] {
   const { places, words } = sources;
   const records = places.flatMap((one) => recordsOf(one, sources));
-  const bundles = places.flatMap((one) => bundleOf(one, sources));
+  const bundles = places.flatMap((one) => bundleOf(one, records, sources));
   const signals = signalsOf(sources);
   const best = (found: readonly Subject[]): Subject[] =>
     [...found]
@@ -270,14 +289,30 @@ const readingOperations = perRelease(({ catalog }): readonly Endpoint[] => {
   return record === undefined ? others : [record];
 });
 
-function bundleOf([place, answers]: Sources['places'][number], sources: Sources): Subject[] {
+function bundleOf(
+  [place, answers]: Sources['places'][number],
+  records: readonly Subject[],
+  sources: Sources,
+): Subject[] {
   const { bundle } = place.line;
-  const row = sources.release.catalog.operationByPath.get(bundle?.path ?? '');
+  const { release, words } = sources;
+  const row = release.catalog.operationByPath.get(bundle?.path ?? '');
   if (bundle === undefined || row === undefined) return [];
   const values = { [bundle.param]: place.entity };
-  if (!isStored(row, values, sources.release)) return [];
+  if (!isStored(row, values, release)) return [];
   const whole = together(answers, topicAnswers(row.path, sources));
-  return [{ row, values, entry: null, place, answers: whole }];
+  // Where no word tells the readings of a place apart, and some are open or none is about them, the bundle has whichever is meant.
+  const legs = records.filter((one) => one.place === place);
+  const scores = legs.map((one) => scoreOf(one.answers, words));
+  const [most, least] = [Math.max(...scores), Math.min(...scores)];
+  const isOpen = legs.every((one) => one.answers === answers || leavesOpen(one.answers, words));
+  const isTie = legs.length > 1 && isOpen && most - least < ORDER_STEP;
+  const scoreMin = isTie ? most + TIE_STEP : 0;
+  return [{ row, values, entry: null, place, answers: whole, scoreMin }];
+}
+
+function leavesOpen(answers: Answers, words: readonly QuestionWord[]): boolean {
+  return words.some((word, at) => !isSpan(word) && answers[at] === 0);
 }
 
 /** The signals that answer by themselves, without a place. */
@@ -305,7 +340,7 @@ function operationsOf(sources: Sources, asked: readonly Subject[]): Subject[] {
     .slice(0, OPERATIONS_MAX);
   return touched.flatMap(({ row, answers }) => {
     const own = { row, values: null, entry: null, place: null, answers };
-    const telling = answers.map((one, at) => (SPANS.has(words[at]?.word ?? '') ? 0 : one));
+    const telling = answers.map((one, at) => (isSpan(words[at]) ? 0 : one));
     return [own, ...asked.flatMap((subject) => askedOf(row, telling, { subject, release }))];
   });
 }
@@ -338,8 +373,10 @@ function valuesFor(slots: readonly string[], { entry, place }: Subject): Values 
 /** Whether a subject is about what the question names: to whoever asks about Boston nothing of Houston is offered. */
 function isAbout(one: Subject, sources: Sources): boolean {
   const { named, words, places } = sources;
-  const answered = one.answers.filter((answer) => answer > 0).length;
-  if (answered < ANSWERED_SHARE_MIN * words.length) return false;
+  const counted = one.answers.filter((_, at) => !isSpan(words[at]));
+  const answered = counted.filter((answer) => answer > 0).length;
+  const isCalled = calledBy(one, sources) >= CALLED_WORDS_MIN;
+  if (!isCalled && answered < ANSWERED_SHARE_MIN * counted.length) return false;
   const isAnswered = (thing: NamedThing): boolean => isNamedBy(one.answers, thing);
   if (named.length === 0) return true;
   const open = named.filter((thing) => !isAnswered(thing));
@@ -348,21 +385,41 @@ function isAbout(one: Subject, sources: Sources): boolean {
     const isOfNobody = slotsOf(one.row).length === 0;
     return isOfNobody && open.every((thing) => isSold(thing, places));
   }
-  const isCalled = calledBy(one, sources) >= CALLED_WORDS_MIN;
   if (
     !isCalled &&
     (open.length === named.length || open.some((thing) => narrows(thing, one, named)))
   )
     return false;
   return (
-    one.place === null || subjectScore(one.answers, sources) >= SUBJECT_SHARE_MIN * sources.most
+    one.place === null ||
+    subjectScore(one.answers, sources) >= SUBJECT_SHARE_MIN * sources.most.score
   );
 }
 
-/** How many words of the question a place is called by. */
-function calledBy({ place }: Subject, { places }: Sources): number {
+/** Whether a subject is a reading of what is named and some of what is asked, where it is not clear what is asked. */
+function isNamedThere(
+  { place, answers }: Subject,
+  told: Line | undefined,
+  sources: Sources,
+): boolean {
+  const { named, places, most } = sources;
+  if (place === null) return false;
+  // Whoever has readings in a line is never told as missing from it.
+  if (told !== place.line) {
+    const isOther = most.score > 0 && subjectScore(answers, sources) === 0;
+    if (most.sure !== undefined || isOther) return false;
+  }
+  return (
+    named.every((thing) => isSold(thing, places)) &&
+    named.some((thing) => isNamedBy(answers, thing))
+  );
+}
+
+/** How many words of the question a place is called by; those of somebody else's name do not count. */
+function calledBy({ place }: Subject, { places, named }: Sources): number {
   const [, answers = []] = places.find(([one]) => one === place) ?? [];
-  return answers.filter((answer) => answer === 1).length;
+  const others = named.filter((thing) => !isNamedBy(answers, thing));
+  return answers.filter((answer, at) => answer === 1 && !isWithin(at, others)).length;
 }
 
 /** Whoever is called by so many words is meant, whatever else is named. */
@@ -387,18 +444,28 @@ function narrows(open: NamedThing, { place }: Subject, named: readonly NamedThin
 
 /** What some answers say of the words that are no names. */
 function subjectScore(answers: Answers, { words, named }: AskedWords): number {
-  const isName = (at: number): boolean => named.some(({ from, end }) => at >= from && at < end);
-  return scoreOf(
-    answers.map((answer, at) => (isName(at) ? 0 : answer)),
-    words,
-  );
+  const told = answers.map((answer, at) => {
+    return isSpan(words[at]) || isWithin(at, named) ? 0 : answer;
+  });
+  return scoreOf(told, words);
 }
 
-/** The most that any signal or bundle says of them. */
-function mostOfSubject(topics: Sources['topics'], index: WordIndex, asked: AskedWords): number {
-  const lined = [...topics].filter(([topic]) => index.lineOfTopic[topic] != null);
-  return Math.max(0, ...lined.map(([, answers]) => subjectScore(answers, asked)));
+/** The most that any signal or bundle says of them; it is surely meant where most of them are about it. */
+function mostOfSubject(
+  topics: Sources['topics'],
+  { index, release, ...asked }: AskedWords & Pick<Sources, 'index' | 'release'>,
+): Sources['most'] {
+  const lined = [...topics].flatMap(([topic, answers]) => {
+    const line = index.lineOfTopic[topic];
+    return line == null ? [] : [{ line, score: subjectScore(answers, asked) }];
+  });
+  const [best = { line: '', score: 0 }] = lined.sort((a, b) => b.score - a.score);
+  const whole = asked.words.map(() => 1);
+  const isSure = best.score > SURE_SHARE_MIN * subjectScore(whole, asked);
+  return { score: best.score, sure: isSure ? release.catalog.lineById.get(best.line) : undefined };
 }
+
+const SURE_SHARE_MIN = 0.5;
 
 /** Of what is asked about a place, this much has to be answered: the airport of a city is not its air. */
 const SUBJECT_SHARE_MIN = 0.4;
