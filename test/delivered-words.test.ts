@@ -13,7 +13,7 @@ import { series } from '../gatekeeper/rooms/series.ts';
 import { FOR_EVERYBODY } from '../gatekeeper/wire/cost.ts';
 import { tinyData } from './gatekeeper/tiny-release.ts';
 import { compiledService, question } from './gatekeeper/tiny-service.ts';
-import { SAMPLE_HOUR } from './sample-folder.ts';
+import { SAMPLE_HOUR } from './shared-folder.ts';
 import { type CompiledSample, compiledSample, type SampleBody, sampleBodies } from './shop.ts';
 import { removeFolders } from './snapshot-folder.ts';
 

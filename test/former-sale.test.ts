@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Facilitator, SettleOutcome } from '../gatekeeper/settle/facilitator.ts';
 import { sampleGate, servedShop } from './gate.ts';
 import { askFrom } from './gatekeeper/chain-reader.ts';
-import { message } from './gatekeeper/sign-in-message.ts';
+import { message } from './gatekeeper/payment-bench.ts';
 import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
 import { compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
 import {

@@ -8,18 +8,10 @@ import { READ_AS, READS } from '../../compiler/verify/plain-verdict.ts';
 import { verify } from '../../compiler/client/verify.ts';
 import { revokeKey, rotateKey } from '../../compiler/publish/keys/key-command.ts';
 import { didOf, seed } from '../seeded-keys.ts';
-import {
-  compileFolder,
-  fileOf,
-  makeFolder,
-  ndjson,
-  reading,
-  removeFolders,
-  writeSnapshots,
-} from '../snapshot-folder.ts';
+import { compileFolder, fileOf, makeFolder, ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { ADDRESS, ran, servedFrom } from '../cli/served-folder.ts';
 import { hasPython, PYTHON_JUDGE } from '../verify/python-judge.ts';
-import { provenStored } from '../verify/proven-stored.ts';
+import { provenStored } from '../public-part.ts';
 import { InventedWitness, withNote } from '../publish/witness/invented-log.ts';
 
 // What `signalpress verify FILE` prints of ten kinds of body, from a small shop that changes its key on the 10th, and whose

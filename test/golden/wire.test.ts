@@ -6,13 +6,12 @@ import { SETTING_NAMES } from '../../gatekeeper/settings/settings.ts';
 import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { built } from '../built.ts';
-import { CommandRuns } from '../command-runs.ts';
+import { built, CommandRuns } from '../command-runs.ts';
 import { compiledSample } from '../shop.ts';
-import { OPERATIONS, type Operation } from '../conformance-table.ts';
+import { type Operation, OPERATIONS } from '../conformance-table.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
 import { sampleToken, startGate } from '../gate.ts';
-import { removeFolders, makeFolder } from '../snapshot-folder.ts';
+import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 // The ledger of behaviour: what a buyer, an agent or an operator can see of this version, in one text. A change of it is a
 // change for somebody outside. `npm run lab -- ledger` writes it again; what it then differs in belongs into CHANGELOG.

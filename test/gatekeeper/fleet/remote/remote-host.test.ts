@@ -14,7 +14,7 @@ import { logTip } from '../../../../gatekeeper/heart/release/log-tip.ts';
 import { openPlace } from '../../../../gatekeeper/heart/release/open-release.ts';
 import { loggedRelease } from '../../logged-service.ts';
 import { tinyDataDir, tinyFiles, tinyRecord } from '../../tiny-release.ts';
-import { untoldState } from '../../wire/untold.ts';
+import { untoldState } from '../../tiny-service.ts';
 import {
   closeGates,
   closeSites,

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { percentDecimal, roundDecimal, subtractDecimal } from '../../compiler/format/decimal.ts';
+import { defined } from '../../compiler/format/errors.ts';
+import { firstWhere } from '../../compiler/format/lists.ts';
 
 /** A decimal with up to 9 digits behind the point, as text and as an integer of 10^-9. */
 const decimal = fc
@@ -84,5 +86,36 @@ describe('roundDecimal()', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('firstWhere()', () => {
+  it('finds every place there is, and the length where there is none', () => {
+    for (const length of [0, 1, 2, 7, 8]) {
+      for (let wanted = 0; wanted <= length; wanted += 1) {
+        expect(firstWhere(length, (at) => at >= wanted)).toBe(wanted);
+      }
+    }
+  });
+
+  it('I39: asks no more often than halving takes, and nothing outside', () => {
+    const asked: number[] = [];
+    firstWhere(1_000_000, (at) => {
+      asked.push(at);
+      return false;
+    });
+    expect(asked.length).toBeLessThanOrEqual(20);
+    expect(Math.max(...asked)).toBeLessThan(1_000_000);
+  });
+});
+
+describe('defined()', () => {
+  test.each(['', 0, false, Number.NaN])('returns %j, which is a value', (value) => {
+    expect(defined(value, 'a value')).toBe(value);
+  });
+
+  test.each([undefined, null])('names what is %s', (value) => {
+    const refused = new TypeError(`Cannot go on without the first row: it is ${value}`);
+    expect(() => defined(value, 'the first row')).toThrow(refused);
   });
 });

@@ -76,3 +76,32 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     this.#bytesOf.delete(key);
   }
 }
+
+/** What was worked out for one object, which holds it: each value once, by the function that makes it. */
+export class OwnValues {
+  readonly #values = new Map<unknown, unknown>();
+
+  /** The value that `make` makes of the owner. What throws or rejects is not kept, and is tried again. */
+  once<Owner, Value>(make: (owner: Owner) => Value, owner: Owner): Value {
+    if (this.#values.has(make)) return this.#values.get(make) as Value;
+    const value = make(owner);
+    this.#values.set(make, value);
+    if (value instanceof Promise) value.catch(() => this.#values.delete(make));
+    return value;
+  }
+}
+
+/** How many there are of each key; one that has none takes no memory. */
+export class Counts<Key> {
+  readonly #counts = new Map<Key, number>();
+
+  of(key: Key): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: Key, change: 1 | -1): void {
+    const count = this.of(key) + change;
+    if (count === 0) this.#counts.delete(key);
+    else this.#counts.set(key, count);
+  }
+}
