@@ -2,12 +2,12 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Facilitator, SettleOutcome } from '../gatekeeper/settle/facilitator.ts';
-import { sampleGate, servedShop } from './gate.ts';
-import { askFrom } from './gatekeeper/chain-reader.ts';
-import { message } from './gatekeeper/payment-bench.ts';
-import { BUYER_ADDRESS } from './gatekeeper/tiny-gate.ts';
-import { compileFolder, removeFolders, writeSnapshots } from './snapshot-folder.ts';
+import type { Facilitator, SettleOutcome } from '../../../../gatekeeper/settle/facilitator.ts';
+import { sampleGate, servedShop } from '../../../gate.ts';
+import { askFrom } from '../../../gatekeeper/chain-reader.ts';
+import { message } from '../../../gatekeeper/payment-bench.ts';
+import { BUYER_ADDRESS } from '../../../gatekeeper/tiny-gate.ts';
+import { compileFolder, removeFolders, writeSnapshots } from '../../../snapshot-folder.ts';
 import {
   askPrice,
   LEVEL,
@@ -16,7 +16,7 @@ import {
   type TideTerms,
   tideFiles,
   WAVES,
-} from './tide-shop.ts';
+} from '../../../tide-shop.ts';
 
 // Whoever paid for what a release took away since gets it, or is told what became of the money.
 

@@ -2,17 +2,29 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type JsonObject, type JsonValue, parseJson } from '../../compiler/format/strict-json.ts';
-import { deliveredText } from '../../compiler/products/shapes/request-time.ts';
-import { READ_AS, READS } from '../../compiler/verify/plain-verdict.ts';
-import { verify } from '../../compiler/client/verify.ts';
-import { revokeKey, rotateKey } from '../../compiler/publish/keys/key-command.ts';
-import { didOf, seed } from '../seeded-keys.ts';
-import { compileFolder, fileOf, makeFolder, ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
-import { ADDRESS, ran, servedFrom } from '../cli/served-folder.ts';
-import { hasPython, PYTHON_JUDGE } from '../verify/python-judge.ts';
-import { provenStored } from '../public-part.ts';
-import { InventedWitness, withNote } from '../publish/witness/invented-log.ts';
+import { verify } from '../../../../compiler/client/verify.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../../compiler/format/strict-json.ts';
+import { deliveredText } from '../../../../compiler/products/shapes/request-time.ts';
+import { revokeKey, rotateKey } from '../../../../compiler/publish/keys/key-command.ts';
+import { READ_AS, READS } from '../../../../compiler/verify/plain-verdict.ts';
+import { ADDRESS, ran, servedFrom } from '../../../cli/served-folder.ts';
+import { provenStored } from '../../../public-part.ts';
+import { InventedWitness, withNote } from '../../../publish/witness/invented-log.ts';
+import { didOf, seed } from '../../../seeded-keys.ts';
+import {
+  compileFolder,
+  fileOf,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../../../snapshot-folder.ts';
+import { hasPython, PYTHON_JUDGE } from '../../../verify/python-judge.ts';
 
 // What `signalpress verify FILE` prints of ten kinds of body, from a small shop that changes its key on the 10th, and whose
 // first key is stolen on the 12th in another life of it.
@@ -28,7 +40,9 @@ const place = (name: string): string => join(folder, name);
 
 function coins(snapshots: string, day: number): void {
   const times = { observed_at: at(day, 10), collected_at: at(day, 11) };
-  const rows = ['btc', 'eth'].map((coin, i) => reading(coin, { price_usd: 100 * (i + 1) + day }, times));
+  const rows = ['btc', 'eth'].map((coin, i) =>
+    reading(coin, { price_usd: 100 * (i + 1) + day }, times),
+  );
   writeSnapshots({ [`${at(day).slice(0, 10)}/crypto.spot.ndjson`]: ndjson(rows) }, snapshots);
 }
 
@@ -107,13 +121,28 @@ const VERDICTS: readonly (readonly [what: string, words: string, now: string, co
   ['of a rotated key', 'new-key.json --trust rotated.trust', at(10), 0],
   ['of a key that has ended, without the log', 'unwitnessed.json --trust rotated.trust', at(20), 2],
   ['the same, with the log', 'unwitnessed.json --trust rotated.trust --mirror rotated', at(20), 0],
-  ['of a revoked key, from before', 'unwitnessed.json --trust revoked.trust --mirror shop', at(20), 0],
-  ['of a revoked key, from after', 'after-theft.json --trust revoked.trust --mirror shop', at(20), 1],
+  [
+    'of a revoked key, from before',
+    'unwitnessed.json --trust revoked.trust --mirror shop',
+    at(20),
+    0,
+  ],
+  [
+    'of a revoked key, from after',
+    'after-theft.json --trust revoked.trust --mirror shop',
+    at(20),
+    1,
+  ],
   ['of an unknown issuer', 'genuine.json', at(6), 2],
   ['its proof cut out', 'cut-out.json --trust plain.trust', at(6), 2],
   ['not witnessed', 'unwitnessed.json --trust plain.trust', at(6), 0],
   ['not witnessed, though that is demanded', 'unwitnessed.json --trust harbour.trust', at(6), 1],
-  ['of another question', `genuine.json --trust harbour.trust --expect '${ASKED.replace('btc', 'eth')}'`, at(6), 1],
+  [
+    'of another question',
+    `genuine.json --trust harbour.trust --expect '${ASKED.replace('btc', 'eth')}'`,
+    at(6),
+    1,
+  ],
 ];
 
 it('says each verdict in at most six lines, as the ledger has them', async () => {
@@ -127,9 +156,15 @@ it('says each verdict in at most six lines, as the ledger has them', async () =>
     const said = await ran('verify', args, { now });
     codes.push([what, said.code]);
     expect(said.text.trimEnd().split('\n').length).toBeLessThanOrEqual(6);
-    told.push(`# ${what}, at ${now}\n$ signalpress verify ${words}\n${said.text}(exit code ${said.code})\n`);
+    told.push(
+      `# ${what}, at ${now}\n$ signalpress verify ${words}\n${said.text}(exit code ${said.code})\n`,
+    );
   }
-  const text = told.join('\n').replaceAll(`${folder}/`, '').replaceAll(K1, 'did:key:FIRST').replaceAll(K2, 'did:key:SECOND');
+  const text = told
+    .join('\n')
+    .replaceAll(`${folder}/`, '')
+    .replaceAll(K1, 'did:key:FIRST')
+    .replaceAll(K2, 'did:key:SECOND');
   await expect(text).toMatchFileSnapshot('verdicts.txt');
   expect(codes).toEqual(VERDICTS.map(([what, , , code]) => [what, code]));
 });

@@ -1,17 +1,20 @@
 import { verifyMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { SigningAccount } from '../../compiler/client/buyer-proof.ts';
-import type { ClientError, PendingPayment } from '../../compiler/client/client-error.ts';
-import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
-import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
-import { SERIES_DAYS_DEFAULT } from '../../compiler/products/series.ts';
-import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
-import type { Requirements } from '../../gatekeeper/settle/payment.ts';
-import { askFrom } from '../gatekeeper/chain-reader.ts';
-import { encoded, NOW_MS, payer, payerKey } from '../gatekeeper/payer.ts';
-import { BASE_URL } from '../shop.ts';
-import { canSign, type PythonGate, pythonGate } from './python-gate.ts';
+import type { SigningAccount } from '../../../../compiler/client/buyer-proof.ts';
+import type { ClientError, PendingPayment } from '../../../../compiler/client/client-error.ts';
+import type { Fetch, PayingFetch } from '../../../../compiler/client/payment-trip.ts';
+import {
+  type ClientOptions,
+  signalpressClient,
+} from '../../../../compiler/client/signalpress-client.ts';
+import { SERIES_DAYS_DEFAULT } from '../../../../compiler/products/series.ts';
+import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
+import type { Requirements } from '../../../../gatekeeper/settle/payment.ts';
+import { canSign, type PythonGate, pythonGate } from '../../../client/python-gate.ts';
+import { askFrom } from '../../../gatekeeper/chain-reader.ts';
+import { encoded, NOW_MS, payer, payerKey } from '../../../gatekeeper/payer.ts';
+import { BASE_URL } from '../../../shop.ts';
 
 // A buyer whose answer was lost asks again hours and weeks later, from another address, after a restart of the service.
 

@@ -3,18 +3,15 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CHECKPOINT_PATH } from '../../../../compiler/format/tiles.ts';
-import { RemoteSource } from '../../../../gatekeeper/fleet/remote/remote-source.ts';
+import { CHECKPOINT_PATH } from '../../../../../../compiler/format/tiles.ts';
+import { RemoteSource } from '../../../../../../gatekeeper/fleet/remote/remote-source.ts';
 import {
   HostError,
   type StaticHost,
   staticHost,
-} from '../../../../gatekeeper/fleet/remote/static-host.ts';
-import { logTip } from '../../../../gatekeeper/heart/release/log-tip.ts';
-import { openPlace } from '../../../../gatekeeper/heart/release/open-release.ts';
-import { loggedRelease } from '../../logged-service.ts';
-import { tinyDataDir, tinyFiles, tinyRecord } from '../../tiny-release.ts';
-import { untoldState } from '../../tiny-service.ts';
+} from '../../../../../../gatekeeper/fleet/remote/static-host.ts';
+import { logTip } from '../../../../../../gatekeeper/heart/release/log-tip.ts';
+import { openPlace } from '../../../../../../gatekeeper/heart/release/open-release.ts';
 import {
   closeGates,
   closeSites,
@@ -26,7 +23,10 @@ import {
   storedAt,
   until,
   writeHostedRelease,
-} from './hosted-gate.ts';
+} from '../../../../../gatekeeper/fleet/remote/hosted-gate.ts';
+import { loggedRelease } from '../../../../../gatekeeper/logged-service.ts';
+import { tinyDataDir, tinyFiles, tinyRecord } from '../../../../../gatekeeper/tiny-release.ts';
+import { untoldState } from '../../../../../gatekeeper/tiny-service.ts';
 
 describe('staticHost()', () => {
   const hosts: StaticHost[] = [];
