@@ -57,7 +57,7 @@ export default defineConfig({
         test: { name, include: globsOf(name), exclude: ['**/node_modules/**'] },
       })),
     ],
-    setupFiles: ['test/worker-setup.ts'],
+    setupFiles: ['test/compress-once.ts'],
     globalSetup: ['test/temporary-folder.ts', 'test/build-state.ts'],
   },
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { defined } from '../compiler/format/defined.ts';
+import { defined } from '../compiler/format/errors.ts';
 
 // What a bundle was made of, and what was made, as sha256 by path: nothing is bundled twice from the same sources.
 

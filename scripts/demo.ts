@@ -7,8 +7,7 @@ import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { summaryText } from '../compiler/cli/progress.ts';
-import { defined } from '../compiler/format/defined.ts';
-import { messageOf } from '../compiler/format/errors.ts';
+import { defined, messageOf } from '../compiler/format/errors.ts';
 import { leafHash, verifyInclusion } from '../compiler/format/merkle.ts';
 import {
   type ReleaseEntry,

@@ -2,7 +2,7 @@
 // A module keeps its time, by which the next build knows what it wrote.
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { defined } from '../compiler/format/defined.ts';
+import { defined } from '../compiler/format/errors.ts';
 
 const SOURCES = ['compiler/catalog/builtin-files.ts', 'compiler/catalog/name-files.ts'];
 const IMPORT = /^import (\w+) from '(\.\/[\w/-]+\.json)' with \{ type: 'json' \};$/gm;

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { BUILTIN } from '../compiler/catalog/builtin.ts';
-import { defined } from '../compiler/format/defined.ts';
+import { defined } from '../compiler/format/errors.ts';
 import { isBuilt, noteBuilt, ownSource, store } from './bundle-notes.ts';
 import { offerTypes } from './offer-types.ts';
 import { withoutTexts } from './without-texts.ts';

@@ -1,5 +1,5 @@
 import { type Edit, HARBOUR_FILES } from './harbour-catalog.ts';
-import { TIDE_FILE } from './tide-catalog.ts';
+import { TIDE_FILE } from './tide-shop.ts';
 
 // Catalogues that a publisher may write by mistake, each with the whole message: the file, the member, what is wrong there,
 // and what to do. Nothing is published by any of them.

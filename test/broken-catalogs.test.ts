@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { check } from '../compiler/cli/check.ts';
-import { defined } from '../compiler/format/defined.ts';
+import { defined } from '../compiler/format/errors.ts';
 import { currentName } from '../compiler/release/release-folders.ts';
 import { CompileError, faultText } from '../compiler/system/compile-error.ts';
 import { BROKEN_SALES, FORMAT_FAULTS, HARMLESS, MISFITS } from './broken-catalog-rows.ts';

@@ -1,6 +1,6 @@
 import { BUILTIN } from '../compiler/catalog/builtin.ts';
 import { entitiesOf as entitiesIn } from '../compiler/catalog/catalog.ts';
-import { defined } from '../compiler/format/defined.ts';
+import { defined } from '../compiler/format/errors.ts';
 import type { Line, SignalEntry } from '../compiler/products/shapes/line.ts';
 import type { Endpoint } from '../compiler/products/shapes/product.ts';
 

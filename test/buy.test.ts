@@ -16,7 +16,7 @@ import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { sampleGate } from './gate.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
 import { compileFolder, makeFolder, removeFolders, SEED } from './snapshot-folder.ts';
-import { TIDE_FILE } from './tide-catalog.ts';
+import { TIDE_FILE } from './tide-shop.ts';
 
 // The command itself buys in init.test.ts, from a shop that runs.
 

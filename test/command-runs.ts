@@ -2,8 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { built } from './built.ts';
+import { inject } from 'vitest';
 import { makeFolder } from './snapshot-folder.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Where a file of the build stands; throws for an old build, so that no test judges a program of yesterday. */
+export function built(path: string): string {
+  const fault = inject('buildProblem');
+  if (fault !== null) throw new Error(fault);
+  return join(ROOT, 'build', path);
+}
 
 /** A start of the program. */
 export interface CommandRun {

@@ -12,7 +12,7 @@ import { OPERATIONS } from './conformance-table.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
 import { tinyKey } from './gatekeeper/tiny-release.ts';
 import { compiledService, question, tinyTokens } from './gatekeeper/tiny-service.ts';
-import { SAMPLE_HOUR, writeKeyedSample } from './sample-folder.ts';
+import { SAMPLE_HOUR, writeKeyedSample } from './shared-folder.ts';
 import { compiledShop } from './shop.ts';
 import { compileFolder, readJson, type SnapshotFiles, writeSnapshots } from './snapshot-folder.ts';
 

@@ -1,4 +1,4 @@
-import { HARBOUR_RULER, LEVEL_SIGNAL, WAVES_SIGNAL } from './tide-catalog.ts';
+import { HARBOUR_RULER, LEVEL_SIGNAL, WAVES_SIGNAL } from './tide-shop.ts';
 
 // A catalogue of two files, with something of everything that a catalogue can say.
 

@@ -62,7 +62,7 @@ describe('the folders of compiler and gatekeeper', () => {
 /** The files that may open others for reading, one in each program. */
 const READERS = ['compiler/system/plain-file.ts', 'gatekeeper/wire/plain-file.ts'];
 /** A folder is opened for a sync, and the journal for its own, after it was written here. */
-const SYNCS = ['compiler/system/replace-file.ts', 'gatekeeper/heart/journal/group-commit.ts'];
+const SYNCS = ['compiler/system/plain-file.ts', 'gatekeeper/heart/journal/group-commit.ts'];
 /** An old body is opened for writing alone, and waits for nobody. */
 const WRITES_OVER = 'compiler/release/spare-files.ts';
 const IMPORTS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { built } from './built.ts';
+import { built } from './command-runs.ts';
 import { makeFolder } from './snapshot-folder.ts';
 
 /** Notes every module that is loaded. */

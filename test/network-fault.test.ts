@@ -15,7 +15,7 @@ import { chainNode } from '../gatekeeper/settle/chain/chain-node.ts';
 import { remoteFacilitator } from '../gatekeeper/settle/facilitator/remote-facilitator.ts';
 import { NETWORKS } from '../gatekeeper/settle/networks.ts';
 import { tinyKey } from './gatekeeper/tiny-release.ts';
-import { UNTOLD } from './gatekeeper/wire/untold.ts';
+import { UNTOLD } from './gatekeeper/tiny-service.ts';
 import { makeFolder, removeFolders } from './snapshot-folder.ts';
 import { testRow } from './sources/fetch/test-row.ts';
 

@@ -1,7 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { expect } from 'vitest';
+import { makeFolder } from './snapshot-folder.ts';
 
 interface QuickStart {
   /** The folder that it starts in. */
@@ -66,4 +69,70 @@ function clockAt(instant: Date): string {
       }
     };`;
   return `data:text/javascript,${encodeURIComponent(source)}`;
+}
+
+/** Files that start the programs of the package. */
+type Programs = Readonly<Record<'signalpress' | 'signalpress-gate', string>>;
+
+/** Follows in an empty folder what `init` prints, as it is printed, down to a record that was bought and verified. */
+export async function expectPrintedShop(programs: Programs): Promise<void> {
+  const cwd = makeFolder();
+  const env = { PATH: `${npxFolder(programs)}:${process.env.PATH}`, HOME: cwd };
+  const sh = (script: string) => spawnSync('sh', ['-ec', script], { cwd, env, encoding: 'utf8' });
+  const made = sh('npx signalpress init shop --lines tides');
+  expect([made.status, made.stderr]).toEqual([0, '']);
+  const port = String(await freePort());
+  const settings = join(cwd, 'shop/shop.env');
+  writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll('4021', port));
+  const [own = '', buyer = ''] = blocksOf(made.stdout).map((text) => text.replaceAll('4021', port));
+  const readme = readFileSync(join(cwd, 'shop/README.md'), 'utf8');
+  for (const line of own.trim().split(/\n\s*/)) expect(readme).toContain(line);
+  const shop = spawn('sh', ['-ec', own], { cwd, env, detached: true, stdio: 'ignore' });
+  try {
+    expect(await isUp(`http://127.0.0.1:${port}`)).toBe(true);
+    const bought = sh(buyer);
+    expect([bought.status, bought.stderr]).toEqual([0, '']);
+    expect(bought.stdout).toContain('verified  shop/answer.json');
+    const { entity, current } = JSON.parse(readFileSync(join(cwd, 'shop/answer.json'), 'utf8'));
+    expect([entity, current.level_m]).toEqual(['station-one', 3.4]);
+    expect(sh('npx signalpress init shop').status).toBe(1);
+  } finally {
+    if (shop.pid !== undefined && shop.exitCode === null) process.kill(-shop.pid, 'SIGKILL');
+  }
+}
+
+/** A folder with a program `npx` that starts these, so that commands run as they are printed. */
+export function npxFolder(programs: Programs): string {
+  const folder = makeFolder();
+  const rows = Object.entries(programs).map(
+    ([name, path]) => `${name}) exec "${process.execPath}" "${path}" "$@";;`,
+  );
+  const text = `#!/bin/sh\nname=$1; shift\ncase $name in\n${rows.join('\n')}\nesac\nexit 9\n`;
+  writeFileSync(join(folder, 'npx'), text);
+  chmodSync(join(folder, 'npx'), 0o755);
+  return folder;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+const blocksOf = (text: string): string[] =>
+  [...text.matchAll(/(?:^ {2}\S.*\n?)+/gm)].map(([block]) => block);
+
+export async function isUp(url: string): Promise<boolean> {
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    const isHealthy = await fetch(`${url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isHealthy) return true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return false;
 }

@@ -7,10 +7,10 @@ import { parseVerifyEntry, type VerifyEntry } from '../compiler/format/release.t
 import { formOf } from '../compiler/products/products.ts';
 import { answer } from '../gatekeeper/heart/answers/answers.ts';
 import type { Service } from '../gatekeeper/heart/answers/service.ts';
+import { logLinesIn } from './gatekeeper/logged-service.ts';
 import { compiledService, question } from './gatekeeper/tiny-service.ts';
-import { logLinesIn } from './log-lines.ts';
-import { SAMPLE_HOUR } from './sample-folder.ts';
 import { sha256Text } from './sha256-text.ts';
+import { SAMPLE_HOUR } from './shared-folder.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from './shop.ts';
 import { removeFolders } from './snapshot-folder.ts';
 

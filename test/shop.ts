@@ -7,9 +7,8 @@ import { type JsonValue, parseJson } from '../compiler/format/strict-json.ts';
 import { storedPath } from '../compiler/products/shapes/path.ts';
 import { deliveredText } from '../compiler/products/shapes/request-time.ts';
 import { signingKey } from '../compiler/system/sealer.ts';
-import { type FilePlace, placeOf } from '../compiler/verify/release-place.ts';
-import { SAMPLE_HOUR, sampleFolder } from './sample-folder.ts';
-import { sharedFolder } from './shared-folder.ts';
+import { type FilePlace, placeOf } from '../compiler/verify/release-index.ts';
+import { SAMPLE_HOUR, sampleFolder, sharedFolder } from './shared-folder.ts';
 import {
   compileFolder,
   fileOf,

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../format/canonical.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { TABLE } from '../products/products.ts';
 import type { Units } from '../products/shapes/line.ts';
 import { CLASS } from '../products/shapes/rulers.ts';

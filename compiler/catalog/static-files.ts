@@ -1,4 +1,4 @@
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { FILES_NAME, PUBLIC_LIST_URL, RELEASE_NAME } from '../format/release.ts';
 import {
   SITE_CHANGES_PATH,

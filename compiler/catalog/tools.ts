@@ -1,4 +1,4 @@
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import type { Endpoint } from '../products/shapes/product.ts';
 import type { Catalog } from './catalog.ts';
 

@@ -11,8 +11,7 @@ import { parseJson } from '../format/strict-json.ts';
 import type { PaidPath } from '../products/products.ts';
 import { USDC } from '../products/shapes/price.ts';
 import { type CommandSettings, repeated } from '../system/command-settings.ts';
-import { readPlain } from '../system/plain-file.ts';
-import { syncFolder } from '../system/replace-file.ts';
+import { readPlain, syncFolder } from '../system/plain-file.ts';
 import { formatTrust } from '../verify/trust-file.ts';
 import { TRUST, trustNamed } from '../verify/trust-option.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { catalogText } from '../catalog/whole-catalog.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { SERIES_DAYS_MAX } from '../products/shapes/series.ts';
 import { COLLECTION_PARTS } from '../publish/assemble/collection-parts.ts';
 import { type DueSignal, inlineRunner, wholeSignals } from '../publish/assemble/job-runner.ts';

@@ -30,7 +30,7 @@ import {
   type WholeCatalog,
 } from '../catalog/whole-catalog.ts';
 import { keyIdOf } from '../format/citation.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { firstHistory, type KeyHistory } from '../format/key-history.ts';
 import { grouped } from '../format/lists.ts';
 import { CATALOG_PATH } from '../format/release.ts';
@@ -78,8 +78,6 @@ import {
 import { dueSignal, EntityNotes, knownSignals } from '../readings/next-state.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from '../readings/partition.ts';
 import { REJECTS_FOLDER } from '../readings/read-signal.ts';
-import { currentRelease } from '../release/current-release.ts';
-import { ForgottenError } from '../release/forgotten-error.ts';
 import { leafStore } from '../release/leaf-store.ts';
 import {
   BY_CADENCE,
@@ -89,10 +87,10 @@ import {
   timeFault,
 } from '../release/release-folders.ts';
 import { readRemembered } from '../release/release-list.ts';
-import { openStaging, type Staging } from '../release/release-store.ts';
+import { currentRelease, openStaging, type Staging } from '../release/release-store.ts';
 import { StatementList } from '../release/statement-list.ts';
 import { verifyShards } from '../release/verify-shards.ts';
-import { byPlace, CompileError, type InputFault } from '../system/compile-error.ts';
+import { byPlace, CompileError, ForgottenError, type InputFault } from '../system/compile-error.ts';
 import { canonicalDigest } from '../system/jcs.ts';
 import { type Issuer, issuerDid, signingKey } from '../system/sealer.ts';
 

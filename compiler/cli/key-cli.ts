@@ -38,7 +38,7 @@ import {
   repeated,
 } from '../system/command-settings.ts';
 import { readNamed } from '../system/disk.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { replaceFile } from '../system/plain-file.ts';
 import { instant } from './compile-options.ts';
 
 interface RotateFlags {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Catalog, entitiesOf } from '../catalog/catalog.ts';
 import { catalogSchemaText } from '../catalog/catalog-file.ts';
 import { sourcesOf, UNSOURCED } from '../catalog/register.ts';
-import { spokenOf } from '../catalog/spoken.ts';
+import { spokenOf } from '../catalog/units.ts';
 import { COLLECTIONS, type CollectionId, findCollection } from '../products/collections.ts';
 import type { SignalEntry, UnitRange } from '../products/shapes/line.ts';
 import { nearest } from '../products/shapes/nearest.ts';

@@ -7,7 +7,7 @@ import { DID_PATH } from '../catalog/static-files.ts';
 import { releaseCatalog, WHOLE_CATALOG_PATH } from '../catalog/whole-catalog.ts';
 import { signedCard } from '../describe/describe.ts';
 import { keyIdOf } from '../format/citation.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { HASH_INDEX_FOLDER } from '../format/hash-index.ts';
 import { DAY_MS, isoTime } from '../format/iso-time.ts';
 import { firstHistory, formatKeyHistory, KEYS_PATH } from '../format/key-history.ts';
@@ -31,7 +31,6 @@ import { readIssuerKey, readKeys } from '../publish/keys/key-store.ts';
 import { appendRelease, continuedLog } from '../publish/log/continue-log.ts';
 import { type LogMemory, takeTurn } from '../publish/log/log-turn.ts';
 import { type CatalogChange, type ChangeKind, catalogChanges } from '../release/catalog-changes.ts';
-import { currentRelease } from '../release/current-release.ts';
 import { sha256 } from '../release/log-tree.ts';
 import { packedBytes } from '../release/press.ts';
 import {
@@ -56,7 +55,7 @@ import {
   readStored,
   writeHead,
 } from '../release/release-list.ts';
-import { openStaging, type Staging } from '../release/release-store.ts';
+import { currentRelease, openStaging, type Staging } from '../release/release-store.ts';
 import {
   type CommandSettings,
   dataFolder,

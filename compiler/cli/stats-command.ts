@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { DAY_MS } from '../format/iso-time.ts';
 import { FILES_NAME, type FileEntry, RELEASE_NAME, RELEASES_FOLDER } from '../format/release.ts';
 import { BUNDLE } from '../products/bundle.ts';

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Command } from 'commander';
 import { KEYS_URL, LOG_URL, RELEASE_URL } from '../catalog/static-files.ts';
+import { plainAddress } from '../format/addresses.ts';
 import { logOrigin, NOTE_CHARS_MAX, parseNote, verifierKey } from '../format/checkpoint.ts';
 import { parseDidKey } from '../format/did-key.ts';
 import { HOUR_MS, isoTime } from '../format/iso-time.ts';
@@ -13,13 +14,12 @@ import {
   readKeyHistory,
   rootDid,
 } from '../format/key-history.ts';
-import { plainAddress } from '../format/plain-address.ts';
 import { HEAD_BYTES_MAX, type Release } from '../format/release.ts';
 import { decodeUtf8, parseJson } from '../format/strict-json.ts';
 import { policyLines } from '../publish/witness/witness-list.ts';
 import type { Clock } from '../system/clock.ts';
 import { type CommandSettings, duration, repeated } from '../system/command-settings.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { replaceFile } from '../system/plain-file.ts';
 import { canonicalHash } from '../verify/body-check.ts';
 import { believedDids, trustedBy, trustedList } from '../verify/key-trust.ts';
 import { judgeNote } from '../verify/log-notes.ts';

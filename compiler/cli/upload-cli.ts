@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { defined } from '../format/defined.ts';
-import { codeOf } from '../format/errors.ts';
+import { codeOf, defined } from '../format/errors.ts';
 import {
   type Destination,
   folderDestination,

@@ -6,14 +6,13 @@ import { systemClock } from '../system/clock.ts';
 import { type CommandSettings, defaultWorkers, repeated } from '../system/command-settings.ts';
 import { nodeDisk, readNamed } from '../system/disk.ts';
 import { errorText } from '../system/error-text.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { replaceFile } from '../system/plain-file.ts';
 import { holdsCatalog } from '../verify/given-keys.ts';
 import type { Fetch } from '../verify/monitor/log-client.ts';
 import { MEMORY_BYTES_MAX } from '../verify/release-chain.ts';
 import { EXIT, type VerifyOutcome } from '../verify/report-text.ts';
 import { type NamedTrust, TRUST, trustNamed } from '../verify/trust-option.ts';
-import type { MemoryFile } from '../verify/verify-command.ts';
-import { runVerify, runVerifyLog } from '../verify/verify-command.ts';
+import { type MemoryFile, runVerify, runVerifyLog } from '../verify/verify-command.ts';
 import { verifyProgress } from './progress.ts';
 
 const ADDRESS = /^https?:\/\//i;

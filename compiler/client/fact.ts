@@ -1,4 +1,4 @@
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import type { ParamName } from '../products/products.ts';
 import { type Fact, factOf } from '../products/shapes/fact.ts';
 import type { PurchasedBody } from './client-error.ts';

@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Route } from '../catalog/route.ts';
 import { withoutProof } from '../format/citation.ts';
 import { csvLine } from '../format/csv-line.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { isoTime } from '../format/iso-time.ts';
 import type { ReleaseEntry } from '../format/release-entry.ts';
 import { decodeUtf8, type JsonObject, type JsonValue, parseJson } from '../format/strict-json.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Catalog } from '../catalog/catalog.ts';
 import { answerBytes } from '../format/answer-bytes.ts';
-import { defined } from '../format/defined.ts';
 import { parseDidKey } from '../format/did-key.ts';
+import { defined } from '../format/errors.ts';
 import { networkFault } from '../format/network-fault.ts';
 import { decodeUtf8, type JsonObject, type JsonValue, parseJson } from '../format/strict-json.ts';
 import { atomicAmount, usdAmount } from '../products/shapes/price.ts';

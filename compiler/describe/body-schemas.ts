@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Catalog } from '../catalog/catalog.ts';
 import { citationSchema } from '../format/citation.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { formOf } from '../products/products.ts';
 import { factSchema } from '../products/shapes/fact.ts';
 import type { Endpoint, Param } from '../products/shapes/product.ts';

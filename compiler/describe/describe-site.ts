@@ -14,9 +14,9 @@ import {
   type SiteSignal,
   type SiteSignals,
 } from '../catalog/site.ts';
-import { spokenOf } from '../catalog/spoken.ts';
 import { LOG_SITEMAP_URL, lineSitemapUrl, recordUrl } from '../catalog/thing-urls.ts';
-import { defined } from '../format/defined.ts';
+import { spokenOf } from '../catalog/units.ts';
+import { defined } from '../format/errors.ts';
 import { html } from '../format/html.ts';
 import type { KeyHistory } from '../format/key-history.ts';
 import { CATALOG_PATH } from '../format/release.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { SITE_DOCS_PATH, SITE_FOLDER } from '../catalog/site.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { Html, html, sitePage } from '../format/html.ts';
 import { isObject } from '../format/strict-json.ts';
 import type { Press } from '../release/press.ts';

@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../format/release.ts';
 import { isObject } from '../format/strict-json.ts';
 import { RECORD_VIEWS } from '../products/record-products.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Catalog } from '../catalog/catalog.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { findProduct, formOf } from '../products/products.ts';
 import { legMember } from '../products/shapes/line.ts';
 import type { Endpoint } from '../products/shapes/product.ts';

@@ -1,7 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { describedParams } from '../catalog/route.ts';
 import { NAMED_FILES } from '../catalog/static-files.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { isObject } from '../format/strict-json.ts';
 import { basketRange, isBasket } from '../products/shapes/basket.ts';
 import { atomicAmount, priceBySignal } from '../products/shapes/price.ts';

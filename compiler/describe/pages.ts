@@ -5,7 +5,7 @@ import { UNSOURCED } from '../catalog/register.ts';
 import { SITE_FOLDER, type SiteSignal, type SiteSignals } from '../catalog/site.ts';
 import { KEYS_URL, LOG_URL } from '../catalog/static-files.ts';
 import { recordUrl } from '../catalog/thing-urls.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { type Html, html, sitePage } from '../format/html.ts';
 import type { IssuerKey, KeyHistory } from '../format/key-history.ts';
 import type { CatalogRow } from '../format/release.ts';

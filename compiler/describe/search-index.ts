@@ -12,7 +12,7 @@ import {
   searchWords,
   type TermRow,
 } from '../catalog/search-index.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { firstWhere } from '../format/lists.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../format/release.ts';
 import type { Line, Signal } from '../products/shapes/line.ts';

@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import { spokenOf } from '../catalog/spoken.ts';
 import { LLMS_FULL_URL, NAMED_FILES } from '../catalog/static-files.ts';
+import { spokenOf } from '../catalog/units.ts';
 import { DAY_MS } from '../format/iso-time.ts';
 import { productOf } from '../products/products.ts';
 import { isBasket } from '../products/shapes/basket.ts';

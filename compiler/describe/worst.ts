@@ -1,5 +1,5 @@
 import { SITE_DATA, SITE_WORST_MAX, type SiteWorst, type SiteWorstRow } from '../catalog/site.ts';
-import { spokenOf } from '../catalog/spoken.ts';
+import { spokenOf } from '../catalog/units.ts';
 import type { CatalogRow } from '../format/release.ts';
 import { endpointAt } from '../products/products.ts';
 import type { SignalEntry } from '../products/shapes/line.ts';

@@ -17,7 +17,7 @@ import {
   type SitePoint,
   siteWords,
 } from '../catalog/site.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { firstWhere, grouped } from '../format/lists.ts';
 import {
   type CatalogRow,

@@ -1,8 +1,9 @@
 // C2SP tlog-checkpoint in a C2SP signed-note, signature type 0x01 (Ed25519).
 
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { decodeBase64, encodeBase64 } from './base64.ts';
+import { refuseWeakKey } from './did-key.ts';
 import { HASH_BYTES, type Sha256 } from './merkle.ts';
-import { formatVerifierKey, KEY_HASH_BYTES, keyHashOf, NOTE_KEY } from './verifier-key.ts';
 
 const SIGNATURE_BYTES = 64;
 /** Longest signed note that is looked at, in characters: room for 16 signatures of the longest kind, some 5 KB each. */
@@ -133,4 +134,104 @@ export function linesOf(
 ): NoteSignature[] {
   const isOf = (hash: Uint8Array): boolean => hash.every((byte, at) => byte === keyHash[at]);
   return signatures.filter((line) => line.name === name && isOf(line.keyHash));
+}
+
+// The verifier key of a C2SP signed-note: who may sign under a name, and in which form.
+
+/** First byte of a key: Ed25519 signatures of a log, timestamped ones of a witness, and those of ML-DSA-44, which nothing here checks. */
+export const NOTE_KEY = { log: 1, witness: 4, mldsaWitness: 6 } as const;
+
+/** Bytes of the hash that a signature line names its key by. */
+export const KEY_HASH_BYTES = 4;
+const PUBLIC_KEY_BYTES = 32;
+/** Longest text that is looked at: a key of ML-DSA-44 has 1,312 bytes. */
+const VERIFIER_KEY_CHARS_MAX = 4096;
+
+/** A key with the name that it signs under; only `type` 1 and 4 are Ed25519. */
+export interface VerifierKey {
+  readonly name: string;
+  readonly type: number;
+  readonly publicKey: Uint8Array;
+}
+
+/** A name that a signature line can carry: not empty, no space, plus or control character. */
+const NOTE_NAME = /^[^\s+\p{Cc}]+$/u;
+
+/** The first four bytes of SHA-256 over name, line end, type and public key. */
+export function keyHashOf({ name, type, publicKey }: VerifierKey, sha256: Sha256): Uint8Array {
+  const start = new TextEncoder().encode(`${name}\n`);
+  return sha256(Uint8Array.of(...start, type, ...publicKey)).slice(0, KEY_HASH_BYTES);
+}
+
+/** The text of a key: name, key hash in hex, type and public key in base64. */
+export function formatVerifierKey(key: VerifierKey, sha256: Sha256): string {
+  const { name, type, publicKey } = key;
+  return `${name}+${bytesToHex(keyHashOf(key, sha256))}+${encodeBase64(Uint8Array.of(type, ...publicKey))}`;
+}
+
+/** The inverse of formatVerifierKey; throws a RangeError that says what is wrong, for a weak key too. */
+export function parseVerifierKey(text: string, sha256: Sha256): VerifierKey {
+  if (text.length > VERIFIER_KEY_CHARS_MAX) throw unusable(text, 'too long');
+  const [, name = '', hash, base64 = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
+  if (!NOTE_NAME.test(name)) throw unusable(text, 'not <name>+<8 hex digits>+<base64>');
+  const [type, ...publicKey] = decodeBase64(base64) ?? [];
+  if (type === undefined) throw unusable(text, 'its key is not base64');
+  const key = { name, type, publicKey: Uint8Array.from(publicKey) };
+  const isEd25519 = type === NOTE_KEY.log || type === NOTE_KEY.witness;
+  if (isEd25519) {
+    if (key.publicKey.length !== PUBLIC_KEY_BYTES) throw unusable(text, 'its key is not 32 bytes');
+    try {
+      refuseWeakKey(key.publicKey, text);
+    } catch (cause) {
+      throw unusable(text, 'signatures under its key can be forged', cause);
+    }
+  }
+  if (bytesToHex(keyHashOf(key, sha256)) !== hash) {
+    throw unusable(text, 'its hash is not that of its name and key');
+  }
+  return key;
+}
+
+function unusable(text: string, why: string, cause?: unknown): RangeError {
+  return new RangeError(
+    `Cannot use verifier key "${text.slice(0, 160)}": ${why}; copy it whole from whoever publishes it`,
+    { cause },
+  );
+}
+
+// C2SP tlog-cosignature, the Ed25519 form: a witness states that a checkpoint is the newest of its log that it saw, and when.
+
+const TIME_BYTES = 8;
+/** The last second of the year 9999: times beyond have no ISO-8601 form. */
+const SECONDS_MAX = 253_402_300_799;
+
+/** What a witness signs: when, and the text of the checkpoint; throws a RangeError for a time that cannot be stated. */
+export function cosignedBytes(checkpointText: string, seconds: number): Uint8Array {
+  if (!isStatedTime(seconds)) {
+    throw new RangeError(
+      `Cannot cosign at ${seconds}: not a whole second of the years 1970 to 9999`,
+    );
+  }
+  return new TextEncoder().encode(`cosignature/v1\ntime ${seconds}\n${checkpointText}`);
+}
+
+/**
+ * The cosignatures that stand under the key of a witness in a note, as they stand, each with its seconds since 1970; null for
+ * each that is malformed. No signature is checked yet.
+ */
+export function cosignaturesOf(
+  note: Pick<SignedNote, 'signatures'>,
+  witness: VerifierKey,
+  sha256: Sha256,
+) {
+  const lines = linesOf(note, witness.name, keyHashOf(witness, sha256));
+  return lines.map(({ signature }) => {
+    if (signature.length !== TIME_BYTES + SIGNATURE_BYTES) return null;
+    const seconds = Number(new DataView(signature.buffer, signature.byteOffset).getBigUint64(0));
+    return isStatedTime(seconds) ? { seconds, signature: signature.slice(TIME_BYTES) } : null;
+  });
+}
+
+function isStatedTime(seconds: number): boolean {
+  return Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= SECONDS_MAX;
 }

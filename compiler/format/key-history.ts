@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { canonicalJson } from './canonical.ts';
 import { keyIdOf } from './citation.ts';
-import { defined } from './defined.ts';
 import { parseDidKey } from './did-key.ts';
+import { defined } from './errors.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import {
   type AdoptedKeys,

@@ -1,9 +1,9 @@
 // C2SP tlog-policy: which logs a reader knows, which witnesses, and how many of them have to have cosigned a checkpoint.
 
 import { bytesOfOctets } from './base64.ts';
+import { NOTE_KEY, parseVerifierKey, type VerifierKey } from './checkpoint.ts';
 import { messageOf } from './errors.ts';
 import type { Sha256 } from './merkle.ts';
-import { NOTE_KEY, parseVerifierKey, type VerifierKey } from './verifier-key.ts';
 
 /** Longest policy that is read. */
 export const POLICY_BYTES_MAX = 262_144;

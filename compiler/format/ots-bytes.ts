@@ -1,4 +1,4 @@
-import { defined } from './defined.ts';
+import { defined } from './errors.ts';
 
 // Bytes of OpenTimestamps proofs: the one reader that hostile proofs meet, and how numbers and hex are spelled.
 

@@ -1,5 +1,5 @@
 import type { SiteMapRow, SitePoint } from '../catalog/site.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { inclusionRanges, type Range } from '../format/merkle.ts';
 
 /** Stops of the time slider; the free last seven reach no further back. */

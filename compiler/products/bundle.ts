@@ -1,5 +1,5 @@
 import type { Statement } from '../format/citation.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import {
   bundleBody,
   type LegReading,

@@ -1,4 +1,4 @@
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { HASH_CORE_VERSION } from '../format/record-hash.ts';
 import type { TablePath } from './products.ts';
 import type { Cadence } from './shapes/freshness.ts';

@@ -6,7 +6,7 @@ import { type Description, describe } from '../describe/describe.ts';
 import type { Shelf } from '../describe/examples.ts';
 import { isSearchIndex } from '../describe/search-index.ts';
 import { CatalogView, writePieces } from '../describe/write-pieces.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import type { KeyHistory } from '../format/key-history.ts';
 import {
   CATALOG_PATH,
@@ -27,7 +27,6 @@ import type { EntityNotes } from '../readings/next-state.ts';
 import { REJECTS_FOLDER } from '../readings/read-signal.ts';
 import { type CatalogNews, type ChangeCounts, catalogNews } from '../release/catalog-changes.ts';
 import type { FileWriter } from '../release/file-writer.ts';
-import { ForgottenError } from '../release/forgotten-error.ts';
 import type { LeafStore } from '../release/leaf-store.ts';
 import { type CountedPress, makePress, type Press } from '../release/press.ts';
 import { BY_CADENCE, nextPlace, validUntilByCadence } from '../release/release-folders.ts';
@@ -53,6 +52,7 @@ import {
   writeStatements,
 } from '../release/statement-list.ts';
 import type { VerifyShards } from '../release/verify-shards.ts';
+import { ForgottenError } from '../system/compile-error.ts';
 import { readPlain } from '../system/plain-file.ts';
 import { citationOf, type Issuer, makeSealer, withOverlapKey } from '../system/sealer.ts';
 import { type Assembly, LatestTable, type Material } from './assemble/assembly.ts';

@@ -6,7 +6,7 @@ import { deliveredFault } from '../products/shapes/delivered-form.ts';
 import { withRequestTime } from '../products/shapes/request-time.ts';
 import { readStored } from '../release/release-list.ts';
 import { CompileError } from '../system/compile-error.ts';
-import { placeOf } from '../verify/release-place.ts';
+import { placeOf } from '../verify/release-index.ts';
 import { verifyBody } from '../verify/verify-body.ts';
 import { verifyRelease } from '../verify/verify-release.ts';
 

@@ -1,8 +1,7 @@
 import { type Catalog, entitiesOf } from '../catalog/catalog.ts';
 import { type CatalogFault, pointerOf } from '../catalog/catalog-file.ts';
 import { parseCatalog, WHOLE_CATALOG_PATH } from '../catalog/whole-catalog.ts';
-import { defined } from '../format/defined.ts';
-import { messageOf } from '../format/errors.ts';
+import { defined, messageOf } from '../format/errors.ts';
 import { grouped } from '../format/lists.ts';
 import { CATALOG_PATH, parseCatalogRow } from '../format/release.ts';
 import { endpointAt } from '../products/products.ts';

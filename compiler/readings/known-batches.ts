@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { grouped } from '../format/lists.ts';
 import { findCollection } from '../products/collections.ts';
-import { ForgottenError } from '../release/forgotten-error.ts';
+import { ForgottenError } from '../system/compile-error.ts';
 import { readPlain, STORED_BYTES_MAX } from '../system/plain-file.ts';
 import {
   type ClosedBatches,

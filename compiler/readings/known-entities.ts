@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { textHash } from '../format/text-hash.ts';
-import { ForgottenError } from '../release/forgotten-error.ts';
 import { LineSpill } from '../release/line-spill.ts';
+import { ForgottenError } from '../system/compile-error.ts';
 import { readPlain, STORED_BYTES_MAX } from '../system/plain-file.ts';
 import { type KnownEntity, parseKnown, parseLatest } from './past-text.ts';
 import type { Latest } from './timeline.ts';

@@ -3,8 +3,8 @@ import { existsSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { HEAD_BYTES_MAX } from '../format/release.ts';
-import { ForgottenError } from '../release/forgotten-error.ts';
 import { STATE_FOLDER } from '../release/release-store.ts';
+import { ForgottenError } from '../system/compile-error.ts';
 import { NotPlainError, readPlain, STORED_BYTES_MAX } from '../system/plain-file.ts';
 
 const STATE_NAME = 'state.json';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Catalog } from '../catalog/catalog.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { ShelfNotes, type Shelves, shelvesFor } from './known-entities.ts';
 import type { SignalFiles } from './list-snapshots.ts';
 import type { KnownSignal, Memory, Notes } from './memory.ts';

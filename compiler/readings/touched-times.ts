@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import {
   eachOrigin,
   type OriginRun,

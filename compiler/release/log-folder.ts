@@ -7,8 +7,7 @@ import {
   openNote,
   parseCheckpoint,
 } from '../format/checkpoint.ts';
-import { defined } from '../format/defined.ts';
-import { messageOf } from '../format/errors.ts';
+import { defined, messageOf } from '../format/errors.ts';
 import { leafHash, type Range } from '../format/merkle.ts';
 import { parseReleaseEntry, type ReleaseEntry } from '../format/release-entry.ts';
 import {
@@ -25,8 +24,7 @@ import {
 } from '../format/tiles.ts';
 import { CompileError } from '../system/compile-error.ts';
 import { LockedError, lockData } from '../system/data-lock.ts';
-import { readPlain } from '../system/plain-file.ts';
-import { durableFolder, replaceFile, syncFolder } from '../system/replace-file.ts';
+import { durableFolder, readPlain, replaceFile, syncFolder } from '../system/plain-file.ts';
 import { edgeTiles, hexOf, rootOf, sha256, type TreeEdge } from './log-tree.ts';
 
 /** How many sizes of the log keep their partial tiles: a reader of a checkpoint of before still finds them. */

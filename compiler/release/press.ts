@@ -15,8 +15,7 @@ import { knownFilePath, type Values } from '../products/shapes/path.ts';
 import type { Endpoint } from '../products/shapes/product.ts';
 import { citationOf, type Issuer, type Sealer } from '../system/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
-import type { Leaf } from './leaf-lines.ts';
-import type { LeafStore } from './leaf-store.ts';
+import type { Leaf, LeafStore } from './leaf-store.ts';
 import { type ListedStatement, statementOf } from './statement-list.ts';
 import type { VerifyShards } from './verify-shards.ts';
 

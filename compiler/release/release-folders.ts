@@ -17,8 +17,7 @@ import {
 import { decodeUtf8, parseJson } from '../format/strict-json.ts';
 import type { Cadence } from '../products/shapes/freshness.ts';
 import { FILES_FOLDER, storedPath } from '../products/shapes/path.ts';
-import { readPlain } from '../system/plain-file.ts';
-import { syncFolder } from '../system/replace-file.ts';
+import { readPlain, syncFolder } from '../system/plain-file.ts';
 import { readNote } from './log-folder.ts';
 import { type FileListBytes, onlyIn, readListed } from './release-list.ts';
 import { removeFile } from './spare-files.ts';

@@ -1,7 +1,7 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { firstWhere } from '../format/lists.ts';
 import {
   CATALOG_PATH,
@@ -16,10 +16,10 @@ import {
   type Release,
 } from '../format/release.ts';
 import { storedPath } from '../products/shapes/path.ts';
+import { ForgottenError } from '../system/compile-error.ts';
 import { jcs } from '../system/jcs.ts';
 import { openPlain, readPlain } from '../system/plain-file.ts';
 import type { Sealer } from '../system/sealer.ts';
-import { ForgottenError } from './forgotten-error.ts';
 import {
   differentLines,
   editLines,

@@ -10,11 +10,9 @@ import {
   blockLevels,
   statementLeaf,
 } from '../format/statement-tree.ts';
-import { CompileError } from '../system/compile-error.ts';
-import { ForgottenError } from './forgotten-error.ts';
-import { GatheredLines } from './gathered-lines.ts';
+import { CompileError, ForgottenError } from '../system/compile-error.ts';
 import { hexOf, sha256 } from './log-tree.ts';
-import { editLines, type LineEdit } from './sorted-lines.ts';
+import { editLines, GatheredLines, type LineEdit } from './sorted-lines.ts';
 
 const SPACE = 0x20;
 const NEWLINE = 0x0a;

@@ -1,13 +1,19 @@
 import { join } from 'node:path';
 import type { FileEntry } from '../format/release.ts';
 import { SHARD_STARTS, verifyShardPath } from '../products/shapes/path.ts';
+import { ForgottenError } from '../system/compile-error.ts';
 import type { FileWriter } from './file-writer.ts';
-import { ForgottenError } from './forgotten-error.ts';
-import { GatheredLines } from './gathered-lines.ts';
 import { byteAt, sortedLines } from './hash-lines.ts';
 import { LineSpill } from './line-spill.ts';
 import { ReusedBytes } from './reused-bytes.ts';
-import { editLines, endOf, findLine, type LineEdit, textOrder } from './sorted-lines.ts';
+import {
+  editLines,
+  endOf,
+  findLine,
+  GatheredLines,
+  type LineEdit,
+  textOrder,
+} from './sorted-lines.ts';
 
 /** Of lines in memory, before they go to the disk. */
 const HELD_BYTES_MAX = 2_000_000;

@@ -73,3 +73,8 @@ function fileLines(file: string, faults: readonly InputFault[], share: number): 
   const rest = faults.length - shown.length;
   return rest > 0 ? [...shown, `  … and ${rest} more in ${file}`] : shown;
 }
+
+/** The remembered state does not match the files; a full compile does not need it. */
+export class ForgottenError extends Error {
+  override readonly name = 'ForgottenError';
+}

@@ -1,4 +1,16 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { isCode } from '../format/errors.ts';
 
 // The one place where this program opens files for reading. A pipe that nobody writes into would hold an ordinary
@@ -139,4 +151,41 @@ function notPlain(path: string, stats: Stats): NotPlainError {
   }
   const state = `not a plain file: ${stats.isFIFO() ? 'a pipe' : 'a device'}`;
   return new NotPlainError({ path, code: 'ENOTPLAIN', state });
+}
+
+/** Replaces a file in one step, which a power cut does not halve, by way of `fresh` on the same disk. */
+export function replaceFile(
+  path: string,
+  content: string | Uint8Array,
+  fresh = `${path}.new`,
+): void {
+  const file = openSync(fresh, 'w');
+  try {
+    writeFileSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(fresh, path);
+  syncFolder(dirname(path));
+}
+
+/** The name of a file is durable only once its folder is. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Makes a folder, and those above it, whose names a power cut does not take away. */
+export function durableFolder(folder: string): void {
+  const whole = resolve(folder);
+  const first = mkdirSync(whole, { recursive: true });
+  if (first === undefined) return;
+  for (let made = whole; made.length >= first.length; made = dirname(made)) {
+    syncFolder(dirname(made));
+  }
 }

@@ -1,4 +1,4 @@
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import { firstWhere } from '../format/lists.ts';
 import {
   FILE_LINE_BYTES_MAX,

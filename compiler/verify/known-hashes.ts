@@ -1,5 +1,4 @@
-import { defined } from '../format/defined.ts';
-import { messageOf } from '../format/errors.ts';
+import { defined, messageOf } from '../format/errors.ts';
 import {
   factsText,
   HASH_COUNT_PATH,

@@ -1,6 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import {
+  cosignaturesOf,
+  cosignedBytes,
+  keyHashOf,
   linesOf,
   noteKeyHash,
   parseCheckpoint,
@@ -8,7 +11,6 @@ import {
   type SignedNote,
   signatureIn,
 } from '../format/checkpoint.ts';
-import { cosignaturesOf, cosignedBytes } from '../format/cosignature.ts';
 import { didKey } from '../format/did-key.ts';
 import { isoTime } from '../format/iso-time.ts';
 import {
@@ -20,7 +22,6 @@ import {
   shortfall,
 } from '../format/log-policy.ts';
 import type { Release } from '../format/release.ts';
-import { keyHashOf } from '../format/verifier-key.ts';
 import { endOfKey } from './key-rule.ts';
 import { believedDids, endOf, type KeyTrust, WHOEVER_HAS_IT } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';

@@ -1,3 +1,4 @@
+import type { Catalog } from '../catalog/catalog.ts';
 import { messageOf } from '../format/errors.ts';
 import {
   CATALOG_PATH,
@@ -17,7 +18,14 @@ import {
 } from '../format/strict-json.ts';
 import { endpointAt } from '../products/products.ts';
 import { FILERS_PATH, parseFilerLine } from '../products/shapes/filing-index.ts';
-import { filePath, SHARD_STARTS, verifyShardPath } from '../products/shapes/path.ts';
+import {
+  filePath,
+  parseFilePath,
+  SHARD_STARTS,
+  type Values,
+  verifyShardPath,
+} from '../products/shapes/path.ts';
+import type { Endpoint } from '../products/shapes/product.ts';
 import type { SignalRecord } from '../products/shapes/record.ts';
 import { catalogRow } from '../products/shapes/record-views.ts';
 import { type Disk, lines, readAll } from '../system/disk.ts';
@@ -253,4 +261,26 @@ function checkFilers(index: IndexCheck): void {
   });
   const strays = strayFilings(ciks, bodies);
   if (strays !== null) index.faults.add(FILERS_PATH, '', strays);
+}
+
+/** The operation whose answer a file is, with the parameters that its path stands for. */
+export interface FilePlace {
+  readonly endpoint: Endpoint;
+  readonly values: Values;
+  /** Folder of another compiled form, like `thin`, or ''. */
+  readonly form: string;
+}
+
+/** Where a published path belongs, or null for a file that answers no operation by itself. */
+export function placeOf(path: string, { folders }: Pick<Catalog, 'folders'>): FilePlace | null {
+  const { byFolder, variants } = folders;
+  const [first = ''] = path.split('/', 1);
+  const form = variants.has(first) ? first : '';
+  const plain = form === '' ? path : path.slice(form.length + 1);
+  const [folder = ''] = plain.split('/', 1);
+  for (const endpoint of byFolder.get(folder) ?? []) {
+    const values = parseFilePath(endpoint, plain);
+    if (values !== null) return { endpoint, values, form };
+  }
+  return null;
 }

@@ -1,5 +1,5 @@
 import { type Citation, citedTarget } from '../format/citation.ts';
-import { defined } from '../format/defined.ts';
+import { defined } from '../format/errors.ts';
 import type { FileEntry } from '../format/release.ts';
 import { isObject, type JsonObject, type JsonValue } from '../format/strict-json.ts';
 import { BUNDLE_FOLDER } from '../products/bundle.ts';
@@ -46,7 +46,7 @@ import {
   storedBody,
   storedRecord,
 } from './relation.ts';
-import { type FilePlace, placeOf } from './release-place.ts';
+import { type FilePlace, placeOf } from './release-index.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
 const RECORD = '/gauge' satisfies TablePath;

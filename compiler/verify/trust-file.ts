@@ -3,6 +3,7 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { z } from 'zod';
+import { parseVerifierKey } from '../format/checkpoint.ts';
 import { messageOf } from '../format/errors.ts';
 import { HOUR_MS } from '../format/iso-time.ts';
 import { readKeyHistory, seenKeysSchema } from '../format/key-history.ts';
@@ -10,7 +11,6 @@ import type { LogPolicy } from '../format/log-policy.ts';
 import { RECORD_HASH } from '../format/record-hash.ts';
 import { releaseSchema } from '../format/release.ts';
 import { decodeUtf8, parseJson } from '../format/strict-json.ts';
-import { parseVerifierKey } from '../format/verifier-key.ts';
 import { type KeyTrust, trustedBy, trustedList } from './key-trust.ts';
 import { readPolicy } from './policy-check.ts';
 import { isSignedBy } from './verify-citation.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { decodeUtf8 } from '../format/strict-json.ts';
 import { readNamed } from '../system/disk.ts';
 import { errorText } from '../system/error-text.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { replaceFile } from '../system/plain-file.ts';
 import { memoryOf, parseMemory } from './release-chain.ts';
 import {
   formatTrust,

@@ -17,8 +17,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { WHOLE_CATALOG_PATH } from '../catalog/whole-catalog.ts';
-import { defined } from '../format/defined.ts';
-import { messageOf } from '../format/errors.ts';
+import { defined, messageOf } from '../format/errors.ts';
 import { firstHistory, keysInWords, rootDid, type SeenKeys } from '../format/key-history.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../format/release.ts';
 import type { ReleaseEntry } from '../format/release-entry.ts';

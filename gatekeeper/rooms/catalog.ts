@@ -1,5 +1,5 @@
 import { pricedRow } from '../../compiler/catalog/route.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/format/release.ts';
 import { textHash } from '../../compiler/format/text-hash.ts';
 import type { SignalEntry } from '../../compiler/products/shapes/line.ts';
@@ -8,10 +8,9 @@ import type { Endpoint } from '../../compiler/products/shapes/product.ts';
 import { positionOf } from '../../compiler/products/shapes/reading-text.ts';
 import { productsOf, stockStart } from '../../compiler/products/signal-products.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question } from '../heart/answers/service.ts';
-import { lineOf, lineStarts } from '../heart/release/listed-lines.ts';
+import { lineOf, lineStarts } from '../heart/release/listed-files.ts';
 import { sellsNow } from '../heart/release/offered.ts';
-import { perRelease } from '../heart/release/per-release.ts';
-import type { ReleaseIndex } from '../heart/release/release-index.ts';
+import { perRelease, type ReleaseIndex } from '../heart/release/release-index.ts';
 import { FOR_EVERYBODY } from '../wire/cost.ts';
 import { FREE_BYTES_MAX, jsonBytes } from './json-content.ts';
 

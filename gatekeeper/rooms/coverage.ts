@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { firstWhere, grouped } from '../../compiler/format/lists.ts';
 import type { CatalogRow } from '../../compiler/format/release.ts';
 import {
@@ -13,10 +13,9 @@ import {
 import type { Line, Signal, SignalEntry } from '../../compiler/products/shapes/line.ts';
 import { canonicalTarget, type Values } from '../../compiler/products/shapes/path.ts';
 import type { Answered, Content, Question, Service } from '../heart/answers/service.ts';
-import { perRelease } from '../heart/release/per-release.ts';
-import type { ReleaseIndex } from '../heart/release/release-index.ts';
-import { BoundedMap } from '../wire/bounded-map.ts';
+import { perRelease, type ReleaseIndex } from '../heart/release/release-index.ts';
 import type { Spend } from '../wire/cost.ts';
+import { BoundedMap } from '../wire/maps.ts';
 import { JSON_MEDIA_TYPE } from '../wire/reply.ts';
 import { catalogRows, catalogTable, distinctEntities, type RowList } from './catalog.ts';
 import { FREE_BYTES_MAX } from './json-content.ts';

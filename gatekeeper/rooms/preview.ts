@@ -1,5 +1,5 @@
 import { CATALOG_URL } from '../../compiler/catalog/static-files.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { DOCUMENTS } from '../../compiler/products/documents.ts';
 import { endpointAt } from '../../compiler/products/products.ts';
 import type { Line } from '../../compiler/products/shapes/line.ts';
@@ -15,8 +15,7 @@ import {
   type Service,
 } from '../heart/answers/service.ts';
 import { sellsNow } from '../heart/release/offered.ts';
-import { perRelease } from '../heart/release/per-release.ts';
-import type { ReleaseIndex } from '../heart/release/release-index.ts';
+import { perRelease, type ReleaseIndex } from '../heart/release/release-index.ts';
 import { catalogCounts } from './catalog.ts';
 import { FREE_BYTES_MAX, jsonContent } from './json-content.ts';
 

@@ -1,7 +1,7 @@
 import type { Route, RouteFault } from '../../compiler/catalog/route.ts';
 import { LOG_URL } from '../../compiler/catalog/static-files.ts';
 import { isRealDay } from '../../compiler/format/cutoff.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import {
   type Answered,
   KEEP_FOR_RELEASE,

@@ -5,11 +5,10 @@ import { bringsProof } from '../../compiler/products/shapes/product.ts';
 import { isSignedCsv } from '../../compiler/products/shapes/series-csv.ts';
 import type { Content, Question, Service } from '../heart/answers/service.ts';
 import { type LogTip, logTip } from '../heart/release/log-tip.ts';
-import { perRelease } from '../heart/release/per-release.ts';
 import { DamagedFileError, sha256 } from '../heart/release/read-body.ts';
-import type { ReleaseReader } from '../heart/release/release-index.ts';
+import { perRelease, type ReleaseReader } from '../heart/release/release-index.ts';
 import { placeOfStatement } from '../heart/release/statements.ts';
-import { BoundedMap } from '../wire/bounded-map.ts';
+import { BoundedMap } from '../wire/maps.ts';
 
 /** Bytes that tell a signed table from JSON. */
 const TABLE_MARK_BYTES = 2;

@@ -1,5 +1,5 @@
 import { parseCutoff } from '../../compiler/format/cutoff.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { firstWhere } from '../../compiler/format/lists.ts';
 import { withEchoes } from '../../compiler/format/settlement-echoes.ts';
 import { canonicalForm, cikOf, isEventClass } from '../../compiler/products/shapes/filing.ts';
@@ -24,11 +24,14 @@ import {
   type Service,
 } from '../heart/answers/service.ts';
 import { noCharge } from '../heart/offer/no-charge.ts';
-import { lineOf, lineStarts } from '../heart/release/listed-lines.ts';
-import { perRelease } from '../heart/release/per-release.ts';
-import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
-import { BoundedMap } from '../wire/bounded-map.ts';
+import { lineOf, lineStarts } from '../heart/release/listed-files.ts';
+import {
+  perRelease,
+  type ReleaseIndex,
+  type ReleaseReader,
+} from '../heart/release/release-index.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../wire/cost.ts';
+import { BoundedMap } from '../wire/maps.ts';
 import { jsonContent } from './json-content.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { csvLine } from '../../compiler/format/csv-line.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { HASH_CORE_VERSION } from '../../compiler/format/record-hash.ts';
 import { SERIES_DAYS_DEFAULT } from '../../compiler/products/series.ts';
 import { deliveredText } from '../../compiler/products/shapes/request-time.ts';
@@ -25,11 +25,10 @@ import {
   type Service,
 } from '../heart/answers/service.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../heart/offer/shown.ts';
-import { lineStarts } from '../heart/release/listed-lines.ts';
-import { perRelease } from '../heart/release/per-release.ts';
-import { type Body, requestFile } from '../heart/release/release-index.ts';
-import { BoundedMap } from '../wire/bounded-map.ts';
+import { lineStarts } from '../heart/release/listed-files.ts';
+import { type Body, perRelease, requestFile } from '../heart/release/release-index.ts';
 import type { Spend } from '../wire/cost.ts';
+import { BoundedMap } from '../wire/maps.ts';
 import { JSON_MEDIA_TYPE } from '../wire/reply.ts';
 
 /** `/gauge/history-series`: the last `days` of rows. Computed, because it is cut from segments that all releases share. */

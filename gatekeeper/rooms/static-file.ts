@@ -29,9 +29,12 @@ import { hexInTurns } from '../heart/release/listed-files.ts';
 import { entryOfSequence } from '../heart/release/log-files.ts';
 import { anchorStateOf } from '../heart/release/log-place.ts';
 import { logTip } from '../heart/release/log-tip.ts';
-import { perRelease } from '../heart/release/per-release.ts';
 import { DamagedFileError, sha256 } from '../heart/release/read-body.ts';
-import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
+import {
+  perRelease,
+  type ReleaseIndex,
+  type ReleaseReader,
+} from '../heart/release/release-index.ts';
 import { faultOf } from '../heart/release/release-source.ts';
 import { takenBytes } from '../heart/release/taken-files.ts';
 import { costOfSending, FILE_COST } from '../wire/cost.ts';

@@ -1,6 +1,6 @@
 import type { Route } from '../../compiler/catalog/route.ts';
 import { isRealDay } from '../../compiler/format/cutoff.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/format/iso-time.ts';
 import { grouped } from '../../compiler/format/lists.ts';
 import type { CatalogRow } from '../../compiler/format/release.ts';
@@ -25,8 +25,11 @@ import {
   type Service,
 } from '../heart/answers/service.ts';
 import { noCharge } from '../heart/offer/no-charge.ts';
-import { perRelease } from '../heart/release/per-release.ts';
-import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
+import {
+  perRelease,
+  type ReleaseIndex,
+  type ReleaseReader,
+} from '../heart/release/release-index.ts';
 import { MINT_PATH } from '../settle/token.ts';
 import type { Spend } from '../wire/cost.ts';
 import { jsonReply, type Reply } from '../wire/reply.ts';

@@ -21,9 +21,12 @@ import { FILING_CORE_FIELDS } from '../../compiler/products/shapes/filing.ts';
 import { filePath, verifyShardPath } from '../../compiler/products/shapes/path.ts';
 import type { Service } from '../heart/answers/service.ts';
 import { findTaken, linesFrom } from '../heart/release/log-index.ts';
-import { perRelease } from '../heart/release/per-release.ts';
 import { citationOf } from '../heart/release/read-body.ts';
-import type { ReleaseIndex, ReleaseReader } from '../heart/release/release-index.ts';
+import {
+  perRelease,
+  type ReleaseIndex,
+  type ReleaseReader,
+} from '../heart/release/release-index.ts';
 import { costOfParsing } from '../wire/cost.ts';
 
 /** Fewest hex digits of a hash that are looked up. */

@@ -1,8 +1,13 @@
 import type { Network, PaidNetwork } from '../settle/networks.ts';
 import { isLoopback } from '../wire/listen.ts';
 import type { LoggedRequests } from '../wire/log/line-log.ts';
-import { isPostgresUrl, shownPlace } from './postgres-url.ts';
-import { addressText, isRemote, type MetricsSettings } from './settings.ts';
+import {
+  addressText,
+  isPostgresUrl,
+  isRemote,
+  type MetricsSettings,
+  shownPlace,
+} from './settings.ts';
 
 /** All settings of a gatekeeper, with the network that is offered first; null where the operator set nothing. */
 export interface Config extends PaidNetwork {

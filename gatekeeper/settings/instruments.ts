@@ -2,10 +2,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type Catalog, catalogOf } from '../../compiler/catalog/catalog.ts';
 import { findRow } from '../../compiler/catalog/route.ts';
 import { CIRCUIT_STATES } from '../settle/circuit.ts';
-import { BoundedMap } from '../wire/bounded-map.ts';
-import { inTime } from '../wire/in-time.ts';
+import { BoundedMap } from '../wire/maps.ts';
 import { HEALTH_PATH, METRICS_PATH } from '../wire/request.ts';
 import { REASONS, reasonsOf, STATES } from '../wire/service-state.ts';
+import { inTime } from '../wire/slots.ts';
 import { ADMISSIONS, LIMITS, type MeasuredState, type Meters, STAGES } from './meters.ts';
 
 /** Seconds: from an answer that is ready to a settlement that takes all the time that it may. */

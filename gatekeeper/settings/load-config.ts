@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { defined } from '../../compiler/format/defined.ts';
-import { messageOf } from '../../compiler/format/errors.ts';
+import { defined, messageOf } from '../../compiler/format/errors.ts';
 import { parseJson } from '../../compiler/format/strict-json.ts';
 import { nearest } from '../../compiler/products/shapes/nearest.ts';
 import { findNetwork, furtherTokens, type PaidNetwork } from '../settle/networks.ts';

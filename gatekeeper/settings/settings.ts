@@ -14,7 +14,6 @@ import {
 import { TOKEN_DAYS_DEFAULT, TOKEN_DAYS_MAX, tokenSecrets } from '../settle/token.ts';
 import { trustedProxies } from '../wire/limits/client-address.ts';
 import { LOGGED_REQUESTS } from '../wire/log/line-log.ts';
-import { isPostgresUrl } from './postgres-url.ts';
 
 /** `Name: value`, which cannot become two headers; no value is what an empty variable leaves. */
 export const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
@@ -389,4 +388,15 @@ export function settingRows(): [name: string, text: string][] {
 
 export function envName(name: string): string {
   return `SIGNALPRESS_${name.toUpperCase()}`;
+}
+
+/** Whether a setting names a PostgreSQL database rather than the file of the state folder. */
+export function isPostgresUrl(journal: string): boolean {
+  return /^postgres(ql)?:\/\//.test(journal);
+}
+
+/** Where a journal lies, as people may read it: neither user nor password nor options. */
+export function shownPlace(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
 }

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../wire/bounded-map.ts';
+import { BoundedMap } from '../wire/maps.ts';
 import { keccak256 } from './address.ts';
 import { CURVE, type Curve } from './curve.ts';
 import type { Network } from './networks.ts';

@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from './maps.ts';
 
 /** What a tool call repeats of its body, so that intermediaries need not read it; null when absent. */
 export interface RpcHeaders {

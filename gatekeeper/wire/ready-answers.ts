@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from './maps.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { type HttpResponse, plainResponse } from './request.ts';
 

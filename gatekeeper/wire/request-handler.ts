@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { defined } from '../../compiler/format/defined.ts';
-import { messageOf } from '../../compiler/format/errors.ts';
+import { defined, messageOf } from '../../compiler/format/errors.ts';
 import { wholeSecond } from '../../compiler/products/shapes/request-time.ts';
-import { Counts } from './counts.ts';
 import { headerFacts, pays, wantsPage } from './header-facts.ts';
+import { Counts } from './maps.ts';
 import {
   matches,
   READY_REFUSALS_MAX,

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { searchWords } from '../../compiler/catalog/search-index.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 
 const [, , folder = '.'] = process.argv;
 const OUTPUT = 'compiler/catalog/names';

@@ -1,6 +1,6 @@
 import { BUILTIN, builtinLine, LINES } from '../../compiler/catalog/builtin.ts';
 import { placesOf } from '../../compiler/catalog/catalog.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { isoTime } from '../../compiler/format/iso-time.ts';
 import type { Line, Signal } from '../../compiler/products/shapes/line.ts';
 import { sampleRosterFiles } from './sample-rosters.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { captureDays } from './sample-times.ts';
 import { fixedNumber } from './sample-values.ts';
 

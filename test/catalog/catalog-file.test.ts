@@ -15,7 +15,7 @@ import { catalogFaults } from '../../compiler/catalog/check-catalog.ts';
 import { TABLE } from '../../compiler/products/products.ts';
 import type { TableRow } from '../../compiler/products/shapes/product.ts';
 import { type Edit, editedFiles } from '../harbour-catalog.ts';
-import { TIDE_FILE, TIDES } from '../tide-catalog.ts';
+import { TIDE_FILE, TIDES } from '../tide-shop.ts';
 
 const FOLDER = 'compiler/catalog/builtin';
 const PLAIN_TIDES = {

@@ -3,7 +3,7 @@ import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { catalogOf } from '../../compiler/catalog/catalog.ts';
 import { canonicalRequest, findRow, type Route, route } from '../../compiler/catalog/route.ts';
 import { canonicalTarget } from '../../compiler/products/shapes/path.ts';
-import { TIDE_FILE, TIDES } from '../tide-catalog.ts';
+import { TIDE_FILE, TIDES } from '../tide-shop.ts';
 
 function routed(target: string, catalog = BUILTIN): Route {
   const request = canonicalRequest(target);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { placesOf } from '../../compiler/catalog/catalog.ts';
-import { spokenOf } from '../../compiler/catalog/spoken.ts';
+import { spokenOf } from '../../compiler/catalog/units.ts';
 import { newShop } from '../../compiler/cli/init-command.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import type { SignalEntry } from '../../compiler/products/shapes/line.ts';
 import {
   isOfficial,

@@ -13,7 +13,7 @@ import { ROW_SCHEMAS } from '../../compiler/readings/collection-rows.ts';
 import { batchTimes } from '../../compiler/readings/list-snapshots.ts';
 import { parseReading } from '../../compiler/readings/reading.ts';
 import { builtinEntry } from '../builtin-rows.ts';
-import { TIDE_FILE } from '../tide-catalog.ts';
+import { TIDE_FILE } from '../tide-shop.ts';
 
 const lastLine = (text: string): unknown =>
   JSON.parse(text.split('\n').findLast((line) => line.startsWith('{')) ?? '');

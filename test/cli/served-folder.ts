@@ -6,7 +6,7 @@ import { defineVerify } from '../../compiler/cli/verify-cli.ts';
 import type { CommandSettings } from '../../compiler/system/command-settings.ts';
 import type { Fetch } from '../../compiler/verify/monitor/log-client.ts';
 import { fileOf } from '../snapshot-folder.ts';
-import { VirtualClock } from '../sources/fetch/virtual-clock.ts';
+import { VirtualClock } from '../sources/fetch/test-row.ts';
 
 export const ADDRESS = 'https://readings.example';
 

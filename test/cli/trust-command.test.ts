@@ -6,7 +6,7 @@ import { rotateKey } from '../../compiler/publish/keys/key-command.ts';
 import { policyFile } from '../../compiler/publish/witness/witness-list.ts';
 import { type TrustFile, trustOfFile } from '../../compiler/verify/trust-file.ts';
 import { InventedWitness } from '../publish/witness/invented-log.ts';
-import { didOf, seed } from '../seeded-keys.ts';
+import { didOf, seed, trustText } from '../seeded-keys.ts';
 import {
   AS_OF,
   compileFolder,
@@ -15,7 +15,6 @@ import {
   spotPrices,
   writeSnapshots,
 } from '../snapshot-folder.ts';
-import { trustText } from '../verify/trust-text.ts';
 import { ADDRESS, ran, servedFrom } from './served-folder.ts';
 
 const [K1, K2, STRANGER] = [didOf(7), didOf(8), didOf(9)];

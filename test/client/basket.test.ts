@@ -7,7 +7,7 @@ import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
 import { type CompiledSample, compiledSample } from '../shop.ts';
 import { removeFolders } from '../snapshot-folder.ts';
-import { payingFetch } from './paying-fetch.ts';
+import { payingFetch } from './python-gate.ts';
 
 const DENVER = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const CHICAGO = '/gauge?signal_id=airquality.aqi&entity=us-chicago';

@@ -7,7 +7,7 @@ import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
 import { compileFolder, fileOf, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { tideFiles } from '../tide-shop.ts';
-import { payingAt } from './paying-fetch.ts';
+import { payingAt } from './python-gate.ts';
 
 // A shop that can serve the catalogue of an older release, signed as it is.
 

@@ -12,6 +12,7 @@ import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
 import { BUYER_ADDRESS } from '../gatekeeper/tiny-gate.ts';
+import { trustText } from '../seeded-keys.ts';
 import {
   compileFolder,
   makeFolder,
@@ -22,8 +23,7 @@ import {
   writeSnapshots,
 } from '../snapshot-folder.ts';
 import { tideFiles } from '../tide-shop.ts';
-import { trustText } from '../verify/trust-text.ts';
-import { payingFetch } from './paying-fetch.ts';
+import { payingFetch } from './python-gate.ts';
 
 const SIGNAL = 'hydrology.river-level';
 const PARAMS = { signal_id: SIGNAL, entity: '08167000' } as const;

@@ -3,11 +3,14 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
 import { localFacilitator } from '../../gatekeeper/settle/facilitator/local-facilitator.ts';
 import type { Facilitator } from '../../gatekeeper/settle/facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate, sampleToken } from '../gate.ts';
-import { NOW_MS } from '../gatekeeper/payer.ts';
+import { NOW_MS, payer, windowAt } from '../gatekeeper/payer.ts';
 import { BASE_URL, smallShop } from '../shop.ts';
 
 // The client in Python buys from a gatekeeper that runs here.
@@ -114,3 +117,16 @@ function counting(transactions: Set<string>): Facilitator {
     },
   };
 }
+
+/** A wallet as the published wrappers are: asks, signs what is asked for, sends it with the payment. */
+export function payingAt(clock: () => number): PayingFetch {
+  return (inner) => async (input, init) => {
+    const asked = await inner(input, init);
+    if (asked.status !== 402) return asked;
+    const { accepts } = (await asked.json()) as { accepts: [RequirementsV1] };
+    const header = await payer(NETWORKS['base-sepolia']).header(accepts[0], windowAt(clock()));
+    return inner(input, { ...init, headers: { 'X-PAYMENT': header } });
+  };
+}
+
+export const payingFetch = payingAt(() => NOW_MS);

@@ -8,7 +8,7 @@ import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { startGate } from '../gate.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
 import { type Shop, smallShop } from '../shop.ts';
-import { payingFetch } from './paying-fetch.ts';
+import { payingFetch } from './python-gate.ts';
 
 /** What one client buys in its life: by words, within a budget, and until its caller gives up. */
 const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';

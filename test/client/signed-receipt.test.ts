@@ -12,11 +12,10 @@ import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import type { RequirementsV2 } from '../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { startGate } from '../gate.ts';
-import { SIGNER_DID, SIGNER_SEED } from '../gatekeeper/listed-signer.ts';
-import { NOW_MS, payer } from '../gatekeeper/payer.ts';
+import { NOW_MS, payer, SIGNER_DID, SIGNER_SEED } from '../gatekeeper/payer.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { LEVEL, tideFiles, WAVES } from '../tide-shop.ts';
-import { payingFetch } from './paying-fetch.ts';
+import { payingFetch } from './python-gate.ts';
 
 // A shop whose keys.json lists a receipt key, compiled and served, and a buyer with the list.
 

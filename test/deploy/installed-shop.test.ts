@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { built } from '../built.ts';
-import { expectPrintedShop } from '../printed-shop.ts';
+import { built } from '../command-runs.ts';
+import { expectPrintedShop } from '../quick-start.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 /** What `npm pack` makes is all that a shop needs: installed apart from this repository, it compiles, sells and buys. */

@@ -5,7 +5,7 @@ import type { Catalog } from '../../compiler/catalog/catalog.ts';
 import { described } from '../../compiler/describe/manifest.ts';
 import { openApi } from '../../compiler/describe/openapi.ts';
 import { functionTools, type OpenApiDocument } from '../function-tools.ts';
-import { TIDES } from '../tide-catalog.ts';
+import { TIDES } from '../tide-shop.ts';
 
 const NOTHING = { has: () => false, under: () => [], read: () => Buffer.alloc(0) };
 const issuer = { name: 'Harbour', did: 'did:key:z', keyId: 'z', baseUrl: 'https://tides.example' };

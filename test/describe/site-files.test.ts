@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { SITE_CHANGES_MAX } from '../../compiler/catalog/site.ts';
 import { changesFeed, siteChanges } from '../../compiler/describe/describe-site.ts';
+import { described, manifestBody } from '../../compiler/describe/manifest.ts';
+import { openApi } from '../../compiler/describe/openapi.ts';
 import { indexPage, readPicture } from '../../compiler/describe/pages.ts';
+import { llmsText } from '../../compiler/describe/texts.ts';
 import { CatalogView } from '../../compiler/describe/write-pieces.ts';
 import { firstHistory } from '../../compiler/format/key-history.ts';
 import { type CatalogRow, formatCatalogRow } from '../../compiler/format/release.ts';
 import { catalogNews } from '../../compiler/release/catalog-changes.ts';
+import { TIDES } from '../tide-shop.ts';
 
 const row = (signal_id: string, entity: string, more: Partial<CatalogRow> = {}): CatalogRow => ({
   signal_id,
@@ -113,5 +117,41 @@ describe('the picture of a shared link', () => {
     expect(image.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a');
     expect([image.readUInt32BE(16), image.readUInt32BE(20)]).toEqual([1200, 630]);
     expect(image.length).toBeLessThan(20_000);
+  });
+});
+
+const NOTHING = { has: () => false, under: () => [], read: () => Buffer.alloc(0) };
+const issuer = { name: 'Harbour', did: 'did:key:z', keyId: 'z', baseUrl: 'https://tides.example' };
+
+describe('descriptions of an own catalogue', () => {
+  const { entries, bodies } = described(NOTHING, TIDES, true);
+  const offer = { entries: entries.map((entry) => ({ ...entry, sells_now: true })), bodies };
+  const texts = {
+    manifest: JSON.stringify(manifestBody(offer.entries)),
+    openapi: JSON.stringify(openApi({ ...offer, catalog: TIDES, issuer, contact: null })),
+    llms: llmsText({ issuer, catalog: TIDES, counts: new Map() }, offer.entries),
+  };
+
+  it.each(Object.entries(texts))('name in %s what it sells at its prices', (_, text) => {
+    expect(text).toContain('/gauge/tide-region');
+    expect(text).toMatch(/0\.4\b/);
+  });
+
+  it.each(Object.entries(texts))(
+    'name in %s nothing that only the built-in one sells',
+    (_, text) => {
+      for (const foreign of ['/gauge/region', '/gauge/census', '/resolve?', '/trust/scorecard']) {
+        expect(text).not.toContain(foreign);
+      }
+      for (const example of ['nas.ground_ops"', 'us-denver"', '"aviation"']) {
+        expect(text).not.toContain(example);
+      }
+    },
+  );
+
+  it('show an invented body of the bundle with the legs of the line', () => {
+    expect(bodies.get('/gauge/tide-region')?.value).toMatchObject({
+      legs: { level: { leg: 'level', position: 1 }, waves: { leg: 'waves', position: 2 } },
+    });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { SITE_WORST_MAX, type SiteSignal } from '../../compiler/catalog/site.ts';
-import { spokenOf } from '../../compiler/catalog/spoken.ts';
+import { spokenOf } from '../../compiler/catalog/units.ts';
 import { chartsSection, nowSection, worldOf } from '../../compiler/describe/home.ts';
 import { classesAbove, previewOf, worstOf, worstPath } from '../../compiler/describe/worst.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import type { CatalogRow } from '../../compiler/format/release.ts';
 import { endpointAt } from '../../compiler/products/products.ts';
 import { knownFilePath } from '../../compiler/products/shapes/path.ts';

@@ -4,15 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { formatAnchorState, parseAnchorState } from '../../compiler/format/anchor-state.ts';
 import {
   checkpointText,
+  cosignaturesOf,
+  cosignedBytes,
   formatNote,
+  formatVerifierKey,
   logOrigin,
+  NOTE_KEY,
   noteKeyHash,
   parseCheckpoint,
   parseNote,
+  parseVerifierKey,
   signatureIn,
+  type VerifierKey,
   verifierKey,
 } from '../../compiler/format/checkpoint.ts';
-import { cosignaturesOf, cosignedBytes } from '../../compiler/format/cosignature.ts';
 import {
   hasWitnessed,
   type LogPolicy,
@@ -21,12 +26,6 @@ import {
   shortfall,
 } from '../../compiler/format/log-policy.ts';
 import { leafHash } from '../../compiler/format/merkle.ts';
-import {
-  formatVerifierKey,
-  NOTE_KEY,
-  parseVerifierKey,
-  type VerifierKey,
-} from '../../compiler/format/verifier-key.ts';
 import { printedBy } from '../client/python-gate.ts';
 import { cosignatureLine } from '../publish/witness/invented-log.ts';
 import { hasPython } from '../verify/python-judge.ts';

@@ -25,7 +25,7 @@ import {
   SOURCE_CORE_FIELDS,
 } from '../../compiler/format/record-hash.ts';
 import { parseJson } from '../../compiler/format/strict-json.ts';
-import { FOREIGN_BODIES } from '../verify/foreign-texts.ts';
+import { FOREIGN_BODIES } from '../foreign-texts.ts';
 
 const [OURS] = JSON.parse(readFileSync('test/vectors/citation.json', 'utf8')) as [
   { input: { citation: Citation } },

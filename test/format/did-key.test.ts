@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import * as ed from '@noble/ed25519';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientKey, networkKey } from '../../compiler/format/client-key.ts';
+import { clientKey, networkKey } from '../../compiler/format/addresses.ts';
+import { formatVerifierKey, parseVerifierKey } from '../../compiler/format/checkpoint.ts';
 import {
   decodeBase58,
   decodeBase64Url,
@@ -11,7 +12,6 @@ import {
   encodeBase64Url,
   parseDidKey,
 } from '../../compiler/format/did-key.ts';
-import { formatVerifierKey, parseVerifierKey } from '../../compiler/format/verifier-key.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 1000);
 const fromHex = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));

@@ -29,7 +29,7 @@ import {
   unpackedPath,
 } from '../../compiler/format/release.ts';
 import type { Endpoint } from '../../compiler/products/shapes/product.ts';
-import { placeOf } from '../../compiler/verify/release-place.ts';
+import { placeOf } from '../../compiler/verify/release-index.ts';
 import { type CompiledSample, compiledSample } from '../shop.ts';
 
 const HEX = 'ab'.repeat(32);

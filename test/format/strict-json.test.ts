@@ -11,8 +11,7 @@ import {
 } from '../../compiler/format/strict-json.ts';
 import { jcs } from '../../compiler/system/jcs.ts';
 import { cpuMsOf } from '../grown-of.ts';
-import { ACCEPTED, REFUSED } from '../products/shapes/json-texts.ts';
-import { ILLEGAL, LEGAL } from '../products/shapes/json-values.ts';
+import { ACCEPTED, ILLEGAL, LEGAL, REFUSED } from '../products/shapes/json-texts.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 

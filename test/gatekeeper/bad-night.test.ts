@@ -8,10 +8,10 @@ import type { Journal } from '../../gatekeeper/settle/journal.ts';
 import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import { ServiceState } from '../../gatekeeper/wire/service-state.ts';
 import { rpcStub } from './chain-reader.ts';
-import { emptyJournal } from './empty-journal.ts';
-import { stub } from './stub-server.ts';
+import { stub } from './raw-http.ts';
 import { paymentAt, type TinyGate, type TinyGateOptions, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW, writeTinyRelease } from './tiny-release.ts';
+import { emptyJournal } from './tiny-service.ts';
 
 // What breaks while the gatekeeper runs is told once when it begins and once when it is over.
 

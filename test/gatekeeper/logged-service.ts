@@ -1,4 +1,10 @@
 import { hash } from 'node:crypto';
+import {
+  HASH_COUNT_PATH,
+  HASH_INDEX_FOLDER,
+  type HashLine,
+  parseHashLine,
+} from '../../compiler/format/hash-index.ts';
 import { parseCatalogRow } from '../../compiler/format/release.ts';
 import type { Service } from '../../gatekeeper/heart/answers/service.ts';
 import { type Taken, tinyIndex } from './tiny-log.ts';
@@ -32,4 +38,12 @@ export function loggedRelease(more: readonly string[] = [], files = tinyFiles())
 /** A service over the tiny release with that log. */
 export async function loggedService(): Promise<Service> {
   return tinyService(loggedRelease());
+}
+
+/** What was ever taken in: every line of the look-up of hashes, from the files of a release. */
+export function logLinesIn(files: Iterable<readonly [path: string, content: unknown]>): HashLine[] {
+  return [...files]
+    .filter(([path]) => path.startsWith(`${HASH_INDEX_FOLDER}/`) && path !== HASH_COUNT_PATH)
+    .flatMap(([, content]) => String(content).split('\n').slice(0, -1))
+    .map(parseHashLine);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatKeyHistory, KEYS_PATH, type KeyHistory } from '../../compiler/format/key-history.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
-import { listingKeys, SIGNER_DID, SIGNER_SEED } from './listed-signer.ts';
+import { listingKeys, SIGNER_DID, SIGNER_SEED } from './payer.ts';
 import { tinyConfig } from './tiny-gate.ts';
 import { TINY_NOW, tinyDataDir, tinyFiles, writeTinyRelease } from './tiny-release.ts';
 

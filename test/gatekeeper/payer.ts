@@ -1,7 +1,29 @@
 import { createHash } from 'node:crypto';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Network } from '../../gatekeeper/settle/networks.ts';
-import { type Authorization, priceOf, type Requirements } from '../../gatekeeper/settle/payment.ts';
+import {
+  firstHistory,
+  type KeyHistory,
+  type ReceiptKey,
+  statementBytes,
+  withReceiptKeys,
+} from '../../compiler/format/key-history.ts';
+import { signBytes } from '../../compiler/system/sealer.ts';
+import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
+import { decodePayment } from '../../gatekeeper/heart/payment/payment-header.ts';
+import { type ServiceSigner, serviceSigner } from '../../gatekeeper/settle/extensions.ts';
+import {
+  type FacilitatorRequest,
+  facilitatorRequest,
+} from '../../gatekeeper/settle/facilitator.ts';
+import { NETWORKS, type Network } from '../../gatekeeper/settle/networks.ts';
+import {
+  type Authorization,
+  isRefusal,
+  priceOf,
+  type Requirements,
+} from '../../gatekeeper/settle/payment.ts';
+import { builtinOperation } from '../builtin-rows.ts';
+import { tinyKey } from './tiny-release.ts';
 
 /** The one instant of payment tests, in milliseconds. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -118,4 +140,53 @@ export function encoded(value: unknown): string {
 /** The header value of a signed payment. */
 export function headerOf(requirements: Requirements, payment: SignedPayment): string {
   return encoded(paymentObject(requirements, payment));
+}
+
+/** The seed of the key that signs offers and receipts in tests, 64 hex digits. */
+export const SIGNER_SEED = '07'.repeat(32);
+export const SIGNER_DID = tinyKey(7).did;
+
+/** The keys of the issuer of tiny releases, with statements about the receipt key. */
+export function listingKeys(...changes: readonly Partial<ReceiptKey>[]): KeyHistory {
+  const statements = changes.length === 0 ? [statementOf()] : changes.map(statementOf);
+  return withReceiptKeys(firstHistory(tinyKey(1).did), statements);
+}
+
+function statementOf(change: Partial<ReceiptKey> = {}): ReceiptKey {
+  const issuer = tinyKey(1);
+  const statement = {
+    ...{ type: 'receipt_key' as const, did: SIGNER_DID, since: '2026-11-01T00:00:00Z' },
+    ...{ until: null, stated_at: '2026-11-01T00:00:00Z', signed_by: issuer.did, signature: '' },
+    ...change,
+  };
+  return { ...statement, signature: signBytes(statementBytes(statement), issuer.key) };
+}
+
+/** A signer whose key these keys list, or do not list. */
+export function listedSigner(keys = listingKeys(), seed = SIGNER_SEED): ServiceSigner {
+  const signer = serviceSigner({ seed, clock: () => NOW_MS });
+  signer.show(keys);
+  return signer;
+}
+
+/** Who is paid in the examples. */
+export const PAY_TO = `0x${'ab'.repeat(20)}`;
+
+/** The challenger of an example shop on the main network. */
+export const shop = challenger({
+  baseUrl: 'https://api.example.com',
+  payTo: PAY_TO,
+  network: NETWORKS.base,
+  serviceName: 'Example',
+});
+
+const terms = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
+
+/** A request to a facilitator with a payment that no other call returns. */
+export async function paymentRequest(
+  by: Payer = payer(NETWORKS.base),
+): Promise<FacilitatorRequest> {
+  const payment = decodePayment(await by.header(terms), 1);
+  if (isRefusal(payment)) throw new Error(payment.error);
+  return facilitatorRequest(payment, terms);
 }

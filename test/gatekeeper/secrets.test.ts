@@ -12,8 +12,7 @@ import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
 import { rpcStub } from './chain-reader.ts';
 import { payer } from './payer.ts';
-import { rawHttp, rawRequest } from './raw-http.ts';
-import { type Stub, stub } from './stub-server.ts';
+import { rawHttp, rawRequest, type Stub, stub } from './raw-http.ts';
 import { BUYER_ADDRESS, type TinyGate, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW } from './tiny-release.ts';
 

@@ -6,11 +6,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { JOURNAL_NAME } from '../../gatekeeper/heart/journal/journal-file.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/wire/start-error.ts';
-import { built } from '../built.ts';
+import { built } from '../command-runs.ts';
 import { loadedModules } from '../loaded-modules.ts';
 import { removeFolders } from '../snapshot-folder.ts';
-import { emptyJournal } from './empty-journal.ts';
-import { stub } from './stub-server.ts';
+import { stub } from './raw-http.ts';
 import { tinyConfig, tinyGate } from './tiny-gate.ts';
 import {
   TINY_BASE_URL,
@@ -21,6 +20,7 @@ import {
   tinyKey,
   writeTinyRelease,
 } from './tiny-release.ts';
+import { emptyJournal } from './tiny-service.ts';
 
 const JOURNAL_FORMAT = 3;
 const BY = { clock: Date.now, log: () => undefined };

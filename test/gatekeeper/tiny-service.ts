@@ -1,3 +1,4 @@
+import type Database from 'libsql';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { canonicalRequest, route } from '../../compiler/catalog/route.ts';
 import { inventedBodies } from '../../compiler/describe/invented-body.ts';
@@ -10,6 +11,7 @@ import {
   type Service,
   soldTargets,
 } from '../../gatekeeper/heart/answers/service.ts';
+import { Books, type LedgerFilter, type LedgerRow } from '../../gatekeeper/heart/journal/ledger.ts';
 import { challenger } from '../../gatekeeper/heart/offer/challenge.ts';
 import { folderSource } from '../../gatekeeper/heart/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/heart/release/open-release.ts';
@@ -17,10 +19,12 @@ import type { ReadOptions } from '../../gatekeeper/heart/release/release-index.t
 import type { Offers } from '../../gatekeeper/heart/release/release-source.ts';
 import { ROOMS } from '../../gatekeeper/rooms.ts';
 import { TEST_PAYEE } from '../../gatekeeper/settings/settings.ts';
+import type { Journal } from '../../gatekeeper/settle/journal.ts';
 import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import { type TokenService, tokenService } from '../../gatekeeper/settle/token.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/wire/cost.ts';
 import { jsonReply } from '../../gatekeeper/wire/reply.ts';
+import { ServiceState, type Trouble } from '../../gatekeeper/wire/service-state.ts';
 import { filingSet, listingRow } from '../filing-rows.ts';
 import { compileFolder, writeSnapshots } from '../snapshot-folder.ts';
 import { TINY_NOW, type TinyOptions, tinyData } from './tiny-release.ts';
@@ -128,3 +132,45 @@ export async function filingData(rows: readonly object[], list = {}): Promise<st
 export async function filingService(rows: readonly object[], list = {}): Promise<Service> {
   return compiledService(await filingData(rows, list), FILING_NOW);
 }
+
+/** A journal without a payment that takes none, whose newest time is this. */
+export const emptyJournal = (newestMs = 0): Journal => ({
+  tokens: [],
+  secret: Buffer.alloc(32),
+  find: async () => null,
+  findOnDisk: async () => null,
+  bindingOf: () => null,
+  identifiedKey: async () => null,
+  soldTo: async () => null,
+  hasSettled: async () => false,
+  useOnce: async () => true,
+  claim: async () => false,
+  takeTransaction: async () => true,
+  conclude: async () => {},
+  unresolved: async () => [],
+  delivered: async () => {},
+  unfinal: async () => [],
+  review: async () => {},
+  openPayments: async () => ({ settling: 0, unknown: 0, oldestMs: null }),
+  citations: async () => [],
+  newestMs: () => newestMs,
+});
+
+/** All payments of an open journal file that a filter lets through. */
+export async function ledgerRows(
+  db: Database.Database,
+  filter: LedgerFilter = { time: 'created_at' },
+): Promise<LedgerRow[]> {
+  const books = new Books(async (text, values) => db.prepare(text).all([...values]), 'file');
+  const rows: LedgerRow[] = [];
+  for await (const row of books.rows(filter)) rows.push(row);
+  return rows;
+}
+
+/** A state that nobody reads. */
+export function untoldState(): ServiceState {
+  return new ServiceState({ clock: Date.now, log: () => undefined });
+}
+
+/** A reason that nobody hears of. */
+export const UNTOLD: Trouble = { since: null, begin: () => undefined, end: () => undefined };

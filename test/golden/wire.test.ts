@@ -1,106 +1,28 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SETTING_NAMES } from '../../gatekeeper/settings/settings.ts';
 import { NETWORKS } from '../../gatekeeper/settle/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
-import { built } from '../built.ts';
-import { CommandRuns } from '../command-runs.ts';
+import { built, CommandRuns } from '../command-runs.ts';
 import { compiledSample } from '../shop.ts';
-import { OPERATIONS, type Operation } from '../conformance-table.ts';
+import { type Operation, OPERATIONS } from '../conformance-table.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
 import { sampleToken, startGate } from '../gate.ts';
-import { removeFolders, makeFolder } from '../snapshot-folder.ts';
+import { removeFolders } from '../snapshot-folder.ts';
 
 // The ledger of behaviour: what a buyer, an agent or an operator can see of this version, in one text. A change of it is a
 // change for somebody outside. `npm run lab -- ledger` writes it again; what it then differs in belongs into CHANGELOG.
-
-/** A body as it was sold, and the key that signed it. */
-interface SoldBody {
-  readonly text: string;
-  readonly did: string;
-}
-
-/**
- * How commands end, by their arguments: done, refused, and not to be judged. They run one after the other in one folder,
- * in which each finds what those before it made.
- */
-function commandEnds({ text, did }: SoldBody): string[] {
-  const cwd = makeFolder();
-  const stranger = did.replace(/.{4}$/, 'aaaa');
-  writeFileSync(join(cwd, 'body.json'), text);
-  writeFileSync(join(cwd, 'altered.json'), text.replace('"value":', '"value":1'));
-  writeFileSync(join(cwd, 'words.json'), 'no JSON');
-  const key = ['--key', 'shop/issuer.key'];
-  const shop = ['--snapshots', 'shop/snapshots'];
-  const runs = new CommandRuns();
-  const ends = [
-    ['init', 'shop'],
-    ['init', 'shop'],
-    ['keygen', 'shop/issuer.key'],
-    ['keygen', 'shop/issuer.key'],
-    ['check', ...shop],
-    ['check', '--snapshots', 'nowhere'],
-    ['check', '--snapshots', '.'],
-    ['lines', ...shop],
-    ['compile', ...shop, '--data', 'data'],
-    ['compile', ...shop, '--data', 'data', ...key, '--workers', '0'],
-    ['releases', 'list', '--data', 'data'],
-    ['releases', 'list', '--data', 'nowhere'],
-    ['releases', 'rollback', '--data', 'data', ...key],
-    ['stats', '--data', 'nowhere'],
-    ['key', 'list', '--data', 'data'],
-    ['key', 'list', '--data', 'nowhere'],
-    ['verify', 'body.json', '--issuer', did],
-    ['verify', 'body.json', '--issuer', did, '--expect', 'GET /gauge/census?signal_id=no.such'],
-    ['verify', 'body.json', '--issuer', stranger],
-    ['verify', 'body.json'],
-    ['verify', 'altered.json', '--issuer', did],
-    ['verify', 'words.json', '--issuer', did],
-    ['verify', 'nowhere.json', '--issuer', did],
-    ['verify', 'data', '--issuer', did],
-    ['sources', 'list'],
-    ['import', 'airnow', 'nowhere'],
-    ['fetch', 'no-such-source'],
-    ['publish', 'nowhere'],
-    ['nowhere'],
-    ['check', '--nowhere'],
-  ].map((args) => ({ args, end: runs.plan(args, { cwd }) }));
-  const told = ends.map(({ args, end }) => ({ words: ['signalpress', ...args], ...end() }));
-  const gate = [
-    ['--nowhere'],
-    ['--port', 'x'],
-    ['--version'],
-    ['--data', 'nowhere', '--port', '0'],
-    ['doctor', '--data', 'data', '--port', '0', '--state', 'state'],
-    ['doctor', '--data', 'nowhere', '--port', '0', '--state', 'state'],
-    ['doctor', '--nowhere'],
-    ['ledger', 'list', '--state', 'nowhere'],
-    ['ledger', 'audit'],
-    ['dashboard', '--state', 'nowhere'],
-  ].map((args) => {
-    const program = built('gatekeeper/signalpress-gate.js');
-    const { status } = spawnSync(process.execPath, [program, ...args], { cwd, env: {} });
-    return { words: ['signalpress-gate', ...args], status };
-  });
-  const named = (word: string): string =>
-    word.replace(did, '<issuer>').replace(stranger, '<another>').replace(/^GET .*/, "'$&'");
-  return [...told, ...gate].map(
-    ({ words, status }) => `  ${words.map(named).join(' ')} -> ${status}`,
-  );
-}
 
 const SECRET = 'a secret for tests alone of 32 characters or more';
 const METRICS_TOKEN = 'a-token-for-tests-alone-of-32-characters';
 const NETWORK = NETWORKS['base-sepolia'];
 let gate: Gatekeeper;
-let issuer = '';
 
 beforeAll(async () => {
-  const { data, did } = await compiledSample();
-  issuer = did;
+  const { data } = await compiledSample();
   const env = { SIGNALPRESS_TOKEN_SECRET: SECRET, SIGNALPRESS_METRICS_TOKEN: METRICS_TOKEN };
   gate = await startGate({ data, test_payments: '1' }, { env, clock: () => NOW_MS });
 });
@@ -117,7 +39,6 @@ it('says what it said when the ledger of behaviour was written', async () => {
   parts.push('# Settings of the compiler', ...compilerSettings());
   parts.push('# Metrics', ...(await metrics()));
   parts.push('# Commands', ...commands());
-  parts.push('# How commands end', ...commandEnds({ text: await soldText(), did: issuer }));
   await expect(`${parts.join('\n')}\n`).toMatchFileSnapshot('wire.txt');
 });
 
@@ -255,14 +176,6 @@ function compilerSettings(): string[] {
       return [...text.matchAll(/['"](SIGNALPRESS_[A-Z_]+)['"]/g)].map(([, name]) => `  ${name}`);
     });
   return [...new Set(names)].sort();
-}
-
-/** A record as a buyer gets it. */
-async function soldText(): Promise<string> {
-  const target = '/gauge?signal_id=airquality.aqi&entity=us-denver';
-  const { accepts } = (await (await fetch(gate.url + target)).json()) as { accepts: [RequirementsV1] };
-  const headers = { 'x-payment': await payer(NETWORK).header(accepts[0]) };
-  return (await fetch(gate.url + target, { headers })).text();
 }
 
 async function metrics(): Promise<string[]> {

@@ -35,7 +35,7 @@ import { createSigner, wrapFetchWithPayment } from 'x402-fetch';
 import { formatKeyHistory, KEYS_PATH } from '../../compiler/format/key-history.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { startGate } from '../gate.ts';
-import { listingKeys, SIGNER_DID, SIGNER_SEED } from '../gatekeeper/listed-signer.ts';
+import { listingKeys, SIGNER_DID, SIGNER_SEED } from '../gatekeeper/payer.ts';
 import { TINY_BASE_URL, tinyFiles, writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 
 /** The extensions that are on, before the published package and the stock clients. */

@@ -23,9 +23,9 @@ import { readJournalFile } from '../../gatekeeper/heart/journal/journal-file.ts'
 import type { FacilitatorRequest } from '../../gatekeeper/settle/facilitator.ts';
 import { findNetwork } from '../../gatekeeper/settle/networks.ts';
 import { startGate } from '../gate.ts';
-import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
-import { writeFreshSample } from '../sample-folder.ts';
+import { ledgerRows } from '../gatekeeper/tiny-service.ts';
+import { writeFreshSample } from '../shared-folder.ts';
 import { compileFolder } from '../snapshot-folder.ts';
 
 /**

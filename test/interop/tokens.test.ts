@@ -16,8 +16,8 @@ import { furtherTokens, NETWORKS, type Network } from '../../gatekeeper/settle/n
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { builtinOperation } from '../builtin-rows.ts';
 import { startGate } from '../gate.ts';
-import { ledgerRows } from '../gatekeeper/ledger-rows.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
+import { ledgerRows } from '../gatekeeper/tiny-service.ts';
 import { PAYEE } from './shop.ts';
 
 /** Tokens beside USDC before the published clients: the schemas of each, and a purchase with either token. */

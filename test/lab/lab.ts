@@ -17,8 +17,18 @@ function command(program: string, args: readonly string[], env: NodeJS.ProcessEn
   return status === 0 ? [] : [`${program} ${args.join(' ')}: exit ${status}`];
 }
 
-/** Writes `test/golden/wire.txt` again. */
-const ledger = campaign({}, async () => vitest(['--project', 'shared', 'test/golden', '--update']));
+/** Writes `test/golden/wire.txt` again, and `test/lab/long/cli/command-ends.txt`. */
+const ledger = campaign({}, async () =>
+  vitest([
+    '--project',
+    'shared',
+    '--project',
+    'lab',
+    'golden/wire',
+    'cli/command-ends',
+    '--update',
+  ]),
+);
 
 /** Agents with scripts of their own; what they said is printed with its tokens. */
 const agents = campaign({}, async () => {

@@ -13,7 +13,7 @@ import { ServiceState } from '../../gatekeeper/wire/service-state.ts';
 import { claimOf, clock } from '../gatekeeper/heart/journal/journal-suite.ts';
 import { payer } from '../gatekeeper/payer.ts';
 import { tinyGate } from '../gatekeeper/tiny-gate.ts';
-import { UNTOLD } from '../gatekeeper/wire/untold.ts';
+import { UNTOLD } from '../gatekeeper/tiny-service.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 /** Stands between a gatekeeper and its database. */

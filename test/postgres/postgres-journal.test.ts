@@ -13,7 +13,7 @@ import {
   type Opened,
 } from '../gatekeeper/heart/journal/journal-suite.ts';
 import { NOW_S } from '../gatekeeper/payer.ts';
-import { UNTOLD } from '../gatekeeper/wire/untold.ts';
+import { UNTOLD } from '../gatekeeper/tiny-service.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 let server: PostgresServer;

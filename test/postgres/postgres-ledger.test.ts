@@ -30,7 +30,7 @@ import {
 import { examined, reported } from '../gatekeeper/operate/doctor/examined.ts';
 import { NOW_MS } from '../gatekeeper/payer.ts';
 import { TINY_NOW } from '../gatekeeper/tiny-release.ts';
-import { UNTOLD } from '../gatekeeper/wire/untold.ts';
+import { UNTOLD } from '../gatekeeper/tiny-service.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 const DAY_MS = 86_400_000;

@@ -32,7 +32,7 @@ import {
   v1,
 } from '../gatekeeper/payment-bench.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
-import { UNTOLD } from '../gatekeeper/wire/untold.ts';
+import { UNTOLD } from '../gatekeeper/tiny-service.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 let server: PostgresServer;

@@ -11,7 +11,7 @@ import {
 } from '../../compiler/readings/known-entities.ts';
 import { formatKnown, type KnownEntity } from '../../compiler/readings/past-text.ts';
 import type { Reading } from '../../compiler/readings/reading.ts';
-import { ForgottenError } from '../../compiler/release/forgotten-error.ts';
+import { ForgottenError } from '../../compiler/system/compile-error.ts';
 import { grownOf } from '../grown-of.ts';
 import { makeFolder, reading, removeFolders } from '../snapshot-folder.ts';
 

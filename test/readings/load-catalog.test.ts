@@ -7,7 +7,7 @@ import { builtinCatalog, catalogText, parseCatalog } from '../../compiler/catalo
 import { loadCatalog } from '../../compiler/readings/load-catalog.ts';
 import { CompileError } from '../../compiler/system/compile-error.ts';
 import { makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
-import { TIDE_FILE } from '../tide-catalog.ts';
+import { TIDE_FILE } from '../tide-shop.ts';
 
 afterAll(removeFolders);
 

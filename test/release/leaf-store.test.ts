@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { factsText } from '../../compiler/format/hash-index.ts';
-import { formatLeaf, type Leaf } from '../../compiler/release/leaf-lines.ts';
-import { leafStore } from '../../compiler/release/leaf-store.ts';
+import { formatLeaf, type Leaf, leafStore } from '../../compiler/release/leaf-store.ts';
 import { formatStatement, StatementList } from '../../compiler/release/statement-list.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../compiler/catalog/builtin.ts';
 import { type FileEntry, formatFiles, isPublicPath } from '../../compiler/format/release.ts';
-import { ForgottenError } from '../../compiler/release/forgotten-error.ts';
 import { validUntilByCadence } from '../../compiler/release/release-folders.ts';
 import {
   fileDigest,
@@ -12,6 +11,7 @@ import {
   listedFiles,
   ReleaseList,
 } from '../../compiler/release/release-list.ts';
+import { ForgottenError } from '../../compiler/system/compile-error.ts';
 import { sha256Text } from '../sha256-text.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 

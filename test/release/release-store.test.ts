@@ -20,10 +20,13 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../compiler/format/iso-time.ts';
 import type { Release } from '../../compiler/format/release.ts';
 import { storedPath } from '../../compiler/products/shapes/path.ts';
-import { currentRelease } from '../../compiler/release/current-release.ts';
 import { fileEntry } from '../../compiler/release/file-writer.ts';
 import { currentName, pruneReleases, RETENTION } from '../../compiler/release/release-folders.ts';
-import { type LogSwitch, openStaging } from '../../compiler/release/release-store.ts';
+import {
+  currentRelease,
+  type LogSwitch,
+  openStaging,
+} from '../../compiler/release/release-store.ts';
 import { SpareFiles } from '../../compiler/release/spare-files.ts';
 import { CompileError } from '../../compiler/system/compile-error.ts';
 import { lockData } from '../../compiler/system/data-lock.ts';

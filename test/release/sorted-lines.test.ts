@@ -2,12 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { GatheredLines } from '../../compiler/release/gathered-lines.ts';
 import { byteAt, sortedLines, textLines } from '../../compiler/release/hash-lines.ts';
 import { LineSpill } from '../../compiler/release/line-spill.ts';
 import { listedFiles, onlyIn } from '../../compiler/release/release-list.ts';
 import { ReusedBytes } from '../../compiler/release/reused-bytes.ts';
-import { editLines, findLine, lineAt } from '../../compiler/release/sorted-lines.ts';
+import { editLines, findLine, GatheredLines, lineAt } from '../../compiler/release/sorted-lines.ts';
 import { sha256Text } from '../sha256-text.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 

@@ -4,8 +4,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type FileEntry, formatVerifyEntry } from '../../compiler/format/release.ts';
 import { storedPath } from '../../compiler/products/shapes/path.ts';
 import { fileWriter } from '../../compiler/release/file-writer.ts';
-import { ForgottenError } from '../../compiler/release/forgotten-error.ts';
 import { verifyShards } from '../../compiler/release/verify-shards.ts';
+import { ForgottenError } from '../../compiler/system/compile-error.ts';
 import { sha256Text } from '../sha256-text.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 

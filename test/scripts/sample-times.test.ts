@@ -13,7 +13,7 @@ import {
   seasonMoments,
   weekCollectedAt,
 } from '../../scripts/sample/sample-times.ts';
-import { sampleFolder } from '../sample-folder.ts';
+import { sampleFolder } from '../shared-folder.ts';
 import { compiledSample } from '../shop.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 

@@ -9,13 +9,13 @@ import {
   type TermRow,
 } from '../../compiler/catalog/search-index.ts';
 import { searchIndexFiles } from '../../compiler/describe/search-index.ts';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../compiler/format/release.ts';
 import type { Service } from '../../gatekeeper/heart/answers/service.ts';
 import type { ReleaseIndex } from '../../gatekeeper/heart/release/release-index.ts';
 import { TermTable } from '../../gatekeeper/heart/words/open-words.ts';
 import { QUESTION_COST } from '../../gatekeeper/heart/words/resolve-words.ts';
-import { OwnValues } from '../../gatekeeper/wire/own-values.ts';
+import { OwnValues } from '../../gatekeeper/wire/maps.ts';
 import { tinyService } from '../gatekeeper/tiny-service.ts';
 import { type AskSearch, askSearch } from './ask-search.ts';
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defined } from '../../compiler/format/defined.ts';
+import { defined } from '../../compiler/format/errors.ts';
 import { compiledService } from '../gatekeeper/tiny-service.ts';
-import { SAMPLE_HOUR } from '../sample-folder.ts';
+import { SAMPLE_HOUR } from '../shared-folder.ts';
 import { compiledSample } from '../shop.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { type AskSearch, askSearch, type SearchResult } from './ask-search.ts';

@@ -15,8 +15,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { LockedError, lockData } from '../../compiler/system/data-lock.ts';
-import { durableFolder, replaceFile } from '../../compiler/system/replace-file.ts';
-import { built } from '../built.ts';
+import { durableFolder, replaceFile } from '../../compiler/system/plain-file.ts';
+import { built } from '../command-runs.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);

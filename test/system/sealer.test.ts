@@ -7,8 +7,7 @@ import { parseJson } from '../../compiler/format/strict-json.ts';
 import { jcs } from '../../compiler/system/jcs.ts';
 import { citationOf, issuerDid, makeSealer, signingKey } from '../../compiler/system/sealer.ts';
 import { isSignedBy, isVerified, verifyCitation } from '../../compiler/verify/verify-citation.ts';
-import { ACCEPTED } from '../products/shapes/json-texts.ts';
-import { ILLEGAL, LEGAL } from '../products/shapes/json-values.ts';
+import { ACCEPTED, ILLEGAL, LEGAL } from '../products/shapes/json-texts.ts';
 import { sha256Text } from '../sha256-text.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);

@@ -3,9 +3,16 @@
 
 import { createHash, createPublicKey, sign } from 'node:crypto';
 import { canonicalJson } from '../../compiler/format/canonical.ts';
-import { checkpointText, formatNote, noteKeyHash } from '../../compiler/format/checkpoint.ts';
+import {
+  checkpointText,
+  cosignedBytes,
+  formatNote,
+  formatVerifierKey,
+  keyHashOf,
+  NOTE_KEY,
+  noteKeyHash,
+} from '../../compiler/format/checkpoint.ts';
 import { keyIdOf } from '../../compiler/format/citation.ts';
-import { cosignedBytes } from '../../compiler/format/cosignature.ts';
 import { didKey } from '../../compiler/format/did-key.ts';
 import { historyOf, type Revocation, type Rotation } from '../../compiler/format/key-history.ts';
 import {
@@ -21,7 +28,6 @@ import { releaseEntryBytes, treeHead } from '../../compiler/format/release-entry
 import { statementLeaf } from '../../compiler/format/statement-tree.ts';
 import type { JsonObject, JsonValue } from '../../compiler/format/strict-json.ts';
 import { formatTlogProof } from '../../compiler/format/tlog-proof.ts';
-import { formatVerifierKey, keyHashOf, NOTE_KEY } from '../../compiler/format/verifier-key.ts';
 import { formatProofExtra } from '../../compiler/products/shapes/body-proof.ts';
 import {
   type Cadence,

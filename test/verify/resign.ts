@@ -20,7 +20,7 @@ import {
   tilePath,
 } from '../../compiler/format/tiles.ts';
 import { seriesHead } from '../../compiler/products/shapes/series.ts';
-import { signCheckpoint } from '../../compiler/publish/log/checkpoint-note.ts';
+import { signCheckpoint } from '../../compiler/publish/log/continue-log.ts';
 import { jcs } from '../../compiler/system/jcs.ts';
 import { issuerDid, makeSealer, type Sealer, signingKey } from '../../compiler/system/sealer.ts';
 import { isSeries } from '../../compiler/verify/series-checks.ts';

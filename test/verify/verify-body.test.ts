@@ -5,10 +5,11 @@ import { parseJson } from '../../compiler/format/strict-json.ts';
 import { deliveredText } from '../../compiler/products/shapes/request-time.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { FOREIGN_BODIES } from '../foreign-texts.ts';
 import { type Body, type Shop, smallShop } from '../shop.ts';
 import { alterations } from './alterations.ts';
-import { FOREIGN_BODIES } from './foreign-texts.ts';
-import { hasPython, pythonVerdicts } from './python-judge.ts';
+import { type MadeCase, madeCases } from './made-cases.ts';
+import { firstVerdict, hasPython, pythonOn, pythonVerdicts } from './python-judge.ts';
 import { reseal } from './resign.ts';
 
 let release: Shop;
@@ -606,4 +607,29 @@ describe('foreign bodies', () => {
   function changedAt(text: string, at: number): string {
     return text.slice(Math.max(0, at - 20), at + 1);
   }
+});
+
+describe('verifyBody()', () => {
+  it.each(madeCases().map((each) => [each.name, each] as const))(
+    'I62: says of %s what FORMAT.md says',
+    (_, { verdict, text, ...reader }: MadeCase) => {
+      const { verdict: word, faults } = firstVerdict(text, reader);
+      expect({ word, faults: word === verdict ? [] : faults }).toEqual({
+        word: verdict,
+        faults: [],
+      });
+    },
+  );
+});
+
+describe.skipIf(!hasPython)('signalpress_verify.py (skipped without python3)', () => {
+  const cases = madeCases();
+  const found = hasPython ? pythonOn(cases) : [];
+
+  it.each(cases.map((each, at) => [each.name, each, at] as const))(
+    'I62: says of %s what FORMAT.md says',
+    (_, { verdict }: MadeCase, at) => {
+      expect(found[at]).toMatchObject({ verdict });
+    },
+  );
 });

@@ -11,9 +11,9 @@ import {
   isVerified,
   verifyCitation,
 } from '../../compiler/verify/verify-citation.ts';
+import { FOREIGN_BODIES } from '../foreign-texts.ts';
+import { flipBit } from '../public-part.ts';
 import { KEY } from '../shop.ts';
-import { FOREIGN_BODIES } from './foreign-texts.ts';
-import { flipBit } from './overlay-disk.ts';
 
 const WYCHEPROOF = '../shared/vectors/ed25519/wycheproof_ed25519_test.json';
 const fromHex = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));

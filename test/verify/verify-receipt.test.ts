@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from '../../compiler/format/strict-json.ts';
 import { runVerify, type VerifyCommandOptions } from '../../compiler/verify/verify-command.ts';
 import { type KnownSale, receiptIn, verifyReceipt } from '../../compiler/verify/verify-receipt.ts';
-import { listedSigner, listingKeys, SIGNER_DID } from '../gatekeeper/listed-signer.ts';
+import { listedSigner, listingKeys, SIGNER_DID } from '../gatekeeper/payer.ts';
 import { tinyKey } from '../gatekeeper/tiny-release.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'signalpress-receipt-'));

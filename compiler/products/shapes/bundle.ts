@@ -1,5 +1,5 @@
 import type { Statement } from '../../format/citation.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { type Cadence, freshness, freshnessBasis, freshnessRule } from './freshness.ts';
 import { type Line, legEntity, legMember, type Signal, type SignalEntry } from './line.ts';
 import { nameOf, valueText } from './reading-text.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import type { TableRow } from './product.ts';
 
 /** Longest encoded path segment in bytes; file systems stop at 255. */

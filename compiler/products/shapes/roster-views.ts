@@ -1,5 +1,5 @@
 import type { Statement } from '../../format/citation.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS } from '../../format/iso-time.ts';
 import { byTime, joinedProvenance, type LineagePart } from './bundle.ts';
 import { NATURE, ROSTER_LINEAGE, ROSTER_NOTES } from './words.ts';

@@ -1,5 +1,5 @@
 import { csvLine, csvRows } from '../../format/csv-line.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../format/strict-json.ts';
 import { CORE_COLUMNS, SERIES_COLUMNS, SERIES_CSV_HEADER, SERIES_ROWS_MAX } from './series.ts';
 

@@ -1,5 +1,5 @@
 import type { Cutoff } from '../../format/cutoff.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS, newYorkDayEnd } from '../../format/iso-time.ts';
 import { grouped } from '../../format/lists.ts';
 import { type FilingFacts, formFamily, isAmendment } from './filing.ts';

@@ -1,15 +1,19 @@
 import type { Command } from 'commander';
+import { plainAddress } from '../../format/addresses.ts';
 import { isoTime } from '../../format/iso-time.ts';
-import { plainAddress } from '../../format/plain-address.ts';
 import { openLog } from '../../release/log-folder.ts';
 import { hexOf } from '../../release/log-tree.ts';
 import { type CommandSettings, dataFolder, repeated } from '../../system/command-settings.ts';
 import { readNamed } from '../../system/disk.ts';
 import { anchorStore } from '../log/anchor-store.ts';
-import { blockHeader } from './block-header.ts';
 import type { CalendarClient } from './ots-calendar.ts';
-import { type StampSummary, stampRoot } from './stamp.ts';
-import { type UpgradeSummary, upgradeRoots } from './upgrade.ts';
+import {
+  blockHeader,
+  type StampSummary,
+  stampRoot,
+  type UpgradeSummary,
+  upgradeRoots,
+} from './upgrade.ts';
 
 /** A header file holds 80 bytes, or twice as many hex digits. */
 const HEADER_FILE_BYTES_MAX = 1024;

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import type pg from 'pg';
 import { LOG_URL } from '../../catalog/static-files.ts';
+import { plainAddress } from '../../format/addresses.ts';
 import { answerBytes } from '../../format/answer-bytes.ts';
 import {
   type Checkpoint,
@@ -17,9 +18,7 @@ import {
   parseCheckpoint,
 } from '../../format/checkpoint.ts';
 import { codeOf } from '../../format/errors.ts';
-import { plainAddress } from '../../format/plain-address.ts';
-import { readPlain } from '../../system/plain-file.ts';
-import { replaceFile } from '../../system/replace-file.ts';
+import { readPlain, replaceFile } from '../../system/plain-file.ts';
 import { asked, type Fetch, refusal } from '../../verify/monitor/log-client.ts';
 import { isSameLog, type LogMemory } from '../log/log-turn.ts';
 

@@ -1,6 +1,7 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { AnchorState } from '../../format/anchor-state.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { OtsError } from '../../format/ots-bytes.ts';
 import {
   attestationsOf,
@@ -11,9 +12,7 @@ import {
   type Timestamp,
 } from '../../format/ots-proof.ts';
 import type { AnchorStore } from '../log/anchor-store.ts';
-import type { BlockHeader } from './block-header.ts';
 import type { CalendarClient } from './ots-calendar.ts';
-import type { StampSummary } from './stamp.ts';
 
 interface UpgradeParts {
   readonly anchors: AnchorStore;
@@ -129,4 +128,94 @@ function stateOf(
   if (state.bitcoin_block !== null) return state;
   const bitcoin_height = bitcoinHeight(timestamp);
   return { ...state, ots_state: bitcoin_height === null ? 'pending' : 'confirmed', bitcoin_height };
+}
+
+const HEADER_BYTES = 80;
+const ROOT_AT = 36;
+const BITS_AT = 72;
+/** Compact form of the easiest target that the Bitcoin main chain ever allowed. */
+const MAIN_CHAIN_LIMIT = 0x1d00ffff;
+
+/** A block header whose work was checked; whether it is in the chain is for its supplier to know. */
+export interface BlockHeader {
+  /** As block explorers show it. */
+  readonly hash: string;
+  /** The 32 bytes that a timestamp ends in. */
+  readonly merkleRoot: Uint8Array;
+}
+
+/** Reads a header of 80 bytes, or its 160 hex digits; throws a RangeError unless its hash shows the work that it claims. */
+export function blockHeader(bytes: Uint8Array, limit = MAIN_CHAIN_LIMIT): BlockHeader {
+  const header = rawHeader(bytes);
+  const hash = bytesToHex(sha256(sha256(header)).toReversed());
+  const bits = new DataView(header.buffer, header.byteOffset).getUint32(BITS_AT, true);
+  const target = targetOf(bits);
+  if (target > targetOf(limit)) refuse(`block "${hash}" claims less work than the chain allows`);
+  if (BigInt(`0x${hash}`) > target) refuse(`block "${hash}" does not show the work that it claims`);
+  return { hash, merkleRoot: header.slice(ROOT_AT, ROOT_AT + 32) };
+}
+
+function rawHeader(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === HEADER_BYTES) return bytes;
+  const text = new TextDecoder('latin1').decode(bytes).trim();
+  if (!/^[0-9a-fA-F]{160}$/.test(text)) refuse('not 80 bytes, nor 160 hex digits');
+  return Uint8Array.from(Buffer.from(text, 'hex'));
+}
+
+/** The compact form of a target: an exponent and 23 bits. */
+function targetOf(bits: number): bigint {
+  const exponent = BigInt(bits >>> 24);
+  const mantissa = BigInt(bits & 0x7fffff);
+  return exponent <= 3n ? mantissa >> (8n * (3n - exponent)) : mantissa << (8n * (exponent - 3n));
+}
+
+function refuse(state: string): never {
+  throw new RangeError(`Cannot use the block header: ${state}; take it from a node that you trust`);
+}
+
+interface StampParts {
+  /** The root of the log, in hex. */
+  readonly root: string;
+  readonly anchors: AnchorStore;
+  readonly client: CalendarClient;
+  readonly calendars: readonly string[];
+  /** The time of the submission, ISO-8601 UTC. */
+  readonly now: string;
+}
+
+export interface StampSummary {
+  /** Whether the root has a promise now that it did not have. */
+  readonly stamped: boolean;
+  readonly answered: readonly string[];
+  readonly failed: readonly { readonly calendar: string; readonly reason: string }[];
+}
+
+/** Submits the root of the log to every calendar, unless it has a timestamp: that covers every entry before it too. */
+export async function stampRoot(parts: StampParts): Promise<StampSummary> {
+  const { root, anchors, client, calendars } = parts;
+  if (anchors.read(root) !== null) return { stamped: false, answered: [], failed: [] };
+  const digest = new Uint8Array(Buffer.from(root, 'hex'));
+  const answers = await Promise.all(calendars.map((calendar) => client.submit(calendar, digest)));
+  const promises = answers.flatMap((answer) =>
+    answer.kind === 'timestamp' ? [answer.timestamp] : [],
+  );
+  const answered = calendars.filter((_, at) => answers[at]?.kind === 'timestamp');
+  const failed = calendars.flatMap((calendar, at) => {
+    const answer = answers[at];
+    if (answer === undefined || answer.kind === 'timestamp') return [];
+    return [{ calendar, reason: answer.kind === 'failed' ? answer.reason : 'no timestamp' }];
+  });
+  const [first, ...others] = promises;
+  if (first === undefined) return { stamped: false, answered, failed };
+  const proof = formatProof(others.reduce(mergeTimestamps, first));
+  // What a calendar answers to a submission is a promise, whatever it claims: a block takes time.
+  const state = {
+    root,
+    ots_state: 'pending',
+    bitcoin_height: null,
+    bitcoin_block: null,
+    stamped_at: parts.now,
+  } as const;
+  anchors.write({ state, proof });
+  return { stamped: true, answered, failed };
 }

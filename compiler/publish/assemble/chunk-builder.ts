@@ -1,4 +1,4 @@
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { type FileEntry, formatCatalogRow, formatVerifyEntry } from '../../format/release.ts';
 import type { SignalRecord } from '../../products/shapes/record.ts';
 import { catalogRow } from '../../products/shapes/record-views.ts';
@@ -8,7 +8,7 @@ import { formatKnown, type KnownEntity } from '../../readings/past-text.ts';
 import type { Segment } from '../../readings/series-segments.ts';
 import type { HeldHash } from '../../readings/timeline.ts';
 import { fileEntry } from '../../release/file-writer.ts';
-import { formatLeaf } from '../../release/leaf-lines.ts';
+import { formatLeaf } from '../../release/leaf-store.ts';
 import { formatStatement, statementOf } from '../../release/statement-list.ts';
 import { citationOf } from '../../system/sealer.ts';
 import { type PublishedFile, recordPath } from './entity-files.ts';

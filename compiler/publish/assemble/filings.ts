@@ -1,4 +1,4 @@
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS, isMidnight, isoTime, newYorkDayEnd } from '../../format/iso-time.ts';
 import { grouped } from '../../format/lists.ts';
 import {

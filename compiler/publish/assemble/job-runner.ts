@@ -1,10 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import type { SignalEntry } from '../../products/shapes/line.ts';
 import type { SignalFiles } from '../../readings/list-snapshots.ts';
 import { FILE_FAULTS_MAX, type Share, WHOLE } from '../../readings/read-signal.ts';
-import { ForgottenError } from '../../release/forgotten-error.ts';
-import { byPlace, faultText, type InputFault } from '../../system/compile-error.ts';
+import { byPlace, ForgottenError, faultText, type InputFault } from '../../system/compile-error.ts';
 import { callWorker } from '../../verify/call-worker.ts';
 import type { JobChunk } from './chunk-builder.ts';
 import { type JobResult, runSignalJob, type SignalJob } from './signal-job.ts';

@@ -1,5 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import {
   type CapturedCollection,
   type ListedCollection,
@@ -20,7 +20,7 @@ import type { StoredRow } from '../../readings/collection-rows.ts';
 import { disclosures, hoursBetween, measurers } from '../../readings/figures.ts';
 import type { Snapshots } from '../../readings/list-snapshots.ts';
 import type { CaptureRow, RowOrigin } from '../../readings/roster-rows.ts';
-import type { Leaf } from '../../release/leaf-lines.ts';
+import type { Leaf } from '../../release/leaf-store.ts';
 import type { Press } from '../../release/press.ts';
 import type { InputFault } from '../../system/compile-error.ts';
 import { canonicalDigest, jcs } from '../../system/jcs.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { CITIES } from '../../products/cities.ts';
 import type { Line } from '../../products/shapes/line.ts';
 import { segmentPath } from '../../products/shapes/series.ts';
@@ -18,9 +18,8 @@ import {
   type StoredReading,
 } from '../../readings/read-signal.ts';
 import type { Reading } from '../../readings/reading.ts';
-import { ForgottenError } from '../../release/forgotten-error.ts';
 import { readRemembered } from '../../release/release-list.ts';
-import type { InputFault } from '../../system/compile-error.ts';
+import { ForgottenError, type InputFault } from '../../system/compile-error.ts';
 import { type Issuer, makeSealer, type Sealer } from '../../system/sealer.ts';
 import { ChunkBuilder, ChunkMemories, type JobChunk } from './chunk-builder.ts';
 import { entityFiles } from './entity-files.ts';

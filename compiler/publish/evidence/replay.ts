@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { grouped } from '../../format/lists.ts';
 import { FILING_COLLECTION } from '../../products/shapes/filing.ts';
 import { type Evidence, evidenceSchema } from '../../products/shapes/record.ts';

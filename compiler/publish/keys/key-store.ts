@@ -11,11 +11,10 @@ import {
   readKeyHistory,
 } from '../../format/key-history.ts';
 import { decodeUtf8, parseJson } from '../../format/strict-json.ts';
-import { currentRelease } from '../../release/current-release.ts';
+import { currentRelease } from '../../release/release-store.ts';
 import { lockData } from '../../system/data-lock.ts';
 import { readNamed } from '../../system/disk.ts';
-import { readPlain } from '../../system/plain-file.ts';
-import { replaceFile } from '../../system/replace-file.ts';
+import { readPlain, replaceFile } from '../../system/plain-file.ts';
 import { issuerDid, signingKey } from '../../system/sealer.ts';
 import { isSignedBy } from '../../verify/verify-citation.ts';
 

@@ -9,8 +9,7 @@ import {
 } from '../../format/anchor-state.ts';
 import { messageOf } from '../../format/errors.ts';
 import { PROOF_BYTES_MAX } from '../../format/ots-proof.ts';
-import { readPlain } from '../../system/plain-file.ts';
-import { replaceFile } from '../../system/replace-file.ts';
+import { readPlain, replaceFile } from '../../system/plain-file.ts';
 
 /** A state is a few hundred bytes. */
 const STATE_BYTES_MAX = 65_536;

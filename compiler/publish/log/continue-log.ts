@@ -2,12 +2,15 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import {
   type Checkpoint,
+  checkpointText,
+  formatNote,
   logOrigin,
   NOTE_CHARS_MAX,
+  noteKeyHash,
   verifierKey,
 } from '../../format/checkpoint.ts';
-import { defined } from '../../format/defined.ts';
-import { parseDidKey } from '../../format/did-key.ts';
+import { decodeBase64Url, parseDidKey } from '../../format/did-key.ts';
+import { defined } from '../../format/errors.ts';
 import { HASH_COUNT_PATH, parseHashCount, runsOf } from '../../format/hash-index.ts';
 import { HASH_BYTES } from '../../format/merkle.ts';
 import { goesBack, type Release } from '../../format/release.ts';
@@ -20,8 +23,6 @@ import {
   tilePath,
   tilesOf,
 } from '../../format/tiles.ts';
-import { type CurrentRelease, currentRelease } from '../../release/current-release.ts';
-import { ForgottenError } from '../../release/forgotten-error.ts';
 import { FIRST_BYTES, hashSpill, textLines } from '../../release/hash-lines.ts';
 import type { LeafStore } from '../../release/leaf-store.ts';
 import {
@@ -37,13 +38,17 @@ import {
 } from '../../release/log-folder.ts';
 import { appendEntries, hexOf, rootOf, sha256, type TreeEdge } from '../../release/log-tree.ts';
 import type { Press } from '../../release/press.ts';
-import type { LogSwitch, Staging } from '../../release/release-store.ts';
+import {
+  type CurrentRelease,
+  currentRelease,
+  type LogSwitch,
+  type Staging,
+} from '../../release/release-store.ts';
+import { ForgottenError } from '../../system/compile-error.ts';
 import { canonicalDigest } from '../../system/jcs.ts';
-import { readPlain } from '../../system/plain-file.ts';
-import { durableFolder, syncFolder } from '../../system/replace-file.ts';
+import { durableFolder, readPlain, syncFolder } from '../../system/plain-file.ts';
 import type { Issuer, Sealer } from '../../system/sealer.ts';
 import { judgeNote } from '../../verify/log-notes.ts';
-import { signCheckpoint } from './checkpoint-note.ts';
 import { HEX_DIGITS, type RunSource, RunSpill, StoredRuns } from './hash-runs.ts';
 import { GrowingTree, type TakenIn, takeIn } from './take-in.ts';
 
@@ -310,4 +315,18 @@ function takeFirstIndex({ under, read }: CurrentRelease, leaves: LeafStore): voi
 function removeFirstFiles(data: string): void {
   rmSync(join(data, LAST_CHECKPOINT), { force: true });
   rmSync(join(data, ANCHORS_FOLDER), { recursive: true, force: true });
+}
+
+/** The signed note of a checkpoint, by the keys of the issuer under the name of the log: two in an overlap. */
+export function signCheckpoint(
+  checkpoint: Checkpoint,
+  { logSigners }: Pick<Sealer, 'logSigners'>,
+): string {
+  const text = checkpointText(checkpoint);
+  const name = checkpoint.origin;
+  const signatures = logSigners.map(({ did, signText }) => {
+    const keyHash = noteKeyHash(name, parseDidKey(did), sha256);
+    return { name, keyHash, signature: decodeBase64Url(signText(text)) };
+  });
+  return formatNote({ text, signatures });
 }

@@ -1,4 +1,4 @@
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import {
   type HashLine,
   type HashRun,

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LOG_URL, RELEASE_URL, STATIC_FILES } from '../../catalog/static-files.ts';
+import { plainAddress } from '../../format/addresses.ts';
 import { answerBytes, LongAnswerError } from '../../format/answer-bytes.ts';
 import { KEYS_PATH } from '../../format/key-history.ts';
-import { plainAddress } from '../../format/plain-address.ts';
 import {
   CONTRACT_VERSION,
   FILE_LINE_BYTES_MAX,

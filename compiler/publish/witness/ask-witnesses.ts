@@ -1,9 +1,14 @@
 import { existsSync } from 'node:fs';
+import { plainAddress } from '../../format/addresses.ts';
 import { answerBytes } from '../../format/answer-bytes.ts';
 import { encodeBase64 } from '../../format/base64.ts';
 import {
   type Checkpoint,
+  cosignaturesOf,
+  cosignedBytes,
   formatNote,
+  formatVerifierKey,
+  keyHashOf,
   linesOf,
   type NoteSignature,
   noteKeyHash,
@@ -11,8 +16,7 @@ import {
   parseNote,
   type SignedNote,
 } from '../../format/checkpoint.ts';
-import { cosignaturesOf, cosignedBytes } from '../../format/cosignature.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { HOUR_MS, isoTime } from '../../format/iso-time.ts';
 import {
   isChecked,
@@ -22,16 +26,14 @@ import {
 } from '../../format/log-policy.ts';
 import { consistencyRanges } from '../../format/merkle.ts';
 import { networkFault } from '../../format/network-fault.ts';
-import { plainAddress } from '../../format/plain-address.ts';
 import { CHECKPOINT_PATH } from '../../format/tiles.ts';
-import { formatVerifierKey, keyHashOf } from '../../format/verifier-key.ts';
 import { changeCheckpoint, openLog } from '../../release/log-folder.ts';
 import { sha256 } from '../../release/log-tree.ts';
 import { currentName, readRelease } from '../../release/release-folders.ts';
 import type { Clock } from '../../system/clock.ts';
 import { readNamed } from '../../system/disk.ts';
 import { errorText } from '../../system/error-text.ts';
-import { replaceFile } from '../../system/replace-file.ts';
+import { replaceFile } from '../../system/plain-file.ts';
 import { judgeNote } from '../../verify/log-notes.ts';
 import { judgeByPolicy, readPolicy } from '../../verify/policy-check.ts';
 import { CLOCK_SKEW_MS } from '../../verify/request-time.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { HOUR_MS } from '../../format/iso-time.ts';
 import type { SkipCount } from '../kit/payload.ts';
 import { regionBox as box, boxText, type RegionBox } from '../kit/regions.ts';

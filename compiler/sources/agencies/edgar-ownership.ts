@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isRealDay } from '../../format/cutoff.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { ImportError, type Imported, numberOf, type Payload, shaped } from '../kit/payload.ts';
 import { xmlDocument } from '../kit/payload-formats.ts';
 import { observedAt, ReadingList } from '../kit/readings.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { builtinLine } from '../../catalog/builtin.ts';
 import { roundDecimal, subtractDecimal } from '../../format/decimal.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS } from '../../format/iso-time.ts';
 import { dayTime } from '../kit/local-time.ts';
 import {

@@ -1,4 +1,4 @@
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../format/iso-time.ts';
 import { grouped } from '../../format/lists.ts';
 import { dayTime } from '../kit/local-time.ts';

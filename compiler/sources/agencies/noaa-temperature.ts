@@ -1,5 +1,5 @@
 import { roundDecimal } from '../../format/decimal.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../format/iso-time.ts';
 import { originOf } from '../kit/entries.ts';
 import { dayTime } from '../kit/local-time.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { roundDecimal } from '../../format/decimal.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../format/iso-time.ts';
 import { percentileOf, sameDayInYear } from '../../readings/season.ts';
 import { dayTime } from '../kit/local-time.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { neutralFault } from '../../catalog/neutral-text.ts';
 import { isRealDay } from '../../format/cutoff.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS, isMidnight, isoTime, newYorkWallClock } from '../../format/iso-time.ts';
 import {
   acceptedAt,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { HOUR_MS, isoTime } from '../../format/iso-time.ts';
 import type { Reading } from '../../readings/reading.ts';
 import { fetchAgain, type Imported, jsonOf, type Payload, readable } from '../kit/payload.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isRealDay } from '../../format/cutoff.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { DAY_MS } from '../../format/iso-time.ts';
 import type { Reading } from '../../readings/reading.ts';
 import {

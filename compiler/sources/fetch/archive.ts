@@ -27,8 +27,7 @@ import { z } from 'zod';
 import { messageOf } from '../../format/errors.ts';
 import { decodeUtf8, parseJson } from '../../format/strict-json.ts';
 import { ARCHIVE_FOLDER } from '../../readings/list-snapshots.ts';
-import { readPlain } from '../../system/plain-file.ts';
-import { replaceFile, syncFolder } from '../../system/replace-file.ts';
+import { readPlain, replaceFile, syncFolder } from '../../system/plain-file.ts';
 import { type FetchNote, PAYLOAD_BYTES_MAX, type Payload, withoutKeys } from '../kit/payload.ts';
 
 const NOTE_BYTES_MAX = 65_536;

@@ -10,8 +10,7 @@ import {
   saleDoubt,
 } from '../../catalog/register.ts';
 import type { RunStatus, SourceStatus } from '../../catalog/run-status.ts';
-import { defined } from '../../format/defined.ts';
-import { messageOf } from '../../format/errors.ts';
+import { defined, messageOf } from '../../format/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../format/iso-time.ts';
 import { decodeUtf8, parseJson } from '../../format/strict-json.ts';
 import { nearest } from '../../products/shapes/nearest.ts';

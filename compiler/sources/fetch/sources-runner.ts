@@ -4,8 +4,7 @@ import { type RunStatus, runStatusSchema, type SourceStatus } from '../../catalo
 import { messageOf } from '../../format/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../format/iso-time.ts';
 import { decodeUtf8, parseJson } from '../../format/strict-json.ts';
-import { readPlain } from '../../system/plain-file.ts';
-import { replaceFile } from '../../system/replace-file.ts';
+import { readPlain, replaceFile } from '../../system/plain-file.ts';
 import { withoutKeys } from '../kit/payload.ts';
 import { addressesAt, type Source } from '../kit/source.ts';
 import { type BatchDisk, batchName } from '../merge-batch.ts';

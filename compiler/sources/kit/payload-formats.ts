@@ -1,8 +1,7 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { CsvError, parse } from 'csv-parse/sync';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { defined } from '../../format/defined.ts';
-import { messageOf } from '../../format/errors.ts';
+import { defined, messageOf } from '../../format/errors.ts';
 import { firstTwice } from '../../format/lists.ts';
 import { fetchAgain, ImportError, PAYLOAD_BYTES_MAX, type Payload, textOf } from './payload.ts';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../format/defined.ts';
-import { messageOf } from '../../format/errors.ts';
+import { defined, messageOf } from '../../format/errors.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../../format/strict-json.ts';
 import type { CollectionId } from '../../products/collections.ts';
 import type { Reading } from '../../readings/reading.ts';

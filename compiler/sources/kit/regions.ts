@@ -1,4 +1,4 @@
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 
 /** A latitude and longitude box in degrees; `west` above `east` means that it crosses 180. */
 export interface RegionBox {

@@ -4,7 +4,7 @@ import { BUILTIN } from '../../catalog/builtin.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { metricUnit } from '../../catalog/units.ts';
 import { isRealDay } from '../../format/cutoff.ts';
-import { defined } from '../../format/defined.ts';
+import { defined } from '../../format/errors.ts';
 import { hasIsoYear, isoTime } from '../../format/iso-time.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../../format/strict-json.ts';
 import { COLLECTIONS, type CollectionId } from '../../products/collections.ts';

@@ -5,8 +5,7 @@ import { appendFileSync, existsSync } from 'node:fs';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { formatNote, type NoteSignature, openNote } from '../../format/checkpoint.ts';
-import { readPlain } from '../../system/plain-file.ts';
-import { replaceFile } from '../../system/replace-file.ts';
+import { readPlain, replaceFile } from '../../system/plain-file.ts';
 
 /** Checkpoints that are kept before the older half is thinned, and bytes of them: a log can make its notes long. */
 const ROWS_MAX = 16_384;

@@ -2,8 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { LOG_URL } from '../../catalog/static-files.ts';
 import { type Checkpoint, logOrigin, NOTE_CHARS_MAX, openNote } from '../../format/checkpoint.ts';
-import { defined } from '../../format/defined.ts';
-import { messageOf } from '../../format/errors.ts';
+import { defined, messageOf } from '../../format/errors.ts';
 import { isoTime } from '../../format/iso-time.ts';
 import {
   besideRanges,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { plainAddress } from '../../format/plain-address.ts';
+import { plainAddress } from '../../format/addresses.ts';
 import { decodeUtf8 } from '../../format/strict-json.ts';
 import type { Clock } from '../../system/clock.ts';
 import { type CommandSettings, duration, repeated } from '../../system/command-settings.ts';

@@ -5,8 +5,7 @@ import { openNote } from '../../format/checkpoint.ts';
 import { isoTime } from '../../format/iso-time.ts';
 import { releaseSchema } from '../../format/release.ts';
 import { decodeUtf8, parseJson } from '../../format/strict-json.ts';
-import { readPlain } from '../../system/plain-file.ts';
-import { replaceFile } from '../../system/replace-file.ts';
+import { readPlain, replaceFile } from '../../system/plain-file.ts';
 import type { Contradiction } from './evidence.ts';
 
 const STATE_NAME = 'state.json';

@@ -21,10 +21,9 @@ import type {
   ReleaseSource,
 } from '../../heart/release/release-source.ts';
 import { FOR_EVERYBODY } from '../../wire/cost.ts';
-import { inTime } from '../../wire/in-time.ts';
 import type { Log } from '../../wire/log/line-log.ts';
 import type { ServiceState, Trouble } from '../../wire/service-state.ts';
-import { Slots } from '../../wire/slots.ts';
+import { inTime, Slots } from '../../wire/slots.ts';
 import { StartError } from '../../wire/start-error.ts';
 import { DiskCache, FETCHES_MAX, RemoteFiles } from './remote-files.ts';
 import { HostError, patientGet, type StaticHost, staticHost } from './static-host.ts';

@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import type { Catalog } from '../../../compiler/catalog/catalog.ts';
 import { findRow } from '../../../compiler/catalog/route.ts';
 import { nearest } from '../../../compiler/products/shapes/nearest.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { JSON_MEDIA_TYPE, jsonReply, type Reply } from '../../wire/reply.ts';
-import { perRelease } from '../release/per-release.ts';
-import { requestFile } from '../release/release-index.ts';
+import { perRelease, requestFile } from '../release/release-index.ts';
 import {
   type Answered,
   IS_THERE,

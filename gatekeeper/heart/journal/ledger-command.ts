@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { csvLine } from '../../../compiler/format/csv-line.ts';
 import { isRealDay } from '../../../compiler/format/cutoff.ts';
 import { messageOf } from '../../../compiler/format/errors.ts';
-import { isPostgresUrl, shownPlace } from '../../settings/postgres-url.ts';
+import { isPostgresUrl, shownPlace } from '../../settings/settings.ts';
 import { StartError } from '../../wire/start-error.ts';
 import {
   type AcceptedClock,

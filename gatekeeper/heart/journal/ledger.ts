@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import type Database from 'libsql';
 import { z } from 'zod';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { usdAmount } from '../../../compiler/products/shapes/price.ts';
 import type { ChainHead } from '../../settle/evidence.ts';
 import { MAY_BE_OWED } from './journal-file.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isCode, messageOf } from '../../../compiler/format/errors.ts';
 import { networkFault } from '../../../compiler/format/network-fault.ts';
 import type { Config } from '../../settings/config.ts';
-import { isPostgresUrl, shownPlace } from '../../settings/postgres-url.ts';
+import { isPostgresUrl, shownPlace } from '../../settings/settings.ts';
 import type { Conclusion, Journal } from '../../settle/journal.ts';
 import { CallWatch, type Trouble } from '../../wire/service-state.ts';
 import { StartError } from '../../wire/start-error.ts';

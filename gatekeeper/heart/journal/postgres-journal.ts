@@ -11,6 +11,7 @@
  *  - While the database cannot be reached, claims fail after a few seconds and nobody is asked for money. A settlement
  *    that could not be noted is kept in memory (`keepingSettlements()`); a payment that could not be let go is let go later.
  */
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -31,7 +32,7 @@ import {
   type PaymentState,
   type Review,
 } from '../../settle/journal.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import type { Trouble } from '../../wire/service-state.ts';
 import {
   ACCOUNT,

@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { messageOf } from '../../../compiler/format/errors.ts';
-import { shownPlace } from '../../settings/postgres-url.ts';
+import { shownPlace } from '../../settings/settings.ts';
 import type { Trouble } from '../../wire/service-state.ts';
 import { StartError } from '../../wire/start-error.ts';
 import {

@@ -18,7 +18,7 @@ import {
   type PaymentState,
   type SharedJournal,
 } from '../../settle/journal.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { GroupCommit } from './group-commit.ts';
 import {
   ACCOUNT,

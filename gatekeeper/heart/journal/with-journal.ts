@@ -7,7 +7,7 @@ import { isRealDay } from '../../../compiler/format/cutoff.ts';
 import { messageOf } from '../../../compiler/format/errors.ts';
 import { networkFault } from '../../../compiler/format/network-fault.ts';
 import type { Config } from '../../settings/config.ts';
-import { isPostgresUrl, shownPlace } from '../../settings/postgres-url.ts';
+import { isPostgresUrl, shownPlace } from '../../settings/settings.ts';
 import type { JournalFacts } from '../../settle/journal.ts';
 import { StartError } from '../../wire/start-error.ts';
 import {

@@ -22,7 +22,7 @@ import type {
   X402Version,
 } from '../../settle/payment.ts';
 import { SIGN_IN, type SignInSource, signInDeclaration } from '../../settle/sign-in.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { type Header, JSON_TYPE, NO_STORE, type Reply } from '../../wire/reply.ts';
 import type { Offers } from '../release/release-source.ts';
 import { callExample, clientHint, listed, mediaTypeOf, type Shown, shownOf } from './shown.ts';

@@ -1,6 +1,6 @@
 import type { Route } from '../../../compiler/catalog/route.ts';
 import { SEARCH_OPERATION } from '../../../compiler/catalog/tools.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { isDocument } from '../../../compiler/products/documents.ts';
 import {
   canonicalTarget,

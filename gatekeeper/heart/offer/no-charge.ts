@@ -7,8 +7,7 @@ import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
 import { missingBasis, stockLack } from '../../../compiler/products/signal-products.ts';
 import { jsonReply, type Reply } from '../../wire/reply.ts';
 import { askedFor, sellsNow, slotsOf } from '../release/offered.ts';
-import { perRelease } from '../release/per-release.ts';
-import { type ReleaseIndex, requestFile } from '../release/release-index.ts';
+import { perRelease, type ReleaseIndex, requestFile } from '../release/release-index.ts';
 import { resolveWithin } from '../words/resolve-words.ts';
 import {
   CATALOG_REQUEST,

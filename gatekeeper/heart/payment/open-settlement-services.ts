@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { defined } from '../../../compiler/format/defined.ts';
-import { messageOf } from '../../../compiler/format/errors.ts';
+import { defined, messageOf } from '../../../compiler/format/errors.ts';
 import { type Config, paidNetworks, paidTokens } from '../../settings/config.ts';
 import type { Meters, NamedCircuit } from '../../settings/meters.ts';
 import type { ChainOptions, OpenChain } from '../../settle/chain/open-chain.ts';

@@ -8,9 +8,9 @@ import {
   type Refusal,
   signedText,
 } from '../../settle/payment.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
-import { inTime } from '../../wire/in-time.ts';
 import { CallBudget, pairName } from '../../wire/limits/rate-limit.ts';
+import { BoundedMap } from '../../wire/maps.ts';
+import { inTime } from '../../wire/slots.ts';
 import { facilitatorRefusal, NOT_SIGNED } from './payment-check.ts';
 import type { CheckResult, SettlementResult } from './tender.ts';
 

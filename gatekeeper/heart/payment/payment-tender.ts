@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { clientKey } from '../../../compiler/format/client-key.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { clientKey } from '../../../compiler/format/addresses.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
 import { checksumAddress } from '../../settle/address.ts';
 import { identifierHash, namedBy } from '../../settle/extensions.ts';
@@ -18,8 +18,8 @@ import {
   signedText,
   type X402Version,
 } from '../../settle/payment.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
 import type { X402Header } from '../../wire/header-facts.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import type { RequestTrace } from '../../wire/request.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import {

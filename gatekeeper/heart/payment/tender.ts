@@ -1,6 +1,6 @@
 import type { Catalog } from '../../../compiler/catalog/catalog.ts';
 import { canonicalRequest, route } from '../../../compiler/catalog/route.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { usdAmount } from '../../../compiler/products/shapes/price.ts';
 import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
 import type { ChainHead, WatchedTransfer } from '../../settle/evidence.ts';

@@ -1,14 +1,19 @@
 import { hash } from 'node:crypto';
 import type { Journal, JournalEntry, KnownPayment } from '../../settle/journal.ts';
 import type { Network } from '../../settle/networks.ts';
-import type { Refusal } from '../../settle/payment.ts';
-import { isRefusal } from '../../settle/payment.ts';
-import type { AskCode, CodeSignature, SignIn } from '../../settle/sign-in.ts';
-import { placeFault, readSignIn, signInRefusal } from '../../settle/sign-in.ts';
+import { isRefusal, type Refusal } from '../../settle/payment.ts';
+import {
+  type AskCode,
+  type CodeSignature,
+  placeFault,
+  readSignIn,
+  type SignIn,
+  signInRefusal,
+} from '../../settle/sign-in.ts';
 import { MINT_PATH } from '../../settle/token.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
 import type { SignInHeader } from '../../wire/header-facts.ts';
 import { CallBudget } from '../../wire/limits/rate-limit.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { PRIVATE_NO_STORE, type Reply } from '../../wire/reply.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import { type BuyerProof, type PurchaseRequest, targetOfResource } from '../payment/tender.ts';

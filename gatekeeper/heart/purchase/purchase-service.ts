@@ -1,6 +1,6 @@
 import type { Catalog } from '../../../compiler/catalog/catalog.ts';
 import { canonicalRequest, route } from '../../../compiler/catalog/route.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import type { Meters } from '../../settings/meters.ts';
 import type { WatchedTransfer } from '../../settle/evidence.ts';
 import type { Journal, KnownPayment } from '../../settle/journal.ts';

@@ -7,7 +7,7 @@ import type {
   JournalEntry,
   PaymentBinding,
 } from '../../settle/journal.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import type { SettlementResult, Tender, TenderBinding, Waiters } from '../payment/tender.ts';
 import { type Guesses, isBuyer } from './buyer-proof.ts';
 import {

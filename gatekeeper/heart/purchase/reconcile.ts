@@ -1,6 +1,6 @@
 import { messageOf } from '../../../compiler/format/errors.ts';
 import type { Journal, OpenPayment } from '../../settle/journal.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import type { PurchaseService } from './purchase-service.ts';
 
 /** Time between two passes: a doubt mostly ends with the next few blocks. */

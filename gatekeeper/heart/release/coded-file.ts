@@ -1,5 +1,5 @@
 import { CODINGS, type Coding, packedPath } from '../../../compiler/format/release.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import type { Header } from '../../wire/reply.ts';
 import type { ReleaseIndex } from './release-index.ts';
 

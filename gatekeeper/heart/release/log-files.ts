@@ -4,7 +4,7 @@
  */
 
 import type { Checkpoint } from '../../../compiler/format/checkpoint.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import {
   completeLevels,
   HASH_BYTES,
@@ -29,7 +29,7 @@ import {
   tileOfSubtree,
   tilePath,
 } from '../../../compiler/format/tiles.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
 import { faultOf, type ReleasePlace, readLog } from './release-source.ts';
 

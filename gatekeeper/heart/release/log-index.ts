@@ -12,8 +12,7 @@ import {
 } from '../../../compiler/format/hash-index.ts';
 import { firstWhere } from '../../../compiler/format/lists.ts';
 import { FOR_EVERYBODY } from '../../wire/cost.ts';
-import { perRelease } from './per-release.ts';
-import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
+import { perRelease, type ReleaseIndex, type ReleaseReader } from './release-index.ts';
 
 const HASH_DIGITS = 64;
 

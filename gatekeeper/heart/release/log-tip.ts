@@ -27,9 +27,9 @@ import {
 } from '../../../compiler/format/tlog-proof.ts';
 import { entryOfSequence, LogTree } from './log-files.ts';
 import { headHash, isSignedBy } from './open-release.ts';
-import { perRelease } from './per-release.ts';
 import { DamagedFileError, sha256, UnreachableFileError } from './read-body.ts';
 import type { ReleaseIndex } from './release-index.ts';
+import { perRelease } from './release-index.ts';
 import { faultOf } from './release-source.ts';
 
 /** How long a checkpoint is taken to be the newest. */

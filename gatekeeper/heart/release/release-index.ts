@@ -7,9 +7,8 @@ import {
   mayOweRequestTime,
   wholeSecond,
 } from '../../../compiler/products/shapes/request-time.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
 import type { Spend } from '../../wire/cost.ts';
-import { OwnValues } from '../../wire/own-values.ts';
+import { BoundedMap, OwnValues } from '../../wire/maps.ts';
 import type { ListedFiles } from './listed-files.ts';
 import type { Offers, ReleasePlace } from './release-source.ts';
 
@@ -126,4 +125,14 @@ export function requestFile(...request: Parameters<typeof filePath>): string | n
     if (error instanceof RangeError) return null;
     throw error;
   }
+}
+
+/**
+ * Works something out once for each release, which holds it: two may be asked about in turn while one takes the place of the
+ * other. A failure is not kept.
+ */
+export function perRelease<Value>(
+  make: (release: ReleaseIndex) => Value,
+): (release: ReleaseIndex) => Value {
+  return (release) => release.own.once(make, release);
 }

@@ -13,12 +13,11 @@ import {
   statementLeaf,
   statementPath,
 } from '../../../compiler/format/statement-tree.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
 import { FOR_EVERYBODY } from '../../wire/cost.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { logTip } from './log-tip.ts';
-import { perRelease } from './per-release.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
-import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
+import { perRelease, type ReleaseIndex, type ReleaseReader } from './release-index.ts';
 
 /** Bytes of blocks whose levels are kept. */
 const OPENED_BYTES_MAX = 4 * 1024 * 1024;

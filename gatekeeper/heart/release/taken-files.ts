@@ -12,8 +12,8 @@ import {
   statementPath,
 } from '../../../compiler/format/statement-tree.ts';
 import { takenPath } from '../../../compiler/format/tiles.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
 import { FILE_COST, type Spend } from '../../wire/cost.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { hexInTurns } from './listed-files.ts';
 import { DamagedFileError, sha256 } from './read-body.ts';
 import { type ReleasePlace, readLog } from './release-source.ts';

@@ -11,9 +11,8 @@ import {
   type TermRow,
 } from '../../../compiler/catalog/search-index.ts';
 import { FOR_EVERYBODY } from '../../wire/cost.ts';
-import { lineOf, lineStarts } from '../release/listed-lines.ts';
-import { perRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { lineOf, lineStarts } from '../release/listed-files.ts';
+import { perRelease, type ReleaseIndex } from '../release/release-index.ts';
 
 export type WordIndex = NonNullable<Awaited<ReturnType<typeof wordIndex>>>;
 

@@ -6,8 +6,7 @@ import { canonicalTarget, type Values } from '../../../compiler/products/shapes/
 import type { Endpoint } from '../../../compiler/products/shapes/product.ts';
 import type { Spend } from '../../wire/cost.ts';
 import { askedFor, isStored, sellsNow, slotsOf } from '../release/offered.ts';
-import { perRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { perRelease, type ReleaseIndex } from '../release/release-index.ts';
 import { type WordIndex, wordIndex } from './open-words.ts';
 import {
   type Answers,

@@ -13,8 +13,8 @@ import {
   unknownVariables,
   unknownVariableText,
 } from '../../settings/load-config.ts';
-import { inTime } from '../../wire/in-time.ts';
 import { ServiceState } from '../../wire/service-state.ts';
+import { inTime } from '../../wire/slots.ts';
 import { StartError } from '../../wire/start-error.ts';
 import { ask, type Examined, type Finding, failed, failure, STATES } from './check.ts';
 import * as local from './local-checks.ts';

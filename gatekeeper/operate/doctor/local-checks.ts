@@ -21,7 +21,7 @@ import {
   testPaymentsFault,
 } from '../../settings/config.ts';
 import { CONFIG_NAME } from '../../settings/load-config.ts';
-import { isPostgresUrl, shownPlace } from '../../settings/postgres-url.ts';
+import { isPostgresUrl, shownPlace } from '../../settings/settings.ts';
 import { relayerKey } from '../../settle/address.ts';
 import { clockFailure } from '../../settle/clock-guard.ts';
 import {

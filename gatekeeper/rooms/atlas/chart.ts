@@ -1,5 +1,5 @@
 import { scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { type Html, html } from '../../../compiler/format/html.ts';
 import { DAY_MS } from '../../../compiler/format/iso-time.ts';
 import { CLASS, type Ruler } from '../../../compiler/products/shapes/rulers.ts';

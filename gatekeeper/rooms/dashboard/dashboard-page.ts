@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RunStatus, SourceStatus } from '../../../compiler/catalog/run-status.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { Html, type HtmlPart, html } from '../../../compiler/format/html.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
 import { microUsd, type RevenueRow } from '../../heart/journal/ledger.ts';

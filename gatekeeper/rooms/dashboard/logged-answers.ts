@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Catalog } from '../../../compiler/catalog/catalog.ts';
 import { findRow } from '../../../compiler/catalog/route.ts';
 import { messageOf } from '../../../compiler/format/errors.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { openOwnFile } from '../../wire/plain-file.ts';
 import { WANTED_CHARS_MAX } from '../../wire/reply.ts';
 import { StartError } from '../../wire/start-error.ts';

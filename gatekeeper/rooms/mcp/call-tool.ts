@@ -7,7 +7,7 @@ import {
   type ToolArgument,
   type ToolName,
 } from '../../../compiler/catalog/tools.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import type { JsonObject, JsonValue } from '../../../compiler/format/strict-json.ts';
 import type { EndpointPath } from '../../../compiler/products/products.ts';
 import { BASKET_USAGE, isBasket } from '../../../compiler/products/shapes/basket.ts';
@@ -19,9 +19,9 @@ import { respond } from '../../heart/answers/respond.ts';
 import type { Question, Service } from '../../heart/answers/service.ts';
 import { shown } from '../../heart/offer/no-charge.ts';
 import type { Offers } from '../../heart/release/release-source.ts';
-import { BoundedMap } from '../../wire/bounded-map.ts';
 import { REQUEST_COST } from '../../wire/cost.ts';
 import { headerFacts } from '../../wire/header-facts.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import type { Reply } from '../../wire/reply.ts';
 
 /** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */

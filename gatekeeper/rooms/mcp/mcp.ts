@@ -2,7 +2,7 @@ import { FORMAT_URL } from '../../../compiler/catalog/static-files.ts';
 import { toolsOf } from '../../../compiler/catalog/tools.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../../compiler/format/strict-json.ts';
 import type { Answered, Question, Service } from '../../heart/answers/service.ts';
-import { perRelease } from '../../heart/release/per-release.ts';
+import { perRelease } from '../../heart/release/release-index.ts';
 import type { RpcHeaders } from '../../wire/header-facts.ts';
 import { jsonReply, NO_STORE, type Reply } from '../../wire/reply.ts';
 import { FREE_BYTES_MAX } from '../json-content.ts';

@@ -10,7 +10,7 @@ import {
 } from 'viem';
 import { messageOf } from '../../../compiler/format/errors.ts';
 import { networkFault } from '../../../compiler/format/network-fault.ts';
-import { inTime } from '../../wire/in-time.ts';
+import { inTime } from '../../wire/slots.ts';
 import {
   blockNumberOf,
   type ChainEvidence,

@@ -10,8 +10,8 @@ import {
   toHex,
 } from 'viem';
 import { call, estimateGas, getBalance, getCode } from 'viem/actions';
-import { BoundedMap } from '../../wire/bounded-map.ts';
-import { inTime } from '../../wire/in-time.ts';
+import { BoundedMap } from '../../wire/maps.ts';
+import { inTime } from '../../wire/slots.ts';
 import type { ChainEvidence, ChainFinding } from '../evidence.ts';
 import {
   authorizationKey,

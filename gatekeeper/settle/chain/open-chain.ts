@@ -1,8 +1,8 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { messageOf } from '../../../compiler/format/errors.ts';
-import { inTime } from '../../wire/in-time.ts';
 import type { ServiceState } from '../../wire/service-state.ts';
+import { inTime } from '../../wire/slots.ts';
 import { StartError } from '../../wire/start-error.ts';
 import { relayerKey } from '../address.ts';
 import type { AccountStanding, ChainEvidence } from '../evidence.ts';

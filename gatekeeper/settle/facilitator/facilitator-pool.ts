@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../wire/bounded-map.ts';
+import { BoundedMap } from '../../wire/maps.ts';
 import { checksumAddress, keccak256 } from '../address.ts';
 import { BackPressure, Circuit, type CircuitState, isBusy, type Probe } from '../circuit.ts';
 import { CURVE } from '../curve.ts';

@@ -1,4 +1,4 @@
-import { inTime } from '../../wire/in-time.ts';
+import { inTime } from '../../wire/slots.ts';
 import type { ChainEvidence, ChainFinding } from '../evidence.ts';
 import {
   authorizationOf,

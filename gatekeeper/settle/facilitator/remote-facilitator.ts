@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { codeOf } from '../../../compiler/format/errors.ts';
 import { networkFault } from '../../../compiler/format/network-fault.ts';
 import { headerOf } from '../../wire/header-facts.ts';
-import { inTime } from '../../wire/in-time.ts';
 import { readOwnFile } from '../../wire/plain-file.ts';
+import { inTime } from '../../wire/slots.ts';
 import { StartError } from '../../wire/start-error.ts';
 import {
   authorizationOf,

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientKey, holderKey, networkKey } from '../../../compiler/format/client-key.ts';
+import { clientKey, holderKey, networkKey } from '../../../compiler/format/addresses.ts';
 import { costOfReading, costOfSending, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from '../cost.ts';
-import { Counts } from '../counts.ts';
 import { pays } from '../header-facts.ts';
 import { isLoopback } from '../listen.ts';
+import { Counts } from '../maps.ts';
 import { type Header, jsonReply, type Reply } from '../reply.ts';
 import {
   type Account,

@@ -1,6 +1,5 @@
-import { clientKey, NETWORK_CLIENTS, networkKey } from '../../../compiler/format/client-key.ts';
-import { BoundedMap } from '../bounded-map.ts';
-import { Counts } from '../counts.ts';
+import { clientKey, NETWORK_CLIENTS, networkKey } from '../../../compiler/format/addresses.ts';
+import { BoundedMap, Counts } from '../maps.ts';
 import { type Account, UNLIMITED } from '../request.ts';
 
 /** Clients that are remembered at once; those not seen for longest make room. */

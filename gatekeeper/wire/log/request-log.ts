@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { clientKey } from '../../../compiler/format/client-key.ts';
+import { clientKey } from '../../../compiler/format/addresses.ts';
 import { DAY_MS } from '../../../compiler/format/iso-time.ts';
-import { BoundedMap } from '../bounded-map.ts';
 import { clientAddress, type TrustedProxies } from '../limits/client-address.ts';
+import { BoundedMap } from '../maps.ts';
 import { HEALTH_PATH, METRICS_PATH, type SentAnswer } from '../request.ts';
 import type { Log, LoggedRequests } from './line-log.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { spokenOf } from '../../../compiler/catalog/spoken.ts';
 import { chartUrl, recordUrl } from '../../../compiler/catalog/thing-urls.ts';
+import { spokenOf } from '../../../compiler/catalog/units.ts';
 import { chart, chartFile } from '../../../gatekeeper/rooms/atlas/chart.ts';
 import { builtinEntry } from '../../builtin-rows.ts';
 import { sampleGate } from '../../gate.ts';

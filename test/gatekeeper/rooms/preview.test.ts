@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LINES } from '../../../compiler/catalog/builtin.ts';
 import { type Catalog, catalogOf } from '../../../compiler/catalog/catalog.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { previewSchema } from '../../../compiler/products/shapes/free-body-schemas.ts';
 import type { Line } from '../../../compiler/products/shapes/line.ts';
 import { rosterSearchSchema } from '../../../compiler/products/shapes/roster-bodies.ts';
@@ -9,7 +9,7 @@ import { answer } from '../../../gatekeeper/heart/answers/answers.ts';
 import { ReleaseIndex } from '../../../gatekeeper/heart/release/release-index.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/rooms/json-content.ts';
 import { preview } from '../../../gatekeeper/rooms/preview.ts';
-import { TIDE_FILE, TIDES } from '../../tide-catalog.ts';
+import { TIDE_FILE, TIDES } from '../../tide-shop.ts';
 import { tinyFiles } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 

@@ -23,7 +23,6 @@ import {
   storedCore,
 } from '../../../gatekeeper/rooms/verify-hash.ts';
 import { FILE_COST, FOR_EVERYBODY } from '../../../gatekeeper/wire/cost.ts';
-import { logLinesIn } from '../../log-lines.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { AS_OF, compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
@@ -31,6 +30,7 @@ import {
   hashes,
   loggedRelease,
   loggedService,
+  logLinesIn,
   SUPERSEDED_HASH,
   tinyHashes,
 } from '../logged-service.ts';

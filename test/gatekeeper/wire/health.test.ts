@@ -1,9 +1,9 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyJournal } from '../empty-journal.ts';
 import { paymentAt, type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
+import { emptyJournal } from '../tiny-service.ts';
 
 /** It answers, if with nothing that helps. */
 const none = async () => ({ verdict: 'none', detail: 'x', status: 500 }) as const;

@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keepNewest } from '../../../gatekeeper/heart/release/newest-served.ts';
-import { BoundedMap } from '../../../gatekeeper/wire/bounded-map.ts';
-import { inTime } from '../../../gatekeeper/wire/in-time.ts';
 import { isLoopback, passedSocket } from '../../../gatekeeper/wire/listen.ts';
-import { OwnValues } from '../../../gatekeeper/wire/own-values.ts';
+import { BoundedMap, OwnValues } from '../../../gatekeeper/wire/maps.ts';
 import { replaceFile } from '../../../gatekeeper/wire/plain-file.ts';
-import { Slots, SlotsFullError } from '../../../gatekeeper/wire/slots.ts';
+import { inTime, Slots, SlotsFullError } from '../../../gatekeeper/wire/slots.ts';
 import { tinyService } from '../tiny-service.ts';
 
 /** A map of at most three, and these set in it one after another. */

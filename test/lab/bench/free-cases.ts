@@ -4,7 +4,7 @@ import { BUILTIN } from '../../../compiler/catalog/builtin.ts';
 import { FORMAT_DOCUMENTS, SKILL_URL } from '../../../compiler/catalog/static-files.ts';
 import { recordUrl } from '../../../compiler/catalog/thing-urls.ts';
 import { siteAssets } from '../../../compiler/describe/pages.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { KEYS_PATH } from '../../../compiler/format/key-history.ts';
 import {
   FILES_NAME,

@@ -3,14 +3,14 @@ import { parse } from 'csv-parse/sync';
 import { type Catalog, catalogOf } from '../../../compiler/catalog/catalog.ts';
 import type { CatalogFile } from '../../../compiler/catalog/catalog-file.ts';
 import { searchIndexFiles } from '../../../compiler/describe/search-index.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/format/release.ts';
 import type { Service } from '../../../gatekeeper/heart/answers/service.ts';
 import type { ReleaseIndex } from '../../../gatekeeper/heart/release/release-index.ts';
 import { wordIndex } from '../../../gatekeeper/heart/words/open-words.ts';
 import { catalogRows } from '../../../gatekeeper/rooms/catalog.ts';
 import { search } from '../../../gatekeeper/rooms/search.ts';
-import { OwnValues } from '../../../gatekeeper/wire/own-values.ts';
+import { OwnValues } from '../../../gatekeeper/wire/maps.ts';
 import { bench, percentile, timed } from '../bench.ts';
 
 const LINES = 20;

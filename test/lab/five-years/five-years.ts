@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { formatKeyHistory } from '../../../compiler/format/key-history.ts';
 import { leafHash } from '../../../compiler/format/merkle.ts';
 import { releaseEntryBytes } from '../../../compiler/format/release-entry.ts';
 import { formatTlogProof, parseTlogProof } from '../../../compiler/format/tlog-proof.ts';
 import { parseProofExtra } from '../../../compiler/products/shapes/body-proof.ts';
 import { readKeys } from '../../../compiler/publish/keys/key-store.ts';
-import { signCheckpoint } from '../../../compiler/publish/log/checkpoint-note.ts';
+import { signCheckpoint } from '../../../compiler/publish/log/continue-log.ts';
 import { signBytes, signingKey } from '../../../compiler/system/sealer.ts';
 import { runVerify, type VerifyCommandOptions } from '../../../compiler/verify/verify-command.ts';
 import type { Body } from '../../shop.ts';

@@ -1,11 +1,10 @@
 import { cpSync, readdirSync, readFileSync, realpathSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { logOrigin } from '../../../compiler/format/checkpoint.ts';
+import { logOrigin, NOTE_KEY } from '../../../compiler/format/checkpoint.ts';
 import { parseDidKey } from '../../../compiler/format/did-key.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
 import type { LogPolicy } from '../../../compiler/format/log-policy.ts';
 import { RELEASES_FOLDER } from '../../../compiler/format/release.ts';
-import { NOTE_KEY } from '../../../compiler/format/verifier-key.ts';
 import { askWitnesses } from '../../../compiler/publish/witness/ask-witnesses.ts';
 import { releaseNames } from '../../../compiler/release/release-folders.ts';
 import { checkEvidence, parseEvidence } from '../../../compiler/verify/monitor/evidence.ts';
@@ -28,7 +27,7 @@ import {
   reading,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { VirtualClock } from '../../sources/fetch/virtual-clock.ts';
+import { VirtualClock } from '../../sources/fetch/test-row.ts';
 import { seeded } from '../campaign.ts';
 import { didOf, keyEvents, monthTime, type Plan, type Seeds, seedsOf, signersIn } from './plan.ts';
 

@@ -19,7 +19,7 @@ import { FileList } from '../../../compiler/verify/file-list.ts';
 import { KnownHashes } from '../../../compiler/verify/known-hashes.ts';
 import { Faults } from '../../../compiler/verify/release-fault.ts';
 import { readHeadAlone } from '../../../compiler/verify/release-head.ts';
-import { placeOf } from '../../../compiler/verify/release-place.ts';
+import { placeOf } from '../../../compiler/verify/release-index.ts';
 import { checkChunk } from '../../../compiler/verify/share-check.ts';
 import { type BodyTrust, verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyLog } from '../../../compiler/verify/verify-log.ts';

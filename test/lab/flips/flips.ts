@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { type CompileOptions, compile } from '../../../compiler/cli/compile.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import {
   FILES_NAME,
   type FileEntry,
@@ -23,7 +23,7 @@ import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { type Disk, nodeDisk } from '../../../compiler/system/disk.ts';
 import { FAULTS_MAX } from '../../../compiler/verify/release-fault.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
-import { makeSample, SAMPLE_HOUR } from '../../sample-folder.ts';
+import { makeSample, SAMPLE_HOUR } from '../../shared-folder.ts';
 import { campaign } from '../campaign.ts';
 
 /** Files that are harmed at once; a report names no more than FAULTS_MAX. */

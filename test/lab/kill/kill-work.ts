@@ -18,7 +18,7 @@ import { Faults } from '../../../compiler/verify/release-fault.ts';
 import { readHead } from '../../../compiler/verify/release-head.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { FORMAT_2_TERMS } from '../../format-2-folder.ts';
-import { readLog, type SeenLog, seenLog } from '../../publish/log/watch-log.ts';
+import { readLog, type SeenLog, seenLog } from '../../publish/log/memory-store.ts';
 import { SEED } from '../../snapshot-folder.ts';
 
 const ENTITIES = 60;

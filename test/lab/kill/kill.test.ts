@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../compiler/cli/compile.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
-import { built } from '../../built.ts';
-import { readLog, seenLog } from '../../publish/log/watch-log.ts';
+import { built } from '../../command-runs.ts';
+import { readLog, seenLog } from '../../publish/log/memory-store.ts';
 import {
   makeFolder,
   ndjson,

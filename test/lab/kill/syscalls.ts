@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { compile } from '../../../compiler/cli/compile.ts';
 import { currentName, readRelease } from '../../../compiler/release/release-folders.ts';
 import { format2Folder } from '../../format-2-folder.ts';
-import { readLog, seenLog } from '../../publish/log/watch-log.ts';
+import { readLog, seenLog } from '../../publish/log/memory-store.ts';
 import { APART, campaign } from '../campaign.ts';
 import { expectVerified, FIRST_FORMAT, MEMORY, optionsOf, writeBatch } from './kill-work.ts';
 

@@ -9,7 +9,7 @@ import type { CheckBody } from '../../../compiler/products/shapes/free-body-sche
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
-import { payingFetch } from '../../client/paying-fetch.ts';
+import { payingFetch } from '../../client/python-gate.ts';
 import { sampleGate } from '../../gate.ts';
 import { NOW_MS } from '../../gatekeeper/payer.ts';
 import {
@@ -21,8 +21,7 @@ import {
   SEED,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { HARBOUR_RULER } from '../../tide-catalog.ts';
-import { askPrice, LEVEL, TIDE_PRICES, tideFiles } from '../../tide-shop.ts';
+import { askPrice, HARBOUR_RULER, LEVEL, TIDE_PRICES, tideFiles } from '../../tide-shop.ts';
 import { readHeadOf, resign } from '../../verify/resign.ts';
 
 // A publisher changes a scale under its own name, and buyers hold bodies of before.

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { built } from '../../built.ts';
-import { CommandRuns } from '../../command-runs.ts';
+import { built, CommandRuns } from '../../command-runs.ts';
 import {
   AS_OF,
   makeFolder,

@@ -16,7 +16,7 @@ import {
   isVerified,
   verifyCitation,
 } from '../../../compiler/verify/verify-citation.ts';
-import { built } from '../../built.ts';
+import { built } from '../../command-runs.ts';
 import { HOSTILE_NAMES } from '../../hostile-names.ts';
 import { deathRow } from '../../roster-rows.ts';
 import { sha256Text } from '../../sha256-text.ts';

@@ -14,8 +14,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parseFiles } from '../../../compiler/format/release.ts';
 import { folderSource } from '../../../gatekeeper/heart/release/folder-source.ts';
 import { openRelease } from '../../../gatekeeper/heart/release/open-release.ts';
-import { built } from '../../built.ts';
-import { CommandRuns, RUNS_MS_MAX } from '../../command-runs.ts';
+import { built, CommandRuns, RUNS_MS_MAX } from '../../command-runs.ts';
 import { tinyDataDir, tinyFilePath, writeTinyRelease } from '../../gatekeeper/tiny-release.ts';
 import {
   AS_OF,

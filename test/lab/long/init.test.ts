@@ -16,10 +16,10 @@ import { parseJson } from '../../../compiler/format/strict-json.ts';
 import type { CommandSettings } from '../../../compiler/system/command-settings.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
-import { built } from '../../built.ts';
+import { built } from '../../command-runs.ts';
 import { sampleGate } from '../../gate.ts';
 import { NOW_MS } from '../../gatekeeper/payer.ts';
-import { expectPrintedShop } from '../../printed-shop.ts';
+import { expectPrintedShop } from '../../quick-start.ts';
 import {
   compileFolder,
   fileOf,

@@ -22,7 +22,7 @@ import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
-import { payingFetch } from '../../client/paying-fetch.ts';
+import { payingFetch } from '../../client/python-gate.ts';
 import { servedShop } from '../../gate.ts';
 import { NOW_MS } from '../../gatekeeper/payer.ts';
 import {
@@ -37,8 +37,7 @@ import {
   type SnapshotFiles,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { HARBOUR_RULER, LEVEL_SIGNAL, WAVES_SIGNAL } from '../../tide-catalog.ts';
-import { askPrice, pay } from '../../tide-shop.ts';
+import { askPrice, HARBOUR_RULER, LEVEL_SIGNAL, pay, WAVES_SIGNAL } from '../../tide-shop.ts';
 import { readHeadOf, resign } from '../../verify/resign.ts';
 
 // A publisher who writes JSON alone: three tide gauges with thresholds of their own, sold one by one and as a chain.

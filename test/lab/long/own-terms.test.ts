@@ -22,11 +22,11 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import type { SignalRow } from '../../tide-catalog.ts';
 import {
   askPrice,
   LEVEL,
   pay,
+  type SignalRow,
   TIDE_PRICES,
   type TideTerms,
   tideFiles,

@@ -14,8 +14,8 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../../compiler/format/strict-json.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
-import { built } from '../../built.ts';
-import { freePort, isUp, npxFolder } from '../../printed-shop.ts';
+import { built } from '../../command-runs.ts';
+import { freePort, isUp, npxFolder } from '../../quick-start.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 
 // The walks of the documents, block by block as they stand there but for the port, in an empty folder each.

@@ -113,7 +113,7 @@ const MUTANT_MS = 240_000;
 const CHECK_MS = 120_000;
 /** Tests of packages of their own, and those that run the build, which has no mutant in it. */
 const LEFT_OUT = /^test\/(interop|chain|postgres|browser|deploy)\/|\.(chain|postgres)\.test\.ts$/;
-const NEEDS_BUILD = ['test/built.ts', 'test/build-state.ts'];
+const NEEDS_BUILD = ['test/command-runs.ts', 'test/build-state.ts'];
 const PRODUCT = /^(compiler|gatekeeper)\/.*(?<!\.d)\.ts$/;
 /** Has a type check of its own. */
 const NO_PRODUCT = /^compiler\/site\//;

@@ -10,7 +10,7 @@ import {
   type Fault,
 } from '../../chain/chain-facilitator.ts';
 import { openStall, type Stall } from '../../chain/stall.ts';
-import { listingKeys, SIGNER_SEED } from '../../gatekeeper/listed-signer.ts';
+import { listingKeys, SIGNER_SEED } from '../../gatekeeper/payer.ts';
 import { tinyFiles } from '../../gatekeeper/tiny-release.ts';
 import { paidAuthorizations } from './audit.ts';
 import { choose, draw, pause } from './client.ts';

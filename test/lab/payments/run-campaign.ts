@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { endpointAt } from '../../../compiler/products/products.ts';
 import { filePath } from '../../../compiler/products/shapes/path.ts';
 import { NETWORKS } from '../../../gatekeeper/settle/networks.ts';

@@ -1,28 +1,20 @@
-import type { Random, Delivery, Forgery, Handed, Trusted } from '../forgeries/body-forgeries.ts';
+import type { Delivery, Forgery, Handed, Random, Trusted } from '../forgeries/body-forgeries.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defined } from '../../../compiler/format/defined.ts';
-import { basketCases } from './reader-cases.ts';
-import { BODIES_NAME, type BodyVectors, type ReaderCase, type BodyVector } from './body-vector.ts';
-import { demandCases } from './reader-cases.ts';
+import { defined } from '../../../compiler/format/errors.ts';
+import { basketCases, demandCases, otherFormCases, readerVectors, receiptCases } from './reader-cases.ts';
+import { BODIES_NAME, type BodyVector, type BodyVectors, type ReaderCase } from './body-vector.ts';
 import { keyCases } from './key-cases.ts';
-import { otherFormCases } from './reader-cases.ts';
-import { readerVectors } from './reader-vectors.ts';
-import { receiptCases } from './reader-cases.ts';
 import { campaign, countsOf } from '../campaign.ts';
-import { type ReadingShop, readingShop, settlementShop, SETTLEMENT_NOW, type SettlementShop } from '../forgeries/shops.ts';
+import { type ReadingShop, readingShop, SETTLEMENT_NOW, settlementShop, type SettlementShop } from '../forgeries/shops.ts';
 import { verify } from '../../../compiler/client/verify.ts';
 import { isoTime } from '../../../compiler/format/iso-time.ts';
-import { allVerdicts, BEYOND, type Verdicts } from '../forgeries/judges.ts';
+import { allVerdicts, BEYOND, isDisputed, type Verdicts } from '../forgeries/forgeries.ts';
 import { chosen, readingForgeries, settlementForgeries } from '../forgeries/plan.ts';
-import { isDisputed } from '../forgeries/forgeries.ts';
 import { answer } from '../../../gatekeeper/heart/answers/answers.ts';
 import { proven } from '../../../gatekeeper/rooms/proven.ts';
 import { question } from '../../gatekeeper/tiny-service.ts';
 import { SOLD_TARGETS } from '../../gate.ts';
-
-
-
 
 /** The vectors of two draws as one file, numbered through. */
 export function bodiesText(parts: readonly BodyVectors[]): string {

@@ -1,7 +1,7 @@
-import { COLLECTIONS, type RosterKind, isRosterKind, rosterCore } from '../../../compiler/products/collections.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { COLLECTIONS, isRosterKind, rosterCore, type RosterKind } from '../../../compiler/products/collections.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { didKey } from '../../../compiler/format/did-key.ts';
-import { type HashedRecord, hashCore } from '../../../compiler/format/record-hash.ts';
+import { hashCore, type HashedRecord } from '../../../compiler/format/record-hash.ts';
 import { CHAIN_ORIGIN, type ChainState, type SeriesRow } from '../../../compiler/products/shapes/series.ts';
 import { jcs } from '../../../compiler/system/jcs.ts';
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';

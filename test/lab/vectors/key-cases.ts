@@ -1,10 +1,10 @@
 import { type Key, keyOf } from '../../verify/alterations.ts';
 import { DAY_MS, isoTime } from '../../../compiler/format/iso-time.ts';
-import { type KeyHistory, type ReceiptKey, type Revocation, type Rotation, historyOf, statementBytes, withReceiptKeys, withRoots } from '../../../compiler/format/key-history.ts';
-import { type RootStatement, rootBytes } from '../../../compiler/format/root-statement.ts';
+import { historyOf, type KeyHistory, type ReceiptKey, type Revocation, type Rotation, statementBytes, withReceiptKeys, withRoots } from '../../../compiler/format/key-history.ts';
+import { rootBytes, type RootStatement } from '../../../compiler/format/root-statement.ts';
 import { signBytes } from '../../../compiler/system/sealer.ts';
-import { type Delivery, type Open, type Random, editedValues } from '../forgeries/body-forgeries.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { type Delivery, editedValues, type Open, type Random } from '../forgeries/body-forgeries.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import type { JsonObject } from '../../../compiler/format/strict-json.ts';
 import { reseal } from '../../verify/resign.ts';
 import { chosen } from '../forgeries/plan.ts';

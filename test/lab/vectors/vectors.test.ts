@@ -1,15 +1,15 @@
-import { readFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { describe, expect, it, afterAll, beforeAll } from 'vitest';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vectorFiles } from './vectors.ts';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { BODIES_NAME, type BodyVectors } from './body-vector.ts';
-import { readingVectors, settlementVectors, signedTables, bodiesText, readerCases } from './bodies.ts';
+import { bodiesText, readerCases, readingVectors, settlementVectors, signedTables } from './bodies.ts';
 import { seeded } from '../campaign.ts';
 import { readingShop, settlementShop } from '../forgeries/shops.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { parseJson } from '../../../compiler/format/strict-json.ts';
-import { readerVectors } from './reader-vectors.ts';
+import { readerVectors } from './reader-cases.ts';
 import type { Open } from '../forgeries/body-forgeries.ts';
 import { soldShop } from '../../gate.ts';
 

@@ -1,5 +1,5 @@
 import { hostsOf, rowOf } from '../../../compiler/catalog/register.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../compiler/format/iso-time.ts';
 import type { Mood } from '../../sources/fetch/agency.ts';
 import { registryPage, server } from '../../sources/kit/recorded.ts';

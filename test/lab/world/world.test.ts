@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowOf } from '../../../compiler/catalog/register.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import type { Asked } from '../../sources/fetch/agency.ts';

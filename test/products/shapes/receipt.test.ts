@@ -17,7 +17,7 @@ import {
   unsignedReceipt,
 } from '../../../compiler/products/shapes/receipt.ts';
 import { isSignedBy } from '../../../compiler/verify/verify-citation.ts';
-import { SIGNER_DID } from '../../gatekeeper/listed-signer.ts';
+import { SIGNER_DID } from '../../gatekeeper/payer.ts';
 
 const RECEIPT_CHARS_MAX = 12_000;
 const SIGNATURE = 'A'.repeat(86);

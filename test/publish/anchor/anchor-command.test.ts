@@ -11,10 +11,13 @@ import {
   stampText,
   upgradeText,
 } from '../../../compiler/publish/anchor/anchor-command.ts';
-import { blockHeader } from '../../../compiler/publish/anchor/block-header.ts';
 import { calendarClient } from '../../../compiler/publish/anchor/ots-calendar.ts';
-import { type StampSummary, stampRoot } from '../../../compiler/publish/anchor/stamp.ts';
-import { upgradeRoots } from '../../../compiler/publish/anchor/upgrade.ts';
+import {
+  blockHeader,
+  type StampSummary,
+  stampRoot,
+  upgradeRoots,
+} from '../../../compiler/publish/anchor/upgrade.ts';
 import { anchorStore } from '../../../compiler/publish/log/anchor-store.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import {

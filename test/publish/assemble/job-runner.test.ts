@@ -11,7 +11,7 @@ import {
 } from '../../../compiler/publish/assemble/job-runner.ts';
 import type { JobResult } from '../../../compiler/publish/assemble/signal-job.ts';
 import { FILE_FAULTS_MAX, takes } from '../../../compiler/readings/read-signal.ts';
-import { ForgottenError } from '../../../compiler/release/forgotten-error.ts';
+import { ForgottenError } from '../../../compiler/system/compile-error.ts';
 import { errorText } from '../../../compiler/system/error-text.ts';
 import { builtinEntry } from '../../builtin-rows.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';

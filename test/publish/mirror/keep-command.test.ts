@@ -31,8 +31,8 @@ import {
   spotPrices,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { VirtualClock } from '../../sources/fetch/virtual-clock.ts';
-import { readLog, seenLog } from '../log/watch-log.ts';
+import { VirtualClock } from '../../sources/fetch/test-row.ts';
+import { readLog, seenLog } from '../log/memory-store.ts';
 
 const ADDRESS = 'https://signals.example.org';
 

@@ -1,11 +1,11 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { isoTime } from '../../../compiler/format/iso-time.ts';
 import { CHECKPOINT_PATH, LOG_KEY_PATH } from '../../../compiler/format/tiles.ts';
-import type { AskBy } from '../../../compiler/publish/witness/ask-witnesses.ts';
-import { askWitnesses } from '../../../compiler/publish/witness/ask-witnesses.ts';
+import { type AskBy, askWitnesses } from '../../../compiler/publish/witness/ask-witnesses.ts';
 import { readPolicy } from '../../../compiler/verify/policy-check.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { sharedFolder } from '../../shared-folder.ts';
@@ -16,7 +16,7 @@ import {
   spotPrices,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { VirtualClock } from '../../sources/fetch/virtual-clock.ts';
+import { VirtualClock } from '../../sources/fetch/test-row.ts';
 import { StubWitness } from './stub-witness.ts';
 
 const NOW_TEXT = '2026-11-20T12:30:00Z';
@@ -125,4 +125,34 @@ export function askedNow(): AskBy & { readonly waits: readonly number[] } {
   const clock = new VirtualClock(NOW_TEXT);
   const { waits } = clock;
   return { fetch, now: () => NOW, steady: () => clock.ms, sleep: (ms) => clock.sleep(ms), waits };
+}
+
+/**
+ * Loaded before a program: it ends it without a warning at one call of the disk, KILL_AT, counted from 0 once a file with the
+ * end KILL_FROM is opened, or else once the file KILL_SWITCH is there.
+ */
+const KILLER = `
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const { KILL_AT, KILL_FROM, KILL_SWITCH } = process.env;
+let left = Number(KILL_AT);
+let isBegun = false;
+const { existsSync } = fs;
+for (const name of ['openSync', 'writeFileSync', 'appendFileSync', 'fsyncSync', 'closeSync', 'renameSync']) {
+  const real = fs[name];
+  fs[name] = (...args) => {
+    if (name === 'openSync' && KILL_FROM !== undefined && String(args[0]).endsWith(KILL_FROM)) isBegun = true;
+    const isOn = isBegun || (KILL_SWITCH !== undefined && existsSync(KILL_SWITCH));
+    if (isOn && left-- === 0) process.kill(process.pid, 'SIGKILL');
+    return real(...args);
+  };
+}
+syncBuiltinESMExports();
+`;
+
+/** Options of Node that load it; it is written into a folder. */
+export function killerOptions(folder: string): string[] {
+  const path = join(folder, 'killer.mjs');
+  writeFileSync(path, KILLER);
+  return ['--import', pathToFileURL(path).href];
 }

@@ -1,11 +1,15 @@
 import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import {
   checkpointText,
+  cosignedBytes,
   formatNote,
+  formatVerifierKey,
+  keyHashOf,
+  NOTE_KEY,
   type NoteSignature,
   parseNote,
+  type VerifierKey,
 } from '../../../compiler/format/checkpoint.ts';
-import { cosignedBytes } from '../../../compiler/format/cosignature.ts';
 import {
   completeLevels,
   leafHash,
@@ -13,12 +17,6 @@ import {
   type Sha256,
 } from '../../../compiler/format/merkle.ts';
 import { formatTlogProof, parseTlogProof } from '../../../compiler/format/tlog-proof.ts';
-import {
-  formatVerifierKey,
-  keyHashOf,
-  NOTE_KEY,
-  type VerifierKey,
-} from '../../../compiler/format/verifier-key.ts';
 import { signingKey } from '../../../compiler/system/sealer.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');

@@ -3,18 +3,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   type Checkpoint,
-  openNote,
-  signatureIn,
-  signatureLine,
-} from '../../../compiler/format/checkpoint.ts';
-import { cosignedBytes } from '../../../compiler/format/cosignature.ts';
-import { type Sha256, verifyConsistency } from '../../../compiler/format/merkle.ts';
-import {
+  cosignedBytes,
   formatVerifierKey,
   keyHashOf,
   NOTE_KEY,
+  openNote,
+  signatureIn,
+  signatureLine,
   type VerifierKey,
-} from '../../../compiler/format/verifier-key.ts';
+} from '../../../compiler/format/checkpoint.ts';
+import { type Sha256, verifyConsistency } from '../../../compiler/format/merkle.ts';
 import { signingKey } from '../../../compiler/system/sealer.ts';
 import { isStrictSignature } from '../../../compiler/verify/strict-signature.ts';
 import { cosignatureLine } from './invented-log.ts';

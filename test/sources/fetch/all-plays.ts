@@ -1,5 +1,5 @@
 import { hostsOf, rowOf } from '../../../compiler/catalog/register.ts';
-import { defined } from '../../../compiler/format/defined.ts';
+import { defined } from '../../../compiler/format/errors.ts';
 import { payloadText } from '../kit/cases.ts';
 import { registryPage, server, soilFrom, zipOf } from '../kit/recorded.ts';
 import type { Reply } from './agency.ts';

@@ -17,7 +17,7 @@ import { lockData } from '../../../compiler/system/data-lock.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { Agency } from './agency.ts';
 import { gaugeAnswer, PLAYS } from './agency-payloads.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { VirtualClock } from './test-row.ts';
 
 afterAll(removeFolders);
 

@@ -14,8 +14,7 @@ import type { Source } from '../../../compiler/sources/kit/source.ts';
 import { Pace } from '../../../compiler/system/clock.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS, type BrokenMood } from './agency.ts';
-import { testRow } from './test-row.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { testRow, VirtualClock } from './test-row.ts';
 
 const HOST = 'data.example.gov';
 const OTHER = 'www.example.gov';

@@ -19,8 +19,7 @@ import { sha256Text } from '../../sha256-text.ts';
 import { makeFolder, SEED } from '../../snapshot-folder.ts';
 import type { Agency } from './agency.ts';
 import { PLAYS } from './agency-payloads.ts';
-import { testRow } from './test-row.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { testRow, VirtualClock } from './test-row.ts';
 
 type StepOptions = NonNullable<Parameters<SourcesRunner['step']>[0]>;
 

@@ -15,7 +15,7 @@ import { Agency, type Reply } from './agency.ts';
 import { gaugeAnswer } from './agency-payloads.ts';
 import { ALL_PLAYS } from './all-plays.ts';
 import { digestsOf, PlayedShop } from './played-shop.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { VirtualClock } from './test-row.ts';
 
 const NO_STATUS = {
   version: 1 as const,

@@ -5,6 +5,7 @@ import { firstHistory, formatKeyHistory } from '../../../compiler/format/key-his
 import type { RootStatement } from '../../../compiler/format/root-statement.ts';
 import { trustedBy } from '../../../compiler/verify/key-trust.ts';
 import { MONITOR_EXIT, type MonitorSettings } from '../../../compiler/verify/monitor/monitor.ts';
+import { FIRST, ISSUER, root, rooted } from '../../seeded-keys.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
 import {
   BASE_URL,
@@ -18,7 +19,6 @@ import {
   rotation,
   signedHeadText,
 } from './lying-service.ts';
-import { FIRST, ISSUER, root, rooted } from './rooted-keys.ts';
 import { sampleBodies, Watching } from './watching.ts';
 
 afterAll(removeFolders);

@@ -21,6 +21,7 @@ import {
 } from '../../../compiler/verify/monitor/evidence.ts';
 import { readPolicy } from '../../../compiler/verify/policy-check.ts';
 import { InventedWitness } from '../../publish/witness/invented-log.ts';
+import { FIRST, ISSUER, root, rooted } from '../../seeded-keys.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
 import {
   DID,
@@ -33,7 +34,6 @@ import {
   rotation,
   signedHeadText,
 } from './lying-service.ts';
-import { FIRST, ISSUER, root, rooted } from './rooted-keys.ts';
 import { sampleBodies, Watching } from './watching.ts';
 
 afterAll(removeFolders);

@@ -11,7 +11,7 @@ import {
 } from '../../../compiler/format/key-history.ts';
 import { CONTRACT_VERSION, type Release } from '../../../compiler/format/release.ts';
 import { type ReleaseEntry, releaseEntryBytes } from '../../../compiler/format/release-entry.ts';
-import { signCheckpoint } from '../../../compiler/publish/log/checkpoint-note.ts';
+import { signCheckpoint } from '../../../compiler/publish/log/continue-log.ts';
 import { appendEntries, rootOf, type TreeEdge } from '../../../compiler/release/log-tree.ts';
 import { jcs } from '../../../compiler/system/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../compiler/system/sealer.ts';

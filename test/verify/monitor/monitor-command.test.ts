@@ -9,10 +9,10 @@ import { logClient } from '../../../compiler/verify/monitor/log-client.ts';
 import { defineMonitor } from '../../../compiler/verify/monitor/monitor-command.ts';
 import type { Gatekeeper } from '../../../gatekeeper/start.ts';
 import { servedShop } from '../../gate.ts';
+import { trustText } from '../../seeded-keys.ts';
 import { smallSet } from '../../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
-import { VirtualClock } from '../../sources/fetch/virtual-clock.ts';
-import { trustText } from '../trust-text.ts';
+import { VirtualClock } from '../../sources/fetch/test-row.ts';
 import {
   BASE_URL,
   DID,

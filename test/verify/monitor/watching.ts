@@ -15,7 +15,7 @@ import {
   reading,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { VirtualClock } from '../../sources/fetch/virtual-clock.ts';
+import { VirtualClock } from '../../sources/fetch/test-row.ts';
 import { BASE_URL, DID, type Files, Network } from './lying-service.ts';
 
 /** A monitor over addresses in memory. */

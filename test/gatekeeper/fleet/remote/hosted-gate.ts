@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { defined } from '../../../../compiler/format/defined.ts';
+import { defined } from '../../../../compiler/format/errors.ts';
 import { releaseName } from '../../../../compiler/format/release.ts';
 import { parseReleaseEntry } from '../../../../compiler/format/release-entry.ts';
 import { openLog } from '../../../../compiler/release/log-folder.ts';
@@ -14,7 +14,7 @@ import { loadConfig } from '../../../../gatekeeper/settings/load-config.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { RequirementsV1 } from '../../../../gatekeeper/settle/payment.ts';
 import { startGatekeeper } from '../../../../gatekeeper/start.ts';
-import { built } from '../../../built.ts';
+import { built } from '../../../command-runs.ts';
 import { payer, windowAt } from '../../payer.ts';
 import { tinyEntries, writeTinyLog } from '../../tiny-log.ts';
 import {

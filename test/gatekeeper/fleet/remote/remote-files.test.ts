@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { defined } from '../../../../compiler/format/defined.ts';
+import { defined } from '../../../../compiler/format/errors.ts';
 import { publicFileUrl } from '../../../../compiler/format/release.ts';
 import {
   DiskCache,

@@ -38,7 +38,7 @@ import { NOW_MS, NOW_S, payer } from '../../payer.ts';
 import { freshJournal, TX } from '../../payment-bench.ts';
 import { tinyConfig } from '../../tiny-gate.ts';
 import { TINY_NOW, tinyData, tinyDataDir, writeTinyRelease } from '../../tiny-release.ts';
-import { UNTOLD } from '../../wire/untold.ts';
+import { UNTOLD } from '../../tiny-service.ts';
 
 const NEWEST = 'newest-release.json';
 const PAID = '/gauge?entity=us-chicago&signal_id=airquality.aqi';

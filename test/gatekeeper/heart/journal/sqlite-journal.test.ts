@@ -26,10 +26,10 @@ import {
   sqliteJournal,
 } from '../../../../gatekeeper/heart/journal/sqlite-journal.ts';
 import { identifierHash } from '../../../../gatekeeper/settle/extensions.ts';
-import { built } from '../../../built.ts';
+import { built } from '../../../command-runs.ts';
 import { sha256Text } from '../../../sha256-text.ts';
-import { ledgerRows } from '../../ledger-rows.ts';
 import { NOW_MS, NOW_S } from '../../payer.ts';
+import { ledgerRows } from '../../tiny-service.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));

@@ -13,7 +13,7 @@ import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { SIGN_IN } from '../../../../gatekeeper/settle/sign-in.ts';
 import type { Reply } from '../../../../gatekeeper/wire/reply.ts';
 import { builtinOperation } from '../../../builtin-rows.ts';
-import { listedSigner, listingKeys } from '../../listed-signer.ts';
+import { listedSigner, listingKeys } from '../../payer.ts';
 import { tinyOffers } from '../../tiny-service.ts';
 
 type ChallengerOptions = Parameters<typeof challenger>[0];

@@ -14,8 +14,8 @@ import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { ServiceState } from '../../../../gatekeeper/wire/service-state.ts';
 import { StartError } from '../../../../gatekeeper/wire/start-error.ts';
 import { type RpcStub, rpcStub } from '../../chain-reader.ts';
-import { paymentRequest } from '../../payment-request.ts';
-import { untoldState } from '../../wire/untold.ts';
+import { paymentRequest } from '../../payer.ts';
+import { untoldState } from '../../tiny-service.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const KEY = '11'.repeat(32);

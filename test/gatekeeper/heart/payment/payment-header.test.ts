@@ -17,9 +17,8 @@ import { type Authorization, isRefusal, priceOf } from '../../../../gatekeeper/s
 import { FOR_EVERYBODY } from '../../../../gatekeeper/wire/cost.ts';
 import { headerFacts } from '../../../../gatekeeper/wire/header-facts.ts';
 import { builtinOperation } from '../../../builtin-rows.ts';
-import { encoded, headerOf, NOW_S, payer, paymentObject } from '../../payer.ts';
+import { encoded, headerOf, NOW_S, PAY_TO, payer, paymentObject, shop } from '../../payer.ts';
 import { bench, alice as benchAlice, v1 as benchV1 } from '../../payment-bench.ts';
-import { PAY_TO, shop } from '../../payment-request.ts';
 import { TINY_NOW } from '../../tiny-release.ts';
 import { tinyService } from '../../tiny-service.ts';
 

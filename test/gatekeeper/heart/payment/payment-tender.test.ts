@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN } from '../../../../compiler/catalog/builtin.ts';
 import { issueReceipt } from '../../../../compiler/cli/issue-receipt.ts';
-import { defined } from '../../../../compiler/format/defined.ts';
 import { encodeBase64Url } from '../../../../compiler/format/did-key.ts';
+import { defined } from '../../../../compiler/format/errors.ts';
 import { atomicAmount } from '../../../../compiler/products/shapes/price.ts';
 import type { Endpoint } from '../../../../compiler/products/shapes/product.ts';
 import {
@@ -26,8 +26,7 @@ import type { JournalEntry } from '../../../../gatekeeper/settle/journal.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { TenderHeader } from '../../../../gatekeeper/wire/header-facts.ts';
 import { builtinOperation } from '../../../builtin-rows.ts';
-import { TIDES } from '../../../tide-catalog.ts';
-import { emptyJournal } from '../../empty-journal.ts';
+import { TIDES } from '../../../tide-shop.ts';
 import { NOW_MS, NOW_S, payer } from '../../payer.ts';
 import {
   alice,
@@ -42,6 +41,7 @@ import {
 } from '../../payment-bench.ts';
 import { type TinyGate, tinyGate } from '../../tiny-gate.ts';
 import { TINY_NOW } from '../../tiny-release.ts';
+import { emptyJournal } from '../../tiny-service.ts';
 
 const TERMS_CACHE_MAX = 4096;
 const FROM = `0x${'11'.repeat(20)}`;

@@ -13,9 +13,9 @@ import { furtherTokens, NETWORKS, type Network } from '../../../../gatekeeper/se
 import { type Payment, priceOf, type Requirements } from '../../../../gatekeeper/settle/payment.ts';
 import { noteSigner, transferDigest } from '../../../../gatekeeper/settle/signature.ts';
 import { saying } from '../../chain-reader.ts';
-import { ledgerRows } from '../../ledger-rows.ts';
 import { freshNonce, headerOf, NOW_MS, payer } from '../../payer.ts';
 import { bench, gauge, HERE, json, PAY_TO, receipt, TARGET } from '../../payment-bench.ts';
+import { ledgerRows } from '../../tiny-service.ts';
 
 const { base } = NETWORKS;
 const EURO = `0x${'e1'.repeat(20)}`;

@@ -12,6 +12,7 @@ import type { Reply } from '../../../../gatekeeper/wire/reply.ts';
 import { headerOf, NOW_MS, type SignedPayment } from '../../payer.ts';
 import {
   alice,
+  at,
   BASE,
   type Bench,
   bench,
@@ -21,6 +22,7 @@ import {
   HERE,
   header,
   json,
+  message,
   PAY_TO,
   settled,
   shop,
@@ -29,7 +31,6 @@ import {
   v1,
   v2,
 } from '../../payment-bench.ts';
-import { at, message } from '../../sign-in-message.ts';
 
 const ELSEWHERE = '198.51.100.7';
 const ID = 'pay_0123456789abcdef';

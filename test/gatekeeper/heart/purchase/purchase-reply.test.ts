@@ -10,8 +10,7 @@ import {
 } from '../../../../gatekeeper/heart/purchase/purchase-reply.ts';
 import { serviceSigner } from '../../../../gatekeeper/settle/extensions.ts';
 import type { Reply } from '../../../../gatekeeper/wire/reply.ts';
-import { listedSigner, listingKeys, SIGNER_DID, SIGNER_SEED } from '../../listed-signer.ts';
-import { NOW_S } from '../../payer.ts';
+import { listedSigner, listingKeys, NOW_S, SIGNER_DID, SIGNER_SEED } from '../../payer.ts';
 import {
   alice,
   bench,

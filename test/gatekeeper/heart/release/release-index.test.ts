@@ -33,18 +33,20 @@ import {
   OFFERS_PATH,
   openRelease,
 } from '../../../../gatekeeper/heart/release/open-release.ts';
-import { perRelease } from '../../../../gatekeeper/heart/release/per-release.ts';
 import {
   citationText,
   DamagedFileError,
   readBody,
 } from '../../../../gatekeeper/heart/release/read-body.ts';
-import type { ReleaseIndex } from '../../../../gatekeeper/heart/release/release-index.ts';
+import {
+  perRelease,
+  type ReleaseIndex,
+} from '../../../../gatekeeper/heart/release/release-index.ts';
 import { FOR_EVERYBODY } from '../../../../gatekeeper/wire/cost.ts';
-import { OwnValues } from '../../../../gatekeeper/wire/own-values.ts';
+import { OwnValues } from '../../../../gatekeeper/wire/maps.ts';
 import { readPlainFile } from '../../../../gatekeeper/wire/plain-file.ts';
 import { StartError } from '../../../../gatekeeper/wire/start-error.ts';
-import { TIDE_FILE } from '../../../tide-catalog.ts';
+import { TIDE_FILE } from '../../../tide-shop.ts';
 import {
   TINY_BASE_URL,
   TINY_NOW,

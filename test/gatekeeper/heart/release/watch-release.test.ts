@@ -30,7 +30,7 @@ import {
 } from '../../../snapshot-folder.ts';
 import { revocation } from '../../../verify/monitor/lying-service.ts';
 import { type TinyOptions, tinyData, writeTinyRelease } from '../../tiny-release.ts';
-import { untoldState } from '../../wire/untold.ts';
+import { untoldState } from '../../tiny-service.ts';
 
 const MISSED_POLLS_MAX = 30;
 

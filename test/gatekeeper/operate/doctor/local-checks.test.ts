@@ -19,8 +19,8 @@ import {
   sourcesCheck,
 } from '../../../../gatekeeper/operate/doctor/local-checks.ts';
 import { StartError } from '../../../../gatekeeper/wire/start-error.ts';
-import { built } from '../../../built.ts';
-import { freePort } from '../../stub-server.ts';
+import { built } from '../../../command-runs.ts';
+import { freePort } from '../../raw-http.ts';
 import { TINY_NOW, tinyData, tinyDataDir, writeTinyRelease } from '../../tiny-release.ts';
 import { SECRET } from '../../tiny-service.ts';
 import { answer, examined, reported } from './examined.ts';

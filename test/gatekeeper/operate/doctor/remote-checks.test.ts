@@ -13,7 +13,7 @@ import {
 import { tokenNode } from '../../../../gatekeeper/settle/chain/chain-node.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { HANG, type RpcStub, rpcStub } from '../../chain-reader.ts';
-import { freePort, type Stub, stub } from '../../stub-server.ts';
+import { freePort, type Stub, stub } from '../../raw-http.ts';
 import { tinyGate } from '../../tiny-gate.ts';
 import { TINY_BASE_URL, TINY_NOW } from '../../tiny-release.ts';
 import { answer, examined, proxyTo, reported } from './examined.ts';

@@ -21,7 +21,7 @@ import {
 } from '../../../../gatekeeper/settle/facilitator.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { type RpcStub, rpcStub } from '../../chain-reader.ts';
-import { paymentRequest } from '../../payment-request.ts';
+import { paymentRequest } from '../../payer.ts';
 
 const network = NETWORKS.base;
 const TX = `0x${'12'.repeat(32)}` as const;

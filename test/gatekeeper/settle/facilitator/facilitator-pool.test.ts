@@ -20,8 +20,7 @@ import {
 } from '../../../../gatekeeper/settle/facilitator.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { RequirementsV1 } from '../../../../gatekeeper/settle/payment.ts';
-import { NOW_MS, payer, typedTransfer } from '../../payer.ts';
-import { paymentRequest } from '../../payment-request.ts';
+import { NOW_MS, payer, paymentRequest, typedTransfer } from '../../payer.ts';
 import { tinyGate } from '../../tiny-gate.ts';
 
 const REST_MS = 1000;

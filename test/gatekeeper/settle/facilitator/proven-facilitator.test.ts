@@ -11,8 +11,7 @@ import {
 import { NETWORKS, SETTLEMENT_MS_MAX } from '../../../../gatekeeper/settle/networks.ts';
 import { isRefusal } from '../../../../gatekeeper/settle/payment.ts';
 import { builtinOperation } from '../../../builtin-rows.ts';
-import { payer } from '../../payer.ts';
-import { shop } from '../../payment-request.ts';
+import { payer, shop } from '../../payer.ts';
 
 const TX = `0x${'12'.repeat(32)}`;
 const REAL_TX = `0x${'34'.repeat(32)}`;

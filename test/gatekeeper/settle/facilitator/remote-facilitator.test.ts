@@ -17,8 +17,7 @@ import { facilitatorRequest } from '../../../../gatekeeper/settle/facilitator.ts
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { isRefusal } from '../../../../gatekeeper/settle/payment.ts';
 import { builtinOperation } from '../../../builtin-rows.ts';
-import { encoded, payer } from '../../payer.ts';
-import { PAY_TO, shop } from '../../payment-request.ts';
+import { encoded, PAY_TO, payer, shop } from '../../payer.ts';
 import { tinyOffers } from '../../tiny-service.ts';
 
 const FACILITATOR_BODY_BYTES_MAX = 65_536;

@@ -29,8 +29,7 @@ import {
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { type Authorization, isRefusal } from '../../../../gatekeeper/settle/payment.ts';
 import { builtinOperation } from '../../../builtin-rows.ts';
-import { NOW_MS, NOW_S, payer } from '../../payer.ts';
-import { paymentRequest, shop } from '../../payment-request.ts';
+import { NOW_MS, NOW_S, payer, paymentRequest, shop } from '../../payer.ts';
 
 const v1 = shop.terms(builtinOperation('/gauge'), '/gauge', 1)[0];
 const alice = payer(NETWORKS.base);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS } from '../../../../compiler/format/iso-time.ts';
 import { trustedProxies } from '../../../../gatekeeper/wire/limits/client-address.ts';
 import {
@@ -11,6 +11,8 @@ import {
 } from '../../../../gatekeeper/wire/log/line-log.ts';
 import { clientHash, requestLog } from '../../../../gatekeeper/wire/log/request-log.ts';
 import type { SentAnswer } from '../../../../gatekeeper/wire/request.ts';
+import { type Stub, stub } from '../../raw-http.ts';
+import { paymentAt, type TinyGate, tinyGate } from '../../tiny-gate.ts';
 
 describe('line log', () => {
   const clock = (): number => 0;
@@ -344,5 +346,81 @@ describe('clientHash()', () => {
     expect(nameOf('203.0.113.7')).not.toBe(before);
     const other = clientHash({ clock: () => 0, random: (bytes) => Buffer.alloc(bytes, 9) });
     expect(other('203.0.113.7')).not.toBe(before);
+  });
+});
+
+const PAID = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+const PAYEE = `0x${'ab'.repeat(20)}`;
+
+/** Names of calls as the facilitator saw them, by path. */
+const calls: { path: string; name: string | undefined }[] = [];
+let settled = 0;
+let isSettling = true;
+let facilitator: Stub;
+let gate: TinyGate;
+
+beforeAll(async () => {
+  facilitator = await stub((request, response) => {
+    const { url: path = '', headers } = request;
+    if (path !== '/supported') {
+      calls.push({ path, name: headers['x-request-id'] as string | undefined });
+    }
+    request.resume();
+    // The clock of the gatekeeper stands still.
+    response.sendDate = false;
+    response.writeHead(isSettling ? 200 : 500, { 'content-type': 'application/json' });
+    settled += 1;
+    const transaction = `0x${settled}`;
+    response.end(JSON.stringify({ isValid: true, success: true, transaction, kinds: [] }));
+  });
+  const facilitatorUrls = [facilitator.url];
+  gate = await tinyGate({ config: { facilitatorUrls, payTo: PAYEE, verifyFirst: true } });
+});
+afterAll(async () => {
+  await gate.close();
+  await facilitator.close();
+});
+
+async function bought(name?: string): Promise<Response> {
+  const payment = await paymentAt(gate.url + PAID);
+  const named = name === undefined ? {} : { 'x-request-id': name };
+  calls.length = 0;
+  return fetch(gate.url + PAID, { headers: { 'x-payment': payment, ...named } });
+}
+
+describe('the name of a request', () => {
+  it('goes to the facilitator as we made it', async () => {
+    const answer = await bought();
+    expect(answer.status).toBe(200);
+    const name = answer.headers.get('x-request-id');
+    expect(name).not.toBeNull();
+    expect(calls).toEqual([
+      { path: '/verify', name },
+      { path: '/settle', name },
+    ]);
+  });
+
+  it('goes there never as a client made it: two payments would look like one', async () => {
+    const names = [];
+    for (let asked = 0; asked < 2; asked += 1) {
+      const answer = await bought('theirs');
+      expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, 'theirs']);
+      expect(new Set(calls.map(({ name }) => name)).size).toBe(1);
+      names.push(calls[0]?.name);
+    }
+    expect(new Set(names).size).toBe(2);
+    for (const name of names) expect(name).toMatch(/^theirs\.[0-9a-f]{8}-[0-9a-z]+$/);
+  });
+
+  it('stands in every line about it, also in that of a silent facilitator', async () => {
+    isSettling = false;
+    gate.now += 60_000;
+    expect((await bought('in-vain')).status).toBe(503);
+    isSettling = true;
+    const lines = gate.logged.filter(({ id }) => id === 'in-vain');
+    expect(lines).toMatchObject([
+      { event: 'no_verdict', call: 'verify' },
+      { path: '/gauge', status: 503 },
+    ]);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '../../../../compiler/client/signalpress-client.ts';
 import { verify } from '../../../../compiler/client/verify.ts';
 import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
-import { payingAt } from '../../../client/paying-fetch.ts';
+import { payingAt } from '../../../client/python-gate.ts';
 import { sampleGate } from '../../../gate.ts';
 import { NOW_MS } from '../../../gatekeeper/payer.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../../snapshot-folder.ts';

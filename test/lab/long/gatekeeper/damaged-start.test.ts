@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { headHash, OFFERS_PATH } from '../../../../gatekeeper/heart/release/open-release.ts';
 import type { Config } from '../../../../gatekeeper/settings/config.ts';
 import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
-import { built } from '../../../built.ts';
+import { built } from '../../../command-runs.ts';
 import { tinyConfig } from '../../../gatekeeper/tiny-gate.ts';
 import {
   TINY_NOW,

@@ -11,10 +11,10 @@ import type { RequirementsV1 } from '../../../../gatekeeper/settle/payment.ts';
 import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
 import { sampleGate } from '../../../gate.ts';
 import { askFrom } from '../../../gatekeeper/chain-reader.ts';
-import { ledgerRows } from '../../../gatekeeper/ledger-rows.ts';
 import { headerOf, NOW_MS, payer } from '../../../gatekeeper/payer.ts';
-import { type Stub, stub } from '../../../gatekeeper/stub-server.ts';
+import { type Stub, stub } from '../../../gatekeeper/raw-http.ts';
 import { type TinyGate, tinyConfig, tinyGate } from '../../../gatekeeper/tiny-gate.ts';
+import { ledgerRows } from '../../../gatekeeper/tiny-service.ts';
 import { compiledSample } from '../../../shop.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
 

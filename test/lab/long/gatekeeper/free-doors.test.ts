@@ -4,7 +4,7 @@ import { parseVerifyEntry } from '../../../../compiler/format/release.ts';
 import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
 import { OPERATIONS } from '../../../conformance-table.ts';
 import { sampleGate } from '../../../gate.ts';
-import { logLinesIn } from '../../../log-lines.ts';
+import { logLinesIn } from '../../../gatekeeper/logged-service.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from '../../../shop.ts';
 import {
   compileFolder,

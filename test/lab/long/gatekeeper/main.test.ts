@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { built } from '../../../built.ts';
-import { stub } from '../../../gatekeeper/stub-server.ts';
+import { built } from '../../../command-runs.ts';
+import { stub } from '../../../gatekeeper/raw-http.ts';
 import { paymentAt } from '../../../gatekeeper/tiny-gate.ts';
 import { tinyData } from '../../../gatekeeper/tiny-release.ts';
 

@@ -15,7 +15,6 @@ import type { Journal } from '../../../../gatekeeper/settle/journal.ts';
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import { type Gatekeeper, startGatekeeper } from '../../../../gatekeeper/start.ts';
 import { builtinOperation } from '../../../builtin-rows.ts';
-import { ledgerRows } from '../../../gatekeeper/ledger-rows.ts';
 import { NOW_S, payer } from '../../../gatekeeper/payer.ts';
 import { tinyConfig } from '../../../gatekeeper/tiny-gate.ts';
 import {
@@ -25,6 +24,7 @@ import {
   tinyFiles,
   writeTinyRelease,
 } from '../../../gatekeeper/tiny-release.ts';
+import { ledgerRows } from '../../../gatekeeper/tiny-service.ts';
 
 const PURCHASES = 120;
 const CLIENTS = 20;

@@ -19,7 +19,7 @@ import {
   settleRows,
 } from '../../../../compiler/readings/series-segments.ts';
 import { canonicalHash } from '../../../../compiler/verify/body-check.ts';
-import { seeded } from '../../../verify/overlay-disk.ts';
+import { seeded } from '../../../public-part.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { NETWORKS } from '../../../../gatekeeper/settle/networks.ts';
 import type { RequirementsV1 } from '../../../../gatekeeper/settle/payment.ts';
 import type { Gatekeeper } from '../../../../gatekeeper/start.ts';
-import { built } from '../../../built.ts';
+import { built } from '../../../command-runs.ts';
 import { OPERATIONS, type Operation, WITHOUT_DATA } from '../../../conformance-table.ts';
 import { startGate } from '../../../gate.ts';
 import { NOW_MS, payer } from '../../../gatekeeper/payer.ts';

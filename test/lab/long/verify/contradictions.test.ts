@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatFiles, parseFiles } from '../../../../compiler/format/release.ts';
 import { storedPath } from '../../../../compiler/products/shapes/path.ts';
 import { type ReleaseReport, verifyRelease } from '../../../../compiler/verify/verify-release.ts';
-import { built } from '../../../built.ts';
+import { built } from '../../../command-runs.ts';
 import { type Body, type Shop, smallShop } from '../../../shop.ts';
 import { reseal, resign } from '../../../verify/resign.ts';
 

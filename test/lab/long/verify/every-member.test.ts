@@ -11,8 +11,7 @@ import { jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
 import type { Body } from '../../../shop.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
 import { leafChanges } from '../../../verify/alterations.ts';
-import { firstVerdict } from '../../../verify/first-judge.ts';
-import { hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
+import { firstVerdict, hasPython, pythonVerdicts } from '../../../verify/python-judge.ts';
 import { reseal } from '../../../verify/resign.ts';
 
 const FILED = 'entity=AAPL&form=10-K&cutoff=2026-11-10&market_or_event=any%20text';

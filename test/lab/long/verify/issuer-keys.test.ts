@@ -20,8 +20,8 @@ import {
   type VerifyCommandOptions,
 } from '../../../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../../../compiler/verify/verify-log.ts';
-import { adoptRoot } from '../../../rooted-list.ts';
-import { didOf, seed } from '../../../seeded-keys.ts';
+import { provenStored } from '../../../public-part.ts';
+import { adoptRoot, didOf, seed, trustText } from '../../../seeded-keys.ts';
 import {
   compileFolder,
   fileOf,
@@ -34,9 +34,7 @@ import {
   writeSnapshots,
 } from '../../../snapshot-folder.ts';
 import { Log, sha256, signedBody } from '../../../verify/invented-issuer.ts';
-import { provenStored } from '../../../verify/proven-stored.ts';
 import { reseal, resign } from '../../../verify/resign.ts';
-import { trustText } from '../../../verify/trust-text.ts';
 
 afterAll(removeFolders);
 

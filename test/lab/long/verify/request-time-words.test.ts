@@ -5,7 +5,7 @@ import { bulkSignatureCheck } from '../../../../compiler/verify/bulk-signature.t
 import { verifyBody } from '../../../../compiler/verify/verify-body.ts';
 import { watch } from '../../../../gatekeeper/rooms/subscription.ts';
 import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
-import { SAMPLE_HOUR } from '../../../sample-folder.ts';
+import { SAMPLE_HOUR } from '../../../shared-folder.ts';
 import { type CompiledSample, compiledSample } from '../../../shop.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
 import { type WrongWord, wrongWords } from '../../../verify/alterations.ts';

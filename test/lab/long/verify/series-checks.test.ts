@@ -17,6 +17,7 @@ import { verifyRelease } from '../../../../compiler/verify/verify-release.ts';
 import { answer } from '../../../../gatekeeper/heart/answers/answers.ts';
 import { series } from '../../../../gatekeeper/rooms/series.ts';
 import { compiledService, jsonOf, question } from '../../../gatekeeper/tiny-service.ts';
+import { flipBit, overlayDisk, seeded } from '../../../public-part.ts';
 import { ownShop } from '../../../shop.ts';
 import { seriesSet } from '../../../small-set.ts';
 import {
@@ -30,7 +31,6 @@ import {
   writeSnapshots,
 } from '../../../snapshot-folder.ts';
 import { alterations } from '../../../verify/alterations.ts';
-import { flipBit, overlayDisk, seeded } from '../../../verify/overlay-disk.ts';
 import { resign } from '../../../verify/resign.ts';
 
 afterAll(removeFolders);

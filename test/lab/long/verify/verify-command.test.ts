@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveredText } from '../../../../compiler/products/shapes/request-time.ts';
 import { runVerify } from '../../../../compiler/verify/verify-command.ts';
-import { built } from '../../../built.ts';
+import { built } from '../../../command-runs.ts';
 import { type Shop, smallShop } from '../../../shop.ts';
 
 let release: Shop;

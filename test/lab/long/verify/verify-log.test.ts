@@ -28,7 +28,7 @@ import {
   type Tile,
   tilePath,
 } from '../../../../compiler/format/tiles.ts';
-import { signCheckpoint } from '../../../../compiler/publish/log/checkpoint-note.ts';
+import { signCheckpoint } from '../../../../compiler/publish/log/continue-log.ts';
 import { makeSealer, signingKey } from '../../../../compiler/system/sealer.ts';
 import { RecomputedTree } from '../../../../compiler/verify/log-tiles-check.ts';
 import { runVerifyLog } from '../../../../compiler/verify/verify-command.ts';

@@ -28,9 +28,8 @@ import { jcs } from '../../../../compiler/system/jcs.ts';
 import { makeSealer } from '../../../../compiler/system/sealer.ts';
 import { openFileList } from '../../../../compiler/verify/file-list.ts';
 import { type ReleaseReport, verifyRelease } from '../../../../compiler/verify/verify-release.ts';
-import { namedAtOnce } from '../../../public-part.ts';
+import { flipBit, namedAtOnce, overlayDisk, seeded } from '../../../public-part.ts';
 import { BASE_URL, KEY, type Shop, smallShop } from '../../../shop.ts';
-import { flipBit, overlayDisk, seeded } from '../../../verify/overlay-disk.ts';
 import { proveAgain, resign } from '../../../verify/resign.ts';
 
 let release: Shop;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { catalogOf } from '../../../../compiler/catalog/catalog.ts';
 import { readPayload } from '../../../../compiler/sources/import-command.ts';
 import { tableSource } from '../../../../compiler/sources/kit/table-source.ts';
-import { LEVEL_SIGNAL, type SignalRow, TIDE_FILE } from '../../../tide-catalog.ts';
+import { LEVEL_SIGNAL, type SignalRow, TIDE_FILE } from '../../../tide-shop.ts';
 
 const note = {
   url: 'https://rivers.example.org/gauges',

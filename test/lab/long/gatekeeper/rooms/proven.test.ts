@@ -8,7 +8,7 @@ import {
   citedTarget,
   withoutProof,
 } from '../../../../../compiler/format/citation.ts';
-import { defined } from '../../../../../compiler/format/defined.ts';
+import { defined } from '../../../../../compiler/format/errors.ts';
 import { leafHash, verifyInclusion } from '../../../../../compiler/format/merkle.ts';
 import { FILES_NAME, parseFiles } from '../../../../../compiler/format/release.ts';
 import { type ReleaseEntry, takenLeaf } from '../../../../../compiler/format/release-entry.ts';

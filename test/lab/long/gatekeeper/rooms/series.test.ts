@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { signalOf } from '../../../../../compiler/catalog/builtin.ts';
-import { defined } from '../../../../../compiler/format/defined.ts';
+import { defined } from '../../../../../compiler/format/errors.ts';
 import { hashCore } from '../../../../../compiler/format/record-hash.ts';
 import { parseJson } from '../../../../../compiler/format/strict-json.ts';
 import type { Signal } from '../../../../../compiler/products/shapes/line.ts';
@@ -24,7 +24,7 @@ import type { Service } from '../../../../../gatekeeper/heart/answers/service.ts
 import { proof } from '../../../../../gatekeeper/rooms/proof.ts';
 import { series } from '../../../../../gatekeeper/rooms/series.ts';
 import { FOR_EVERYBODY } from '../../../../../gatekeeper/wire/cost.ts';
-import { OwnValues } from '../../../../../gatekeeper/wire/own-values.ts';
+import { OwnValues } from '../../../../../gatekeeper/wire/maps.ts';
 import { compiledService, jsonOf, question } from '../../../../gatekeeper/tiny-service.ts';
 import { SERIES_DATES, seriesSet } from '../../../../small-set.ts';
 import {

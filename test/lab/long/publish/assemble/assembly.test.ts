@@ -27,7 +27,7 @@ import {
 import { deliveredText } from '../../../../../compiler/products/shapes/request-time.ts';
 import { seriesHead } from '../../../../../compiler/products/shapes/series.ts';
 import { isVerified, verifyCitation } from '../../../../../compiler/verify/verify-citation.ts';
-import { logLinesIn } from '../../../../log-lines.ts';
+import { logLinesIn } from '../../../../gatekeeper/logged-service.ts';
 import { sha256Text } from '../../../../sha256-text.ts';
 import { sampleBodies } from '../../../../shop.ts';
 import { smallSet } from '../../../../small-set.ts';

@@ -8,7 +8,7 @@ import {
 import { filingRowSchema } from '../../../../../compiler/products/shapes/resolve-bodies.ts';
 import { runVerify } from '../../../../../compiler/verify/verify-command.ts';
 import { CIK, FILINGS, filingRow, filingSet, listingRow } from '../../../../filing-rows.ts';
-import { logLinesIn } from '../../../../log-lines.ts';
+import { logLinesIn } from '../../../../gatekeeper/logged-service.ts';
 import {
   compileFaults,
   compileFolder,

@@ -37,8 +37,7 @@ import {
 } from '../../../../../compiler/publish/keys/root-draft.ts';
 import { issuerDid, signingKey } from '../../../../../compiler/system/sealer.ts';
 import { CommandRuns } from '../../../../command-runs.ts';
-import { adoptRoot } from '../../../../rooted-list.ts';
-import { didOf, seed } from '../../../../seeded-keys.ts';
+import { adoptRoot, didOf, FIRST, seed } from '../../../../seeded-keys.ts';
 import {
   AS_OF,
   compileFolder,
@@ -50,7 +49,6 @@ import {
   writeSnapshots,
 } from '../../../../snapshot-folder.ts';
 import { DID, revocation } from '../../../../verify/monitor/lying-service.ts';
-import { FIRST } from '../../../../verify/monitor/rooted-keys.ts';
 
 const KEYS_NAME = 'keys.json';
 

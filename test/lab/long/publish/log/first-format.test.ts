@@ -10,7 +10,7 @@ import { HASH_BYTES, leafHash, verifyInclusion } from '../../../../../compiler/f
 import { parseFiles } from '../../../../../compiler/format/release.ts';
 import { type JsonValue, parseJson } from '../../../../../compiler/format/strict-json.ts';
 import { bundleEntries, takenPath } from '../../../../../compiler/format/tiles.ts';
-import { signCheckpoint } from '../../../../../compiler/publish/log/checkpoint-note.ts';
+import { signCheckpoint } from '../../../../../compiler/publish/log/continue-log.ts';
 import { openLog } from '../../../../../compiler/release/log-folder.ts';
 import { sha256 } from '../../../../../compiler/release/log-tree.ts';
 import { canonicalDigest } from '../../../../../compiler/system/jcs.ts';

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { CompileOptions } from '../../../../../compiler/cli/compile.ts';
 import { rollBack } from '../../../../../compiler/cli/releases-command.ts';
-import { type Checkpoint, openNote } from '../../../../../compiler/format/checkpoint.ts';
-import { parseDidKey } from '../../../../../compiler/format/did-key.ts';
-import { CHECKPOINT_PATH } from '../../../../../compiler/format/tiles.ts';
 import {
+  type Checkpoint,
   formatVerifierKey,
   NOTE_KEY,
+  openNote,
   parseVerifierKey,
-} from '../../../../../compiler/format/verifier-key.ts';
+} from '../../../../../compiler/format/checkpoint.ts';
+import { parseDidKey } from '../../../../../compiler/format/did-key.ts';
+import { CHECKPOINT_PATH } from '../../../../../compiler/format/tiles.ts';
 import { openLogMemory } from '../../../../../compiler/publish/anchor/log-memory.ts';
 import { rotateKey } from '../../../../../compiler/publish/keys/key-command.ts';
 import { isSameLog, type LogMemory } from '../../../../../compiler/publish/log/log-turn.ts';
@@ -21,8 +22,7 @@ import { currentName } from '../../../../../compiler/release/release-folders.ts'
 import { openStaging } from '../../../../../compiler/release/release-store.ts';
 import { issuerDid, signingKey } from '../../../../../compiler/system/sealer.ts';
 import { sampleGate } from '../../../../gate.ts';
-import { memoryStore } from '../../../../publish/log/memory-store.ts';
-import { readLog, seenLog } from '../../../../publish/log/watch-log.ts';
+import { memoryStore, readLog, seenLog } from '../../../../publish/log/memory-store.ts';
 import { AskedShop } from '../../../../publish/witness/asked-shop.ts';
 import { StubWitness } from '../../../../publish/witness/stub-witness.ts';
 import {

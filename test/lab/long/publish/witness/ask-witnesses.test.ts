@@ -3,8 +3,13 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openNote, parseNote } from '../../../../../compiler/format/checkpoint.ts';
-import { defined } from '../../../../../compiler/format/defined.ts';
+import {
+  formatVerifierKey,
+  NOTE_KEY,
+  openNote,
+  parseNote,
+} from '../../../../../compiler/format/checkpoint.ts';
+import { defined } from '../../../../../compiler/format/errors.ts';
 import {
   completeLevels,
   leafHash,
@@ -12,7 +17,6 @@ import {
   verifyConsistency,
 } from '../../../../../compiler/format/merkle.ts';
 import { bundleEntries, tilePath } from '../../../../../compiler/format/tiles.ts';
-import { formatVerifierKey, NOTE_KEY } from '../../../../../compiler/format/verifier-key.ts';
 import {
   type AskBy,
   addWitness,
@@ -22,10 +26,15 @@ import {
 } from '../../../../../compiler/publish/witness/ask-witnesses.ts';
 import { lockData } from '../../../../../compiler/system/data-lock.ts';
 import { readPolicy } from '../../../../../compiler/verify/policy-check.ts';
-import { built } from '../../../../built.ts';
-import { AskedShop, askedNow, NOW, type Reply } from '../../../../publish/witness/asked-shop.ts';
+import { built } from '../../../../command-runs.ts';
+import {
+  AskedShop,
+  askedNow,
+  killerOptions,
+  NOW,
+  type Reply,
+} from '../../../../publish/witness/asked-shop.ts';
 import { FOREIGN_LINE, InventedWitness } from '../../../../publish/witness/invented-log.ts';
-import { killerOptions } from '../../../../publish/witness/killer.ts';
 import { makeFolder, removeFolders } from '../../../../snapshot-folder.ts';
 
 afterAll(removeFolders);

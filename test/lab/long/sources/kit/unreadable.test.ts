@@ -4,7 +4,6 @@ import { ImportError, type Imported } from '../../../../../compiler/sources/kit/
 import { sourceOf } from '../../../../../compiler/sources/sources.ts';
 import { noteOf, PLAYED, payloadText, playedPayloads } from '../../../../sources/kit/cases.ts';
 import { SOIL_URL, soilFrom } from '../../../../sources/kit/recorded.ts';
-import { SPOILED } from '../../../../sources/kit/spoiled.ts';
 import {
   currentStatements,
   falseStatements,
@@ -13,6 +12,7 @@ import {
   mutationReport,
   type Question,
   readingStatements,
+  SPOILED,
   type Statements,
 } from '../../../../sources/kit/statements.ts';
 

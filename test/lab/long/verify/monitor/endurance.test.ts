@@ -35,8 +35,8 @@ import {
   readState,
   writeState,
 } from '../../../../../compiler/verify/monitor/monitor-state.ts';
-import { built } from '../../../../built.ts';
-import { killerOptions } from '../../../../publish/witness/killer.ts';
+import { built } from '../../../../command-runs.ts';
+import { killerOptions } from '../../../../publish/witness/asked-shop.ts';
 import type { Body } from '../../../../shop.ts';
 import { makeFolder, removeFolders } from '../../../../snapshot-folder.ts';
 import {

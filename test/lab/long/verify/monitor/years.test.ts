@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { KEYS_URL } from '../../../../../compiler/catalog/static-files.ts';
-import { defined } from '../../../../../compiler/format/defined.ts';
+import { defined } from '../../../../../compiler/format/errors.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../../../compiler/format/iso-time.ts';
 import { firstHistory, formatKeyHistory } from '../../../../../compiler/format/key-history.ts';
 import type { Release } from '../../../../../compiler/format/release.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { built } from '../../../../../built.ts';
+import { built } from '../../../../../command-runs.ts';
 import {
   closeGates,
   closeSites,

@@ -1,1 +1,0 @@
-import './compress-once.ts';
