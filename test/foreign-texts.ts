@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-const OWN = new URL('./vectors/foreign', import.meta.url);
-const RECORDED = new URL('../../shared/interop', import.meta.url);
+const OWN = new URL('./vectors/foreign/', import.meta.url);
+const RECORDED = new URL('../../shared/interop/', import.meta.url);
 const NAMES = ['stable_graveyard', 'trust_graveyard'];
 
 interface ForeignBody {

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { FetchSettings } from '../sources/fetch/fetch-cli.ts';
 import type { CommandSettings } from '../system/command-settings.ts';
-import { errorText, outliveReader } from '../system/error-text.ts';
+import { coloured, errorText, outliveReader } from '../system/error-text.ts';
 import { PACKAGE_FOLDER } from '../system/package-folder.ts';
 import { readPlain } from '../system/plain-file.ts';
 import type { CompileFlags } from './compile-options.ts';
 import { type CommandRow, programOf } from './program.ts';
-import { coloured } from './progress.ts';
 
 const PACKAGE_BYTES_MAX = 65_536;
 

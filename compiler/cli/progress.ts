@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import type { Progress } from '../publish/publish-run.ts';
 import { CHANGE_KINDS, type ChangeCounts, type ChangeKind } from '../release/catalog-changes.ts';
 import type { Screen } from '../system/command-settings.ts';
@@ -154,17 +153,4 @@ function rejectsText({ release, rejects }: CompileSummary): string[] {
   return [
     `Warning: bad lines left out: ${count}; "${rejects}" says why; correct them and store them again`,
   ];
-}
-
-const COLOURS = [
-  [/^verified\b/, 'green'],
-  [/^(failed|Cannot)/, 'red'],
-  [/^cannot be judged\b/, 'yellow'],
-] as const;
-
-/** A text with the words coloured that it begins with, where a terminal shows it and NO_COLOR is not set. */
-export function coloured(text: string, stream: NodeJS.WriteStream): string {
-  const [begin, colour] = COLOURS.find(([one]) => one.test(text)) ?? [];
-  if (begin === undefined || colour === undefined) return text;
-  return text.replace(begin, (words) => styleText(colour, words, { stream }));
 }

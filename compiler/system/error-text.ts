@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { styleText } from 'node:util';
 
 const STATES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder; correct the path',
@@ -37,4 +38,17 @@ export function outliveReader(...outputs: readonly Writable[]): void {
       if (error.code !== 'EPIPE') throw error;
     });
   }
+}
+
+const COLOURS = [
+  [/^verified\b/, 'green'],
+  [/^(failed|Cannot)/, 'red'],
+  [/^cannot be judged\b/, 'yellow'],
+] as const;
+
+/** A text with the words coloured that it begins with, where a terminal shows it and NO_COLOR is not set. */
+export function coloured(text: string, stream: NodeJS.WriteStream): string {
+  const [begin, colour] = COLOURS.find(([one]) => one.test(text)) ?? [];
+  if (begin === undefined || colour === undefined) return text;
+  return text.replace(begin, (words) => styleText(colour, words, { stream }));
 }

@@ -135,7 +135,7 @@ describe('findStaticFile()', () => {
   });
 
   it('gives away every document of the format, and the first one names the others', () => {
-    const folder = new URL('../../compiler/format', import.meta.url);
+    const folder = new URL('../../compiler/format/', import.meta.url);
     const documents = readdirSync(folder).filter(
       (name) => name.endsWith('.md') && name !== 'README.md',
     );

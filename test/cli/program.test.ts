@@ -7,10 +7,9 @@ import { Command } from 'commander';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { importExamples } from '../../compiler/cli/import-cli.ts';
 import { addExamples, type CommandRow, programOf } from '../../compiler/cli/program.ts';
-import { coloured } from '../../compiler/cli/progress.ts';
 import { SOURCES } from '../../compiler/sources/sources.ts';
 import { duration } from '../../compiler/system/command-settings.ts';
-import { errorText, outliveReader } from '../../compiler/system/error-text.ts';
+import { coloured, errorText, outliveReader } from '../../compiler/system/error-text.ts';
 import { CommandRuns } from '../command-runs.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
