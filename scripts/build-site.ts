@@ -43,7 +43,7 @@ async function bundle(): Promise<void> {
       assetsInlineLimit: 0,
       rolldownOptions: {
         input: {
-          site: resolve(SOURCE, 'main.ts'),
+          site: resolve(SOURCE, 'first-view.ts'),
           pay: resolve(SOURCE, 'pay.ts'),
           docs: resolve(SOURCE, 'docs-search.ts'),
           thing: resolve(SOURCE, 'thing.ts'),

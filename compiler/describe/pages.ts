@@ -54,6 +54,7 @@ export function indexPage(material: IndexMaterial): string {
     path: '/',
     styles: assets.styles,
     script: assets.script,
+    runsFirst: true,
     facts: {
       'as-of': asOf,
       'fresh-hours': String(freshHours(signals)),

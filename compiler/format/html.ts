@@ -60,6 +60,8 @@ export interface SitePage {
   readonly styles: readonly string[];
   /** URL path of the program; null where the page has none. */
   readonly script: string | null;
+  /** Whether nothing is shown before the script has run, which is short. */
+  readonly runsFirst?: true;
   /** `data-` attributes of the body. */
   readonly facts?: Readonly<Record<string, string>>;
   readonly isListed: boolean;
@@ -124,7 +126,8 @@ function dataBlock(data: object): Html {
 }
 
 function headOf(page: SitePage): Html {
-  const { title, description, styles, script, isListed, jsonLd } = page;
+  const { title, description, styles, script, runsFirst, isListed, jsonLd } = page;
+  const waits = runsFirst === true ? html` blocking="render"` : null;
   const sheets = [...styles, SHOP_STYLES_URL].map(
     (href) => html`<link rel="stylesheet" href="${href}">\n`,
   );
@@ -136,7 +139,7 @@ function headOf(page: SitePage): Html {
 ${isListed ? listing(page) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="alternate" type="application/atom+xml" title="What changed" href="/changes.atom">
-${sheets}${script === null ? null : html`<script type="module" src="${script}"><\/script>`}${jsonLd === undefined ? null : dataBlock(jsonLd)}`;
+${sheets}${script === null ? null : html`<script type="module"${waits} src="${script}"><\/script>`}${jsonLd === undefined ? null : dataBlock(jsonLd)}`;
 }
 
 function listing({ title, description, baseUrl, path }: SitePage): Html {

@@ -1,11 +1,10 @@
-import './site.css';
-import './program.css';
 import type { SiteChange, SiteChanges } from '../catalog/site.ts';
 import { recordUrl } from '../catalog/thing-urls.ts';
 import { openNote } from '../format/checkpoint.ts';
 import { HOUR_MS } from '../format/iso-time.ts';
 import { ageText, say, sayTime, shown } from '../products/shapes/say.ts';
 import { type Catalogue, catalogue } from './catalogue.ts';
+import { makeRoom } from './make-room.ts';
 import {
   mapOf,
   type PageShop,
@@ -23,9 +22,6 @@ import { type VerifyPanel, verifyPanel } from './verify-panel.ts';
 // everything that is needed to buy.
 
 const LOG_URL = '/log/checkpoint';
-
-/** Sections that show one thing at a time, under the address. */
-const VIEWS = ['record', 'map', 'bought'] as const;
 
 interface Page {
   shop: PageShop;
@@ -97,17 +93,10 @@ async function follow(page: Page): Promise<void> {
   const own = followed;
   if (route.view === 'find') page.catalogue.find(route.query);
   if (route.view === 'hash') page.panel.judge(route.hash, 'the hash of the address');
-  const section = sectionOf(route);
-  document.body.dataset.view = section ?? 'home';
-  for (const id of VIEWS) mount(id).hidden = id !== section;
-  const map = mount('map');
-  // At home the map is a part of the page.
-  if (section === null) map.hidden = map.dataset.signal === undefined;
+  const section = makeRoom(route);
   if (section === null)
     return reveal(route.view === 'find' ? 'catalogue' : route.view === 'hash' ? 'verify' : null);
   const place = mount(section);
-  place.setAttribute('aria-busy', 'true');
-  place.replaceChildren(el('p', {}, 'Reading …'));
   reveal(section);
   const made = await viewOf(route, page).catch(failureNote);
   if (own !== followed) return;
@@ -123,11 +112,6 @@ function leaveTo(hash: string): void {
   if (hash !== '#catalogue') return;
   document.body.dataset.view = 'home';
   reveal('catalogue');
-}
-
-function sectionOf({ view }: PageRoute): (typeof VIEWS)[number] | null {
-  if (view === 'signal') return 'record';
-  return view === 'map' || view === 'bought' ? view : null;
 }
 
 function reveal(id: string | null): void {

@@ -100,6 +100,17 @@ describe('the first view', () => {
     await expectClean();
   });
 
+  it.each(['/#/airquality.aqi', '/#/hydrology.river-level', '/#/map', '/#/bought'])(
+    'makes room at once for %s, so that nothing jumps',
+    async (address) => {
+      const { page, open, expectClean } = await session();
+      await open(address);
+      await page.locator(':is(#record, #map, #bought):not([hidden]) h2').first().waitFor();
+      expect(await layoutShift(page)).toBeLessThan(0.05);
+      await expectClean();
+    },
+  );
+
   it('says that the shop is a test', async () => {
     const { page, open } = await session();
     await open('/');
