@@ -9,10 +9,9 @@ import { answer } from '../gatekeeper/heart/answers/answers.ts';
 import type { Service } from '../gatekeeper/heart/answers/service.ts';
 import { logLinesIn } from './gatekeeper/logged-service.ts';
 import { compiledService, question } from './gatekeeper/tiny-service.ts';
-import { sha256Text } from './sha256-text.ts';
 import { SAMPLE_HOUR } from './shared-folder.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from './shop.ts';
-import { removeFolders } from './snapshot-folder.ts';
+import { removeFolders, sha256Text } from './snapshot-folder.ts';
 
 type Json = { readonly [name: string]: unknown; readonly _citation?: Citation };
 let sample: CompiledSample;

@@ -10,6 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { check } from '../compiler/cli/check.ts';
 import { type CompileOptions, compile } from '../compiler/cli/compile.ts';
 import { parseFiles } from '../compiler/format/release.ts';
@@ -129,4 +131,9 @@ export function fileOf(folder: string, path: string): string {
 
 export function readJson(folder: string, path: string) {
   return JSON.parse(readFileSync(fileOf(folder, path), 'utf8'));
+}
+
+/** SHA-256 of UTF-8 text in hex, by another implementation than the compiler's. */
+export function sha256Text(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
 }

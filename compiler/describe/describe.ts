@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Catalog } from '../catalog/catalog.ts';
+import { tagsOf } from '../catalog/operations.ts';
 import {
   DID_PATH,
   FORMAT_DOCUMENTS,
@@ -7,7 +8,6 @@ import {
   LINKED_FILES,
   LOG_URL,
 } from '../catalog/static-files.ts';
-import { tagsOf } from '../catalog/tags.ts';
 import { toolsOf } from '../catalog/tools.ts';
 import { encodeBase64Url } from '../format/did-key.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../compiler/catalog/catalog.ts';
+import { tagsOf } from '../../compiler/catalog/operations.ts';
 import { ICON_URL } from '../../compiler/catalog/static-files.ts';
-import { tagsOf } from '../../compiler/catalog/tags.ts';
 import { defined } from '../../compiler/format/errors.ts';
 import { isBasket } from '../../compiler/products/shapes/basket.ts';
 import { RECEIPT_FEE_PERCENT } from '../../compiler/products/shapes/receipt.ts';

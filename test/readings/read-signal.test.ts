@@ -12,13 +12,13 @@ import {
   WHOLE,
 } from '../../compiler/readings/read-signal.ts';
 import { builtinEntry } from '../builtin-rows.ts';
-import { sha256Text } from '../sha256-text.ts';
 import {
   AS_OF,
   makeFolder,
   ndjson,
   reading,
   removeFolders,
+  sha256Text,
   writeSnapshots,
 } from '../snapshot-folder.ts';
 

@@ -9,8 +9,7 @@ import { fileEntry, fileWriter } from '../../compiler/release/file-writer.ts';
 import { makePress, packedBytes } from '../../compiler/release/press.ts';
 import { ReusedBytes, withSpare } from '../../compiler/release/reused-bytes.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/system/sealer.ts';
-import { sha256Text } from '../sha256-text.ts';
-import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { makeFolder, removeFolders, sha256Text } from '../snapshot-folder.ts';
 
 const KEY = signingKey(new Uint8Array(32).fill(7));
 const ISSUER = { name: 'x', did: issuerDid(KEY), keyId: 'x', baseUrl: 'https://example.org' };

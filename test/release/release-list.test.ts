@@ -12,8 +12,7 @@ import {
   ReleaseList,
 } from '../../compiler/release/release-list.ts';
 import { ForgottenError } from '../../compiler/system/compile-error.ts';
-import { sha256Text } from '../sha256-text.ts';
-import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { makeFolder, removeFolders, sha256Text } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 

@@ -30,7 +30,6 @@ import {
 import { SpareFiles } from '../../compiler/release/spare-files.ts';
 import { CompileError } from '../../compiler/system/compile-error.ts';
 import { lockData } from '../../compiler/system/data-lock.ts';
-import { sha256Text } from '../sha256-text.ts';
 import {
   compileFolder,
   filesBelow,
@@ -38,6 +37,7 @@ import {
   ndjson,
   reading,
   removeFolders,
+  sha256Text,
   writeSnapshots,
 } from '../snapshot-folder.ts';
 

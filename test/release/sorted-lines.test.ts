@@ -7,8 +7,7 @@ import { LineSpill } from '../../compiler/release/line-spill.ts';
 import { listedFiles, onlyIn } from '../../compiler/release/release-list.ts';
 import { ReusedBytes } from '../../compiler/release/reused-bytes.ts';
 import { editLines, findLine, GatheredLines, lineAt } from '../../compiler/release/sorted-lines.ts';
-import { sha256Text } from '../sha256-text.ts';
-import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { makeFolder, removeFolders, sha256Text } from '../snapshot-folder.ts';
 
 const order = (bytes: Buffer, start: number, key: string) => {
   const [here = ''] = lineAt(bytes, start).split('=');

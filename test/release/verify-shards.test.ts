@@ -6,8 +6,7 @@ import { storedPath } from '../../compiler/products/shapes/path.ts';
 import { fileWriter } from '../../compiler/release/file-writer.ts';
 import { verifyShards } from '../../compiler/release/verify-shards.ts';
 import { ForgottenError } from '../../compiler/system/compile-error.ts';
-import { sha256Text } from '../sha256-text.ts';
-import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { makeFolder, removeFolders, sha256Text } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 

@@ -8,7 +8,7 @@ import { jcs } from '../../compiler/system/jcs.ts';
 import { citationOf, issuerDid, makeSealer, signingKey } from '../../compiler/system/sealer.ts';
 import { isSignedBy, isVerified, verifyCitation } from '../../compiler/verify/verify-citation.ts';
 import { ACCEPTED, ILLEGAL, LEGAL } from '../products/shapes/json-texts.ts';
-import { sha256Text } from '../sha256-text.ts';
+import { sha256Text } from '../snapshot-folder.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 

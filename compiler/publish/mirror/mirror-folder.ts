@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { atOnce } from '../../format/lists.ts';
 import {
   FILES_NAME,
   type FileEntry,
@@ -24,7 +25,6 @@ import { LOG_FOLDER } from '../../format/tiles.ts';
 import { FILES_FOLDER, storedPath } from '../../products/shapes/path.ts';
 import { currentName, releaseNames, removeUnlisted } from '../../release/release-folders.ts';
 import { switchCurrent } from '../../release/release-store.ts';
-import { atOnce } from '../../system/at-once.ts';
 import type { Clock } from '../../system/clock.ts';
 import { readPlain } from '../../system/plain-file.ts';
 import { asked, type Fetch, refusal, UnreachableError } from '../../verify/monitor/log-client.ts';

@@ -4,6 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { LOG_URL } from '../../catalog/static-files.ts';
 import { type Checkpoint, NOTE_CHARS_MAX, openNote } from '../../format/checkpoint.ts';
 import { messageOf } from '../../format/errors.ts';
+import { atOnce } from '../../format/lists.ts';
 import { HASH_BYTES } from '../../format/merkle.ts';
 import { parseReleaseEntry, takenLeaf } from '../../format/release-entry.ts';
 import {
@@ -22,7 +23,6 @@ import {
   writeLogFiles,
 } from '../../release/log-folder.ts';
 import { appendEntries, edgeTiles, hexOf, rootOf, type TreeEdge } from '../../release/log-tree.ts';
-import { atOnce } from '../../system/at-once.ts';
 import { CompileError } from '../../system/compile-error.ts';
 import { judgeNote } from '../../verify/log-notes.ts';
 import { RecomputedTree } from '../../verify/log-tiles-check.ts';

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atOnce } from '../../format/lists.ts';
 import {
   FILE_LINE_BYTES_MAX,
   FILES_NAME,
@@ -33,7 +34,6 @@ import {
   releaseNames,
 } from '../../release/release-folders.ts';
 import { onlyIn, readStored } from '../../release/release-list.ts';
-import { atOnce } from '../../system/at-once.ts';
 import { lockData } from '../../system/data-lock.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../system/plain-file.ts';
 import { type Destination, type LocalFile, POINTER_PATH, UploadError } from './destination.ts';

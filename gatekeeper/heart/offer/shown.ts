@@ -1,5 +1,5 @@
+import { tagsOf } from '../../../compiler/catalog/operations.ts';
 import { canonicalRequest, describedParams } from '../../../compiler/catalog/route.ts';
-import { tagsOf } from '../../../compiler/catalog/tags.ts';
 import { BASKET_USAGE, isBasket } from '../../../compiler/products/shapes/basket.ts';
 import type { Values } from '../../../compiler/products/shapes/path.ts';
 import { atomicAmount, priceOf, usdAmount } from '../../../compiler/products/shapes/price.ts';

@@ -24,8 +24,13 @@ import {
 } from '../../../gatekeeper/rooms/verify-hash.ts';
 import { FILE_COST, FOR_EVERYBODY } from '../../../gatekeeper/wire/cost.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';
-import { sha256Text } from '../../sha256-text.ts';
-import { AS_OF, compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import {
+  AS_OF,
+  compileFolder,
+  removeFolders,
+  sha256Text,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
 import {
   hashes,
   loggedRelease,

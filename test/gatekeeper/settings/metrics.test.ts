@@ -13,10 +13,10 @@ import type { Facilitator, SettleOutcome } from '../../../gatekeeper/settle/faci
 import { headerFacts } from '../../../gatekeeper/wire/header-facts.ts';
 import { built } from '../../command-runs.ts';
 import { TIDES } from '../../tide-shop.ts';
+import { type Sample, samplesIn, sampleValue } from '../logged-service.ts';
 import { rawHttp, rawRequest, stub } from '../raw-http.ts';
 import { paymentAt, type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { tinyData } from '../tiny-release.ts';
-import { type Sample, samplesIn, sampleValue } from './scrape.ts';
 
 describe('metrics', () => {
   const TOKEN = 'metrics-token-'.padEnd(40, 'x');

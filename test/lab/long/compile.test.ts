@@ -19,7 +19,6 @@ import {
 import { built } from '../../command-runs.ts';
 import { HOSTILE_NAMES } from '../../hostile-names.ts';
 import { deathRow } from '../../roster-rows.ts';
-import { sha256Text } from '../../sha256-text.ts';
 import { smallSet } from '../../small-set.ts';
 import {
   AS_OF,
@@ -33,6 +32,7 @@ import {
   removeFolders,
   SEED,
   type SnapshotFiles,
+  sha256Text,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
 

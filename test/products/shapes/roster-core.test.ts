@@ -15,7 +15,7 @@ import {
   serviceId,
   trustModel,
 } from '../../../compiler/products/collections.ts';
-import { sha256Text } from '../../sha256-text.ts';
+import { sha256Text } from '../../snapshot-folder.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const KINDS = COLLECTIONS.map(({ id }) => id).filter(isRosterKind);

@@ -19,12 +19,12 @@ import {
   upgradeRoots,
 } from '../../../compiler/publish/anchor/upgrade.ts';
 import { anchorStore } from '../../../compiler/publish/log/anchor-store.ts';
-import { sha256Text } from '../../sha256-text.ts';
 import {
   compileFolder,
   ndjson,
   reading,
   removeFolders,
+  sha256Text,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
 import {

@@ -8,7 +8,7 @@ import {
   TextBytes,
 } from '../../../compiler/publish/assemble/chunk-builder.ts';
 import { leadingOrder } from '../../../compiler/release/hash-lines.ts';
-import { sha256Text } from '../../sha256-text.ts';
+import { sha256Text } from '../../snapshot-folder.ts';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
 

@@ -28,8 +28,7 @@ import {
   rosterSet,
   serviceRow,
 } from '../../roster-rows.ts';
-import { sha256Text } from '../../sha256-text.ts';
-import { AS_OF, removeFolders, SEED, writeSnapshots } from '../../snapshot-folder.ts';
+import { AS_OF, removeFolders, SEED, sha256Text, writeSnapshots } from '../../snapshot-folder.ts';
 
 let out: Printed;
 beforeAll(() => {

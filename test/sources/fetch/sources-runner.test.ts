@@ -8,7 +8,7 @@ import { runLoop } from '../../../compiler/sources/fetch/fetch-cli.ts';
 import { runMetrics } from '../../../compiler/sources/fetch/run-metrics.ts';
 import { NO_SOURCE_STATUS } from '../../../compiler/sources/fetch/sources-runner.ts';
 import { systemClock } from '../../../compiler/system/clock.ts';
-import { samplesIn } from '../../gatekeeper/settings/scrape.ts';
+import { samplesIn } from '../../gatekeeper/logged-service.ts';
 import { removeFolders } from '../../snapshot-folder.ts';
 import { registryPage, server } from '../kit/recorded.ts';
 import { Agency, type Reply } from './agency.ts';

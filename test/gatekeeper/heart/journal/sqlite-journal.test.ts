@@ -27,7 +27,7 @@ import {
 } from '../../../../gatekeeper/heart/journal/sqlite-journal.ts';
 import { identifierHash } from '../../../../gatekeeper/settle/extensions.ts';
 import { built } from '../../../command-runs.ts';
-import { sha256Text } from '../../../sha256-text.ts';
+import { sha256Text } from '../../../snapshot-folder.ts';
 import { NOW_MS, NOW_S } from '../../payer.ts';
 import { ledgerRows } from '../../tiny-service.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';

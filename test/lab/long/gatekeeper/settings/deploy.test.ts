@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../../../compiler/catalog/run-status.ts';
 import { runMetrics } from '../../../../../compiler/sources/fetch/run-metrics.ts';
 import { built } from '../../../../command-runs.ts';
-import { type Sample, samplesIn } from '../../../../gatekeeper/settings/scrape.ts';
+import { type Sample, samplesIn } from '../../../../gatekeeper/logged-service.ts';
 import { paymentAt } from '../../../../gatekeeper/tiny-gate.ts';
 import { tinyDataDir, writeTinyRelease } from '../../../../gatekeeper/tiny-release.ts';
 

@@ -28,7 +28,6 @@ import { deliveredText } from '../../../../../compiler/products/shapes/request-t
 import { seriesHead } from '../../../../../compiler/products/shapes/series.ts';
 import { isVerified, verifyCitation } from '../../../../../compiler/verify/verify-citation.ts';
 import { logLinesIn } from '../../../../gatekeeper/logged-service.ts';
-import { sha256Text } from '../../../../sha256-text.ts';
 import { sampleBodies } from '../../../../shop.ts';
 import { smallSet } from '../../../../small-set.ts';
 import {
@@ -37,6 +36,7 @@ import {
   filesBelow,
   readJson,
   removeFolders,
+  sha256Text,
   writeSnapshots,
 } from '../../../../snapshot-folder.ts';
 
