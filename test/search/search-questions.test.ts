@@ -20,11 +20,12 @@ const PLAIN_NO = 0.9;
 const LISTS = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.json'));
 /**
  * Questions by people who never saw the words of the catalogue, in English and in six languages: top one and top five that each
- * list must reach. The misses of the lists 1 to 3 showed which words and names were missing, so that they are no longer
- * strangers' lists. Before anybody read its misses, list 4 reached 82 and 87 % in English, and 88 and 95 % in six languages.
+ * list must reach. The misses of most lists showed which words and names were missing, so that they are no longer strangers'
+ * lists. Nobody had read those of the last two when they were counted: 88 and 97 % in English (5), 88 and 95 % in six
+ * languages (4).
  */
 const UNSEEN = {
-  english: { 1: [0.95, 0.96], 2: [0.91, 0.96], 3: [0.95, 0.96], 4: [0.8, 0.85] },
+  english: { 1: [0.95, 0.96], 2: [0.91, 0.96], 3: [0.95, 0.96], 4: [0.8, 0.85], 5: [0.86, 0.95] },
   languages: { 1: [0.95, 0.97], 2: [0.95, 0.97], 3: [0.95, 0.96], 4: [0.86, 0.93] },
 } as const;
 
