@@ -139,8 +139,6 @@ export interface SiteWorstRow {
   readonly current: Readonly<Record<string, unknown>>;
   /** Classes above the one from which the agency advises action, 0 for that one itself; below it less than 0. */
   readonly above: number;
-  /** How far through its class, 0 at its threshold and 1 at the next. */
-  readonly share: number;
   /** The first of the readings that reach the action class without a break; null where this one does not. */
   readonly since: string | null;
   /** It reaches as far back as the free ones do: it may stand so for longer. */

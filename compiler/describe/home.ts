@@ -16,7 +16,14 @@ import {
 } from '../products/shapes/say.ts';
 import type { Issuer } from '../system/sealer.ts';
 import type { Shelf } from './examples.ts';
-import { byWorst, classesAbove, hasActionLevel, previewOf, worstPath } from './worst.ts';
+import {
+  byWorst,
+  classesAbove,
+  hasActionLevel,
+  previewOf,
+  shareOfClass,
+  worstPath,
+} from './worst.ts';
 
 /** A reading that the home page shows. */
 interface Standing extends SiteWorstRow {
@@ -72,13 +79,12 @@ export function worldOf({ shelf, catalog, signals, pair }: WorldMaterial): World
           above: classesAbove(signal, newest) ?? -1,
           since: null,
           is_at_least: false,
-          share: 0,
           zone: zoneOf(pair.signal_id, pair.entity),
         };
   return {
     judged: lists.length,
     total: lists.reduce((sum, { list }) => sum + list.total, 0),
-    rows: rows.sort(byWorst),
+    rows: rows.sort(byWorst((row) => shareOfClass(row.signal, row))),
     example,
   };
 }

@@ -57,7 +57,7 @@ export function classesAbove(spoken: Spoken, reading: Classable): number | null 
 }
 
 /** How far a value has come through its class, 0 at its threshold and 1 at the next; 0 where its class has no number. */
-function shareOfClass(spoken: Spoken, reading: Classable): number {
+export function shareOfClass(spoken: Spoken, reading: Classable): number {
   const scale = spoken.isOwn === true ? null : scaleFor(spoken, reading);
   const value = scale === null ? null : positionOn(scale, reading);
   if (scale === null || value === null) return 0;
@@ -71,19 +71,19 @@ function shareOfClass(spoken: Spoken, reading: Classable): number {
 
 interface Worse {
   readonly above: number;
-  /** Absent while only the class is known. */
-  readonly share?: number;
   readonly observed_at: string;
   readonly entity: string;
 }
 
 /** The worst class first, in it what is nearest to the next one or beyond, then the newest. */
-export function byWorst(a: Worse, b: Worse): number {
-  if (a.above !== b.above) return b.above - a.above;
-  const [own = 0, other = 0] = [a.share, b.share];
-  if (own !== other) return other - own;
-  const later = Date.parse(b.observed_at) - Date.parse(a.observed_at);
-  return later === 0 ? (a.entity < b.entity ? -1 : 1) : later;
+export function byWorst<Row extends Worse>(shareOf: (row: Row) => number) {
+  return (a: Row, b: Row): number => {
+    if (a.above !== b.above) return b.above - a.above;
+    const further = shareOf(b) - shareOf(a);
+    if (further !== 0) return further;
+    const later = Date.parse(b.observed_at) - Date.parse(a.observed_at);
+    return later === 0 ? (a.entity < b.entity ? -1 : 1) : later;
+  };
 }
 
 /**
@@ -102,7 +102,8 @@ export function worstOf(
     const above = classesAbove(spoken, { observed_at, current: { band } });
     if (above !== null) classed.push({ entity, observed_at, above });
   }
-  const shown = classed.sort(byWorst).slice(0, SITE_WORST_MAX);
+  // Only the class is known yet.
+  const shown = classed.sort(byWorst(() => 0)).slice(0, SITE_WORST_MAX);
   const signal_id = entry.signal.id;
   return {
     signal_id,
@@ -112,7 +113,7 @@ export function worstOf(
         const preview = previewOf(shelf, { signal_id, entity });
         return preview === null ? [] : rowOf(entity, preview, spoken);
       })
-      .sort(byWorst),
+      .sort(byWorst((row) => shareOfClass(spoken, row))),
   };
 }
 
@@ -127,7 +128,6 @@ function rowOf(
   const milder = standings.findLastIndex((one) => one === null || one < 0);
   const since = above < 0 ? null : (rows[milder + 1]?.observed_at ?? null);
   const { observed_at, current } = newest;
-  const share = shareOfClass(spoken, newest);
   const is_at_least = milder === -1;
-  return [{ entity, entity_name, observed_at, current, above, share, since, is_at_least }];
+  return [{ entity, entity_name, observed_at, current, above, since, is_at_least }];
 }
