@@ -97,7 +97,8 @@ describe('in a shop that pretends payments', () => {
     const { page, open } = await session();
     await open(TARGET);
     await page.getByText('Pay with a wallet on your phone').click();
-    expect(await page.locator('.qr').isVisible()).toBe(true);
+    // It is drawn when the browser tells that the part was opened, which is later than the click.
+    await page.locator('.qr').waitFor();
   });
 });
 
