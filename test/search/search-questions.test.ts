@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defined } from '../../compiler/format/errors.ts';
+import type { ReleaseIndex } from '../../gatekeeper/heart/release/release-index.ts';
+import { wordIndex } from '../../gatekeeper/heart/words/open-words.ts';
+import { askedWords } from '../../gatekeeper/heart/words/question.ts';
 import { compiledService } from '../gatekeeper/tiny-service.ts';
 import { SAMPLE_HOUR } from '../shared-folder.ts';
 import { compiledSample } from '../shop.ts';
@@ -30,9 +33,12 @@ const UNSEEN = {
 } as const;
 
 let ask: AskSearch;
+let release: ReleaseIndex;
 beforeAll(async () => {
   const { data } = await compiledSample();
-  ask = askSearch(await compiledService(data, SAMPLE_HOUR));
+  const service = await compiledService(data, SAMPLE_HOUR);
+  release = service.release;
+  ask = askSearch(service);
 });
 afterAll(removeFolders);
 
@@ -134,6 +140,16 @@ describe('GET /gauge/search', () => {
       id: 'earthquake.current_activity/japan',
       open: ['Generations'],
     });
+  });
+
+  it('I54: takes four compounds of a question apart, and no more', async () => {
+    const index = defined(await wordIndex(release), 'the index');
+    const compounds = ['riverflood', 'floodriver', 'stormflood', 'floodstorm', 'riverstorm'];
+    const said = (words: string[]) =>
+      askedWords(words.join(' '), index, false).words.map((one) => one.said);
+    for (const one of compounds) expect(said([one])).toHaveLength(2);
+    expect(said(compounds)).toHaveLength(9);
+    expect(said(compounds).at(-1)).toBe('riverstorm');
   });
 
   it('says of nobody that a line has readings of that it has none', async () => {

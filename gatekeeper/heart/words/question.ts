@@ -18,7 +18,7 @@ import type { TermTable, WordIndex } from './open-words.ts';
 export const QUESTION_CHARS_MAX = 200;
 /** Words of a question that are looked up; the others are left out. */
 const QUESTION_WORDS_MAX = 12;
-/** Words of one question that are taken for misspelt or shortened: each costs hundreds of look-ups. */
+/** Words of one question that are taken for misspelt or shortened, and as many for compounds: each costs hundreds of look-ups. */
 const CORRECTED_WORDS_MAX = 4;
 const TERMS_A_WORD_MAX = 8;
 
@@ -104,9 +104,15 @@ export interface AskedWords {
 /** The words of a question that say something, each with the terms it stands for, and the names among them. */
 export function askedWords(question: string, index: WordIndex, isWhole: boolean): AskedWords {
   const { terms } = index;
-  const spoken = spokenWords(question.slice(0, QUESTION_CHARS_MAX)).flatMap((one) =>
-    isUnspaced(one.word) ? piecesOf(one, index) : isWhole ? [one] : partsOf(one, index),
-  );
+  let compounds = isWhole ? 0 : CORRECTED_WORDS_MAX;
+  const spoken = spokenWords(question.slice(0, QUESTION_CHARS_MAX)).flatMap((one) => {
+    if (isUnspaced(one.word)) return piecesOf(one, index);
+    const parts = compounds === 0 ? null : partsOf(one, index);
+    if (parts === null) return [one];
+    compounds -= 1;
+    // What is nearly known is misspelt.
+    return nearTerms(one.word, terms).length > 0 ? [one] : parts;
+  });
   const names = namesIn(question, spoken, index);
   const isShouted = isAllCapitals(spoken);
   const isTelling = ({ said, word }: SpokenWord): boolean =>
@@ -146,11 +152,11 @@ function meant(
   });
 }
 
-/** Both parts of a compound: `Stromlast` is `Strom` and `last`. What is known, or nearly so, is none. */
-function partsOf(one: SpokenWord, { terms, names }: WordIndex): readonly SpokenWord[] {
+/** Both parts of a compound: `Stromlast` is `Strom` and `last`; null for what is known, and for any other word. */
+function partsOf(one: SpokenWord, { terms, names }: WordIndex): SpokenWord[] | null {
   const { said, word } = one;
-  if (!LETTERS.test(word) || terms.find(word) !== null || names.has(word)) return [one];
-  if (isFiller(word, terms)) return [one];
+  if (!LETTERS.test(word) || terms.find(word) !== null || names.has(word)) return null;
+  if (isFiller(word, terms)) return null;
   const isTopic = (part: string): boolean => (terms.find(part)?.topics ?? 0) > 0;
   const headOf = (at: number): string | undefined => {
     const head = word.slice(0, at);
@@ -159,7 +165,7 @@ function partsOf(one: SpokenWord, { terms, names }: WordIndex): readonly SpokenW
   };
   const cut = cutsOf(word).find((at) => isTopic(stem(word.slice(at))) && headOf(at) !== undefined);
   const head = cut === undefined ? undefined : headOf(cut);
-  if (cut === undefined || head === undefined || nearTerms(word, terms).length > 0) return [one];
+  if (cut === undefined || head === undefined) return null;
   return [
     { said: said.slice(0, cut), word: head },
     { said: said.slice(cut), word: stem(word.slice(cut)) },
