@@ -8,6 +8,7 @@ import { type CompileSummary, compile } from '../../../compiler/cli/compile.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { bench, median, type Took, timed } from '../bench.ts';
+import { peakMegabytes } from '../peak-memory.ts';
 import {
   CHANGED_BATCH,
   changeOnePercent,
@@ -178,7 +179,7 @@ async function runRound(
 ): Promise<Ratios & { readonly told: string }> {
   const data = join(root, `data-${round}`);
   const full = await timed(() => compileInto(root, data));
-  const peakMb = process.resourceUsage().maxRSS / 1024;
+  const peakMb = peakMegabytes();
   const same = await timed(() => compileInto(root, data));
   changeOnePercent(root, entities);
   const changed = await timed(() => compileInto(root, data));

@@ -5,6 +5,7 @@ import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
 import { FILES_NAME, type FileEntry, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
 import { bench, median, type Took, timed } from '../bench.ts';
+import { peakMegabytes } from '../peak-memory.ts';
 import { runFloor } from './compile.ts';
 import { headerLine, readingLine } from './generated-snapshots.ts';
 
@@ -23,10 +24,11 @@ const USAGE_FILE = 'SIGNALPRESS_BENCH_USAGE';
 /** A module of its own, loaded in front of the program: what it imported would count as the program's. */
 const USAGE_MODULE = `data:text/javascript,${encodeURIComponent(`
 import { readFileSync, writeFileSync } from 'node:fs';
+${peakMegabytes}
 process.on('exit', () => {
-  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  const { userCPUTime, systemCPUTime } = process.resourceUsage();
   const [, written] = /^wchar: (\\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? [];
-  const usage = { cpuMs: (userCPUTime + systemCPUTime) / 1000, written: Number(written), peakMb: maxRSS / 1024 };
+  const usage = { cpuMs: (userCPUTime + systemCPUTime) / 1000, written: Number(written), peakMb: peakMegabytes() };
   writeFileSync(process.env.${USAGE_FILE}, JSON.stringify(usage));
 });`)}`;
 

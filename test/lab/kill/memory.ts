@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { compile } from '../../../compiler/cli/compile.ts';
 import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
 import { APART, campaign } from '../campaign.ts';
+import { peakMegabytes } from '../peak-memory.ts';
 
 const RSS_MB_MAX = 256;
 /** As the command line compiles on two cores; a second signal would keep the second worker busy. */
@@ -106,5 +107,5 @@ export async function measuredCompile(folder: string): Promise<MeasuredRun> {
     outcome = `refused: ${error instanceof Error ? error.message.split('\n').at(-1)?.trim() : error}`;
   }
   const seconds = (performance.now() - started) / 1000;
-  return { peakMb: process.resourceUsage().maxRSS / 1024, seconds, outcome };
+  return { peakMb: peakMegabytes(), seconds, outcome };
 }
