@@ -3,7 +3,7 @@ import { CAPITAL_MARK, CODE_MARK, searchWords } from '../catalog/search-index.ts
 import type { Line } from '../products/shapes/line.ts';
 
 interface NameFile {
-  readonly kind: 'airport' | 'coin' | 'company' | 'drug' | 'place' | 'translated';
+  readonly kind: 'airport' | 'coin' | 'company' | 'drug' | 'measure' | 'place' | 'translated';
   /** Each row has all names of one thing, parted by `|`, the English one first. */
   readonly names: readonly string[];
 }

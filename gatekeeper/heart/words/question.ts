@@ -23,13 +23,8 @@ const CORRECTED_WORDS_MAX = 4;
 const TERMS_A_WORD_MAX = 8;
 
 /** How sure it is that a term is meant, by the way in which it was found. */
-const SURE = { same: 1, joined: 1, beginning: 0.8, misspelt: 0.75, begun: 0.7 } as const;
-/** Less sure than what is misspelt is a guess: no subject is named by one. */
-export const SURE_OF_NAME = SURE.misspelt;
+const SURE = { same: 1, joined: 1, beginning: 0.8, misspelt: 0.75 } as const;
 const BEGINNING_CHARS_MIN = 4;
-/** A longer word may begin with a term, as compounds do. */
-const BEGUN_CHARS_MIN = 6;
-const ENDING_CHARS_MIN = 5;
 /** Both parts of a compound have as many letters at least. */
 const PART_CHARS_MIN = 4;
 /** Words of so many letters may differ by one or two; no term is longer. */
@@ -147,7 +142,7 @@ function meant(
     // A name that is known is no misspelling of another.
     const mayBeOther = known.length === 0 && !isWithin(at, named) && corrections > 0;
     if (mayBeOther) corrections -= 1;
-    const meanings = mayBeOther ? corrected(word, terms) : known;
+    const meanings = mayBeOther ? corrected({ said, word }, terms) : known;
     return { said, word, meanings, weight: weightOf(meanings, terms.head) };
   });
 }
@@ -213,7 +208,7 @@ function namesIn(
     if (first === undefined) return false;
     const form = names.get(run.map(({ word }) => word).join(' '));
     const isCapital = /^\p{Lu}/u.test(first.said);
-    const isSubject = run.length === 1 && (terms.find(first.word)?.topics ?? 0) > 0;
+    const isSubject = run.every(({ word }) => (terms.find(word)?.topics ?? 0) > 0);
     // `la Manche` is a name, and `manche Stadt` is none.
     const isWord = run.length === 1 && isFiller(first.word, terms);
     const isSpelt = !isWord || (isCapital && !isShouted && first !== spoken[0]);
@@ -270,25 +265,17 @@ function joinedTerms(words: readonly SpokenWord[], terms: TermTable): Meaning[][
   return found;
 }
 
-function corrected(word: string, terms: TermTable): Meaning[] {
-  const { length } = word;
-  const begun = length < BEGINNING_CHARS_MIN ? [] : terms.beginningWith(word, TERMS_A_WORD_MAX);
+function corrected({ said, word }: SpokenWord, terms: TermTable): Meaning[] {
+  const { length } = said;
+  const begun =
+    word.length < BEGINNING_CHARS_MIN ? [] : terms.beginningWith(word, TERMS_A_WORD_MAX);
   const near =
     !LETTERS.test(word) || length < MISSPELT_CHARS_MIN || length > MISSPELT_CHARS_MAX
       ? []
       : nearTerms(word, terms);
-  const cuts = begun.length + near.length > 0 ? [] : cutsOf(word);
-  const begins = cuts.find((at) => at >= BEGUN_CHARS_MIN && terms.find(word.slice(0, at)) !== null);
-  const ends = cuts.findLast((at) => {
-    return word.length - at >= ENDING_CHARS_MIN && terms.find(stem(word.slice(at))) !== null;
-  });
-  const parts = [word.slice(0, begins ?? 0), stem(word.slice(ends ?? word.length))];
   return [
     ...begun.map((row) => ({ row, sure: SURE.beginning })),
     ...near.map((row) => ({ row, sure: SURE.misspelt })),
-    ...parts
-      .map((part) => terms.find(part))
-      .flatMap((row) => (row === null ? [] : [{ row, sure: SURE.begun }])),
   ];
 }
 
@@ -303,7 +290,7 @@ function nearTerms(word: string, terms: TermTable): TermRow[] {
   const swapped = Array.from({ length: word.length - 1 }, (_, at) =>
     terms.find(`${word.slice(0, at)}${word[at + 1]}${word[at]}${word.slice(at + 2)}`),
   ).filter((row) => row !== null);
-  if (swapped.length > 0) return swapped;
+  if (swapped.length > 0 || word.length < MISSPELT_CHARS_MIN) return swapped;
   const edits = word.length < TWICE_MISSPELT_CHARS_MIN ? 1 : 2;
   // Nobody errs at the first letter.
   const near = terms.nearTo(word, edits, 2 * TERMS_A_WORD_MAX);
@@ -336,7 +323,6 @@ const POSTINGS_MAX = 20_000;
 export function answersOf(
   words: readonly QuestionWord[],
   index: WordIndex,
-  sureMin = 0,
 ): { topics: Map<number, number[]>; places: Map<number, number[]>; postings: number } {
   const { topics: first } = index.terms.head;
   const [topics, places] = [new Map<number, number[]>(), new Map<number, number[]>()];
@@ -345,7 +331,6 @@ export function answersOf(
   // Rare terms first: what is left when there is no more room tells little.
   meanings.sort((a, b) => a.row.postings.length - b.row.postings.length);
   for (const { row, sure, at } of meanings) {
-    if (sure < sureMin) continue;
     postings += row.postings.length;
     if (postings > POSTINGS_MAX) break;
     for (const one of row.postings) {
@@ -363,15 +348,9 @@ export function scoreOf(answers: Answers, words: readonly QuestionWord[]): numbe
   return words.reduce((sum, { weight }, at) => sum + weight * (answers[at] ?? 0), 0);
 }
 
-/** What it adds that both of two documents say the same. */
-const SAID_TWICE = 0.05;
-
 export function together(one: Answers, other: Answers | undefined): Answers {
   if (other === undefined) return one;
-  return one.map((value, at) => {
-    const more = other[at] ?? 0;
-    return Math.max(value, more) + SAID_TWICE * Math.min(value, more);
-  });
+  return one.map((value, at) => Math.max(value, other[at] ?? 0));
 }
 
 /** Whether a document answers a word that another one leaves open. */

@@ -19,7 +19,6 @@ import {
   type NamedThing,
   QUESTION_CHARS_MAX,
   type QuestionWord,
-  SURE_OF_NAME,
   scoreOf,
   together,
   unknownCodes,
@@ -126,7 +125,11 @@ export async function resolveWords(
     .sort((a, b) => b.score - a.score);
   const about = scored.filter((one) => isAbout(one, sources));
   const told = toldSignal(scored)?.line;
-  const meant = about.length > 0 ? about : scored.filter((one) => isNamedThere(one, told, sources));
+  const there = scored.filter((one) => isNamedThere(one, told, sources));
+  // Where little is known and nothing named, what is called by a word of it.
+  const called =
+    sources.named.length > 0 ? [] : scored.filter(({ answers }) => answers.some((one) => one >= 1));
+  const meant = [about, there].find((found) => found.length > 0) ?? called;
   const least = SCORE_SHARE_MIN * (meant[0]?.score ?? 0);
   // The first of all that lead to the same request.
   const byId = new Map<string, Subject>();
@@ -403,11 +406,8 @@ function isNamedThere(
 ): boolean {
   const { named, places, most } = sources;
   if (place === null) return false;
-  // Whoever has readings in a line is never told as missing from it.
-  if (told !== place.line) {
-    const isOther = most.score > 0 && subjectScore(answers, sources) === 0;
-    if (most.sure !== undefined || isOther) return false;
-  }
+  // Whoever has readings in a line is never told as missing from it, nor as missing from what may not be meant.
+  if (told !== place.line && most.sure !== undefined) return false;
   return (
     named.every((thing) => isSold(thing, places)) &&
     named.some((thing) => isNamedBy(answers, thing))
@@ -464,7 +464,7 @@ function mostOfSubject(
   return { score: best.score, sure: isSure ? release.catalog.lineById.get(best.line) : undefined };
 }
 
-const SURE_SHARE_MIN = 0.5;
+const SURE_SHARE_MIN = 0.4;
 
 /** Of what is asked about a place, this much has to be answered: the airport of a city is not its air. */
 const SUBJECT_SHARE_MIN = 0.4;
@@ -531,7 +531,7 @@ export async function resolveWithin(
   const index = await wordIndex(release);
   if (index === null) return null;
   const { words } = askedWords(said, index, true);
-  const { places } = answersOf(words, index, SURE_OF_NAME);
+  const { places } = answersOf(words, index);
   const found = [...places].flatMap(([number, answers]) => {
     if (!words.every((_, at) => (answers[at] ?? 0) > 0)) return [];
     const place = placeAt(number, index, release);
