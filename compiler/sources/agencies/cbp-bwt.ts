@@ -48,8 +48,10 @@ export const CROSSINGS: readonly Crossing[] = ROWS.map(([entity, port, office, t
 
 const BY_PORT: ReadonlyMap<string, Crossing> = new Map(CROSSINGS.map((one) => [one.port, one]));
 
+const PLACES = placesOf(BUILTIN, 'border-wait');
+
 function zoneOf({ entity }: Crossing): string {
-  const zone = placesOf(BUILTIN, 'border-wait').get(entity)?.zone;
+  const zone = PLACES.get(entity)?.zone;
   if (zone === undefined) throw new RangeError(`Cannot tell the zone of "${entity}": no place`);
   return zone;
 }

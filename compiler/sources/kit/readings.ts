@@ -62,9 +62,12 @@ export function measuredBy(
   return [{ name, value, weight: 1, as_of, role: 'measurement', independent: true }];
 }
 
+/** Asked of every reading, so it is made once. */
+const PLACES = new Map(BUILTIN.lines.map(({ id }) => [id, placesOf(BUILTIN, id)]));
+
 /** The name of an entity of a line, as a member to spread; empty where the table of places has none. */
 export function nameOf(lineId: string, entity: string): { readonly entity_name?: string } {
-  const name = placesOf(BUILTIN, lineId).get(entity)?.name;
+  const name = PLACES.get(lineId)?.get(entity)?.name;
   return name === undefined ? {} : { entity_name: name };
 }
 
