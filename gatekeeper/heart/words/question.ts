@@ -64,7 +64,7 @@ function isFiller(word: string, terms: TermTable): boolean {
 const GRAMMAR = /^(?:\p{sc=Hiragana}+|\p{sc=Han})$/u;
 
 /** Words that fit any measure; they count only where at most one other word is left. */
-const QUANTITIES = new Set(['amount', 'level']);
+const QUANTITIES = new Set(['amount', 'level', 'number']);
 
 interface Meaning {
   readonly row: TermRow;
@@ -207,13 +207,15 @@ function namesIn(
     const [first] = run;
     if (first === undefined) return false;
     const form = names.get(run.map(({ word }) => word).join(' '));
+    const isCoded = run.length === 1 && !isShouted && names.has(CODE_MARK + first.said);
+    if (form === undefined && !isCoded) return false;
     const isCapital = /^\p{Lu}/u.test(first.said);
     const isSubject = run.every(({ word }) => (terms.find(word)?.topics ?? 0) > 0);
     // `la Manche` is a name, and `manche Stadt` is none.
     const isWord = run.length === 1 && isFiller(first.word, terms);
     const isSpelt = !isWord || (isCapital && !isShouted && first !== spoken[0]);
-    if (form !== undefined && !isSubject && isSpelt && (form === 'any' || isCapital)) return true;
-    return run.length === 1 && !isShouted && !isSubject && names.has(CODE_MARK + first.said);
+    const isWritten = form !== undefined && isSpelt && (form === 'any' || isCapital);
+    return !isSubject && (isWritten || isCoded);
   };
   const found: NamedThing[] = [];
   for (let from = 0; from < spoken.length; ) {

@@ -123,13 +123,12 @@ export async function resolveWords(
     })
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
+  const told = toldSignal(scored, sources)?.line;
   const about = scored.filter((one) => isAbout(one, sources));
-  const told = toldSignal(scored)?.line;
-  const there = scored.filter((one) => isNamedThere(one, told, sources));
+  const there = about.length > 0 ? about : scored.filter((one) => isNamedThere(one, told, sources));
   // Where little is known and nothing named, what is called by a word of it.
-  const called =
-    sources.named.length > 0 ? [] : scored.filter(({ answers }) => answers.some((one) => one >= 1));
-  const meant = [about, there].find((found) => found.length > 0) ?? called;
+  const isOpen = there.length === 0 && sources.named.length === 0;
+  const meant = isOpen ? scored.filter(({ answers }) => answers.includes(1)) : there;
   const least = SCORE_SHARE_MIN * (meant[0]?.score ?? 0);
   // The first of all that lead to the same request.
   const byId = new Map<string, Subject>();
@@ -143,9 +142,10 @@ export async function resolveWords(
 }
 
 /** Why nothing is offered: what is named is not measured, or no word is known. */
-function noteOf(scored: readonly Subject[], { named, words, places }: Sources): string {
+function noteOf(scored: readonly Subject[], sources: Sources): string {
+  const { named, words, places } = sources;
   // What is sold here is no name that is missing here.
-  const known = toldSignal(scored);
+  const known = toldSignal(scored, sources);
   const first = named.find((thing) => !isSold(thing, places)) ?? (known && named[0]);
   if (first === undefined) {
     const said = words.map((word) => word.said).join(' ');
@@ -158,8 +158,11 @@ function noteOf(scored: readonly Subject[], { named, words, places }: Sources): 
 }
 
 /** The signal that a question is most about, whoever it names. */
-function toldSignal(scored: readonly Subject[]): SignalEntry | undefined {
-  return scored.find(({ entry, place }) => entry !== null && place === null)?.entry ?? undefined;
+function toldSignal(scored: readonly Subject[], asked: AskedWords): SignalEntry | undefined {
+  const signals = scored.flatMap(({ entry, place, answers }) =>
+    entry === null || place !== null ? [] : [{ entry, score: subjectScore(answers, asked) }],
+  );
+  return signals.sort((a, b) => b.score - a.score)[0]?.entry;
 }
 
 function bestOf(
@@ -418,7 +421,9 @@ function isNamedThere(
 function calledBy({ place }: Subject, { places, named }: Sources): number {
   const [, answers = []] = places.find(([one]) => one === place) ?? [];
   const others = named.filter((thing) => !isNamedBy(answers, thing));
-  return answers.filter((answer, at) => answer === 1 && !isWithin(at, others)).length;
+  const isCalled = answers.map((answer, at) => answer === 1 && !isWithin(at, others));
+  // `water at London Bridge` does not name the Blue Water Bridge.
+  return isCalled.filter((one, at) => one && (isCalled[at - 1] || isCalled[at + 1])).length;
 }
 
 /** Whoever is called by so many words is meant, whatever else is named. */
