@@ -28,7 +28,7 @@ const WEIGHT = {
   name: 9,
   measures: 7,
   id: 6,
-  summary: 6,
+  summary: 5,
   line: 3,
   metric: 3,
   band: 2,

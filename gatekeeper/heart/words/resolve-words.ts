@@ -345,10 +345,14 @@ function operationsOf(sources: Sources, asked: readonly Subject[]): Subject[] {
     .slice(0, OPERATIONS_MAX);
   return touched.flatMap(({ row, answers }) => {
     const own = { row, values: null, entry: null, place: null, answers };
-    const telling = answers.map((one, at) => (isSpan(words[at]) ? 0 : one));
+    // Of the sentence that describes it, any word may be in a question about the reading itself.
+    const telling = answers.map((one, at) => (isSpan(words[at]) || one < CALLED_MIN ? 0 : one));
     return [own, ...asked.flatMap((subject) => askedOf(row, telling, { subject, release }))];
   });
 }
+
+/** How much a word says that an operation is called by, its path included. */
+const CALLED_MIN = 0.6;
 
 /** An operation asked of a subject, if that is stored. */
 function askedOf(
@@ -367,8 +371,8 @@ function valuesFor(slots: readonly string[], { entry, place }: Subject): Values 
   const others = slots.filter((slot) => slot !== 'signal_id');
   const [other] = others;
   if (slots.length === 0 || others.length > 1 || entry === null) return null;
-  // Without a place nobody is asked about.
-  if (other !== undefined && place === null) return null;
+  // Without a place nobody is asked about, and what is of all places is not of one.
+  if ((other === undefined) !== (place === null)) return null;
   return {
     ...(slots.includes('signal_id') ? { signal_id: entry.signal.id } : {}),
     ...(other === undefined || place === null ? {} : { [other]: place.entity }),
