@@ -88,8 +88,11 @@ export function parseTermRow(line: string): TermRow {
   return { term, topics: Number(topics), places: Number(places), postings };
 }
 
-/** A name as tables of names have it: `#` begins a code, `^` a word that means the name only where it begins with a capital. */
-export const [CODE_MARK, CAPITAL_MARK] = ['#', '^'];
+/**
+ * A name as tables of names have it: `#` begins a code, `^` a word that means the name only where it begins with a capital.
+ * `=` begins a row of what is measured of many, such as a price, in place of one that is.
+ */
+export const [CODE_MARK, CAPITAL_MARK, MEASURE_MARK] = ['#', '^', '='];
 
 // How a text becomes the words that the search compares: the compiler does it to names, the gatekeeper to questions.
 

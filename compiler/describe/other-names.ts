@@ -1,5 +1,5 @@
 import { NAME_FILES, SUBJECT_FILES } from '../catalog/name-files.ts';
-import { CAPITAL_MARK, CODE_MARK, searchWords } from '../catalog/search-index.ts';
+import { CAPITAL_MARK, CODE_MARK, MEASURE_MARK, searchWords } from '../catalog/search-index.ts';
 import type { Line } from '../products/shapes/line.ts';
 
 interface NameFile {
@@ -31,7 +31,7 @@ const things = once(() => {
       const codes = parts.flatMap((one) => (one.startsWith(CODE_MARK) ? [one.slice(1)] : []));
       const spelt = parts
         .filter((one) => !one.startsWith(CODE_MARK))
-        .map((one) => (one.startsWith(CAPITAL_MARK) ? one.slice(1) : one));
+        .map((one) => ([CAPITAL_MARK, MEASURE_MARK].includes(one[0] ?? '') ? one.slice(1) : one));
       const thing = { kind, spelt, codes };
       for (const name of spelt) put(byWords, searchWords(name).join(' '), thing);
       for (const code of codes) put(byCode, code, thing);

@@ -24,7 +24,7 @@ const LISTS = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.
 /**
  * Questions by people who never saw the words of the catalogue, in English and in six languages: top one and top five that each
  * list must reach. The misses of most lists showed which words and names were missing, so that they are no longer strangers'
- * lists. Nobody had read the last two when they were counted: 88 and 95 % in English (7), 94 and 97 % in six languages (5).
+ * lists. Nobody had read the last two when they were counted: 91 and 94 % in English (10), 93 and 98 % in six languages (6).
  */
 const UNSEEN = {
   english: {
@@ -37,6 +37,7 @@ const UNSEEN = {
     7: [0.95, 0.97],
     8: [0.94, 0.97],
     9: [0.87, 0.92],
+    10: [0.93, 0.95],
   },
   languages: {
     1: [0.95, 0.97],
@@ -115,6 +116,7 @@ describe('GET /gauge/search', () => {
     'are carriers still steering clear of Suez?',
     'can I go jogging in Fresno?',
     'insulin pump complaints',
+    'can my kid play soccer outside in Denver?',
   ])('never says of a place that is sold here that it is not: %s', async (q) => {
     expect((await ask(q)).note ?? '').not.toContain('not measured');
   });
@@ -186,6 +188,8 @@ describe('GET /gauge/search', () => {
     ['air quality in Boston', 'Boston is not measured for airquality.aqi.'],
     ["Boston's air quality", 'Boston is not measured for airquality.aqi.'],
     ['zzyzx in qwertz', 'Nothing here is called'],
+    ['stock price of Apple', 'stock price is not measured here.'],
+    ['hotel room in Denver', 'hotel room is not measured here.'],
     // Not that of the Blue Water Bridge, which a question about it has two words of, too.
     ['Thames water level at London Bridge', 'Thames is not measured here.'],
   ])('"%s" is answered by a plain no', async (q, note) => {

@@ -2,6 +2,7 @@ import SearchableMap from 'minisearch/SearchableMap';
 import {
   CAPITAL_MARK,
   CODE_MARK,
+  MEASURE_MARK,
   parseTermRow,
   SEARCH_DOCUMENTS_PATH,
   SEARCH_TERMS_PATH,
@@ -17,7 +18,7 @@ import { perRelease, type ReleaseIndex } from '../release/release-index.ts';
 export type WordIndex = NonNullable<Awaited<ReturnType<typeof wordIndex>>>;
 
 /** How a name has to be written where it is meant. */
-export type NameForm = 'any' | 'capital' | 'code';
+export type NameForm = 'any' | 'capital' | 'code' | 'measure';
 
 /** The index of a release, read at its first question; null where the release has none. */
 export const wordIndex = perRelease(async (release: ReleaseIndex) => {
@@ -49,7 +50,8 @@ function noteNames(row: string, names: Map<string, NameForm>): void {
     if (name.startsWith(CODE_MARK)) names.set(name, 'code');
     else {
       const key = searchWords(name).join(' ');
-      const form = name.startsWith(CAPITAL_MARK) ? 'capital' : 'any';
+      const own = name.startsWith(CAPITAL_MARK) ? 'capital' : 'any';
+      const form = row.startsWith(MEASURE_MARK) ? 'measure' : own;
       if (key !== '' && names.get(key) !== 'any') names.set(key, form);
     }
   }

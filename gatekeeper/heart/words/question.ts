@@ -84,6 +84,8 @@ export interface NamedThing {
   readonly said: string;
   readonly from: number;
   readonly end: number;
+  /** Whether it is measured of many, as a price is, in place of being one of whom something is measured. */
+  readonly isMeasure: boolean;
 }
 
 /** Whether a word is one of a name. */
@@ -120,9 +122,10 @@ export function askedWords(question: string, index: WordIndex, isWhole: boolean)
   const kept = told.length > 1 && !isWhole ? told : telling;
   const words = (kept.length > 0 ? kept : numbered).slice(0, QUESTION_WORDS_MAX);
   const place = new Map(words.map(({ at }, place) => [at, place]));
-  const named = names.flatMap(({ said, from, end }) => {
+  const named = names.flatMap(({ from, end, ...thing }) => {
     const [first, last] = [place.get(from), place.get(end - 1)];
-    return first === undefined || last === undefined ? [] : [{ said, from: first, end: last + 1 }];
+    const isKept = first !== undefined && last !== undefined;
+    return isKept ? [{ ...thing, from: first, end: last + 1 }] : [];
   });
   return { words: meant(words, { named, terms }), named };
 }
@@ -203,18 +206,20 @@ function namesIn(
   { names, terms }: WordIndex,
 ): NamedThing[] {
   const isShouted = isAllCapitals(spoken);
+  const formOf = (run: readonly SpokenWord[]) => names.get(run.map(({ word }) => word).join(' '));
   const isName = (run: readonly SpokenWord[]): boolean => {
     const [first] = run;
     if (first === undefined) return false;
-    const form = names.get(run.map(({ word }) => word).join(' '));
+    const form = formOf(run);
     const isCoded = run.length === 1 && !isShouted && names.has(CODE_MARK + first.said);
     if (form === undefined && !isCoded) return false;
     const isCapital = /^\p{Lu}/u.test(first.said);
-    const isSubject = run.every(({ word }) => (terms.find(word)?.topics ?? 0) > 0);
+    const isTopic = ({ word }: SpokenWord): boolean => (terms.find(word)?.topics ?? 0) > 0;
+    const isSubject = (run.length === 1 || form !== 'measure') && run.every(isTopic);
     // `la Manche` is a name, and `manche Stadt` is none.
     const isWord = run.length === 1 && isFiller(first.word, terms);
     const isSpelt = !isWord || (isCapital && !isShouted && first !== spoken[0]);
-    const isWritten = form !== undefined && isSpelt && (form === 'any' || isCapital);
+    const isWritten = form !== undefined && isSpelt && (form !== 'capital' || isCapital);
     return !isSubject && (isWritten || isCoded);
   };
   const found: NamedThing[] = [];
@@ -222,8 +227,9 @@ function namesIn(
     let end = Math.min(spoken.length, from + NAME_WORDS_MAX);
     while (end > from && !isName(spoken.slice(from, end))) end -= 1;
     if (end > from) {
-      const said = spellingOf(question, spoken.slice(from, end));
-      found.push({ said, from, end });
+      const run = spoken.slice(from, end);
+      const isMeasure = formOf(run) === 'measure';
+      found.push({ said: spellingOf(question, run), from, end, isMeasure });
     }
     from = Math.max(end, from + 1);
   }
@@ -252,7 +258,9 @@ function isCode(said: string): boolean {
 /** `SAP`, where nothing here is called so. */
 export function unknownCodes(words: readonly QuestionWord[]): NamedThing[] {
   return words.flatMap(({ said, meanings }, at) => {
-    return isCode(said) && meanings.length === 0 ? [{ said, from: at, end: at + 1 }] : [];
+    return isCode(said) && meanings.length === 0
+      ? [{ said, from: at, end: at + 1, isMeasure: false }]
+      : [];
   });
 }
 

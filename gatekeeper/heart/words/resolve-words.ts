@@ -389,6 +389,8 @@ function isAbout(one: Subject, sources: Sources): boolean {
   const isAnswered = (thing: NamedThing): boolean => isNamedBy(one.answers, thing);
   if (named.length === 0) return true;
   const open = named.filter((thing) => !isAnswered(thing));
+  // The price of a share is no reading of its company, whatever else is sold of that.
+  if (open.some(({ isMeasure }) => isMeasure)) return false;
   // An operation for whoever is sold here: it is asked of them in a further step.
   if (one.entry === null && one.place === null) {
     const isOfNobody = slotsOf(one.row).length === 0;

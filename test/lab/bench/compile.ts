@@ -7,8 +7,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { type CompileSummary, compile } from '../../../compiler/cli/compile.ts';
 import { FILES_NAME, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
-import { bench, median, type Took, timed } from '../bench.ts';
-import { peakMegabytes } from '../peak-memory.ts';
+import { bench, median, peakMegabytes, type Took, timed } from '../bench.ts';
 import {
   CHANGED_BATCH,
   changeOnePercent,

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
 import { FILES_NAME, type FileEntry, parseFiles } from '../../../compiler/format/release.ts';
 import { storedPath } from '../../../compiler/products/shapes/path.ts';
-import { bench, median, type Took, timed } from '../bench.ts';
-import { peakMegabytes } from '../peak-memory.ts';
+import { bench, median, peakMegabytes, type Took, timed } from '../bench.ts';
 import { runFloor } from './compile.ts';
 import { headerLine, readingLine } from './generated-snapshots.ts';
 

@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs
 import { join } from 'node:path';
 import { compile } from '../../../compiler/cli/compile.ts';
 import { HOUR_MS } from '../../../compiler/format/iso-time.ts';
+import { peakMegabytes } from '../bench.ts';
 import { APART, campaign } from '../campaign.ts';
-import { peakMegabytes } from '../peak-memory.ts';
 
 const RSS_MB_MAX = 256;
 /** As the command line compiles on two cores; a second signal would keep the second worker busy. */

@@ -35,7 +35,7 @@ import {
   sha256Text,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { peakMegabytes } from '../peak-memory.ts';
+import { peakMegabytes } from '../bench.ts';
 
 const SHARE_BYTES_MIN = 1_000_000;
 
