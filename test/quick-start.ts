@@ -126,7 +126,7 @@ const blocksOf = (text: string): string[] =>
   [...text.matchAll(/(?:^ {2}\S.*\n?)+/gm)].map(([block]) => block);
 
 export async function isUp(url: string): Promise<boolean> {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
+  for (let attempt = 0; attempt < 1200; attempt += 1) {
     const isHealthy = await fetch(`${url}/healthz`).then(
       ({ ok }) => ok,
       () => false,
