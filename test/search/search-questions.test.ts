@@ -307,6 +307,16 @@ describe('a place of which no word tells the readings apart', () => {
 
 describe('I64: a question about a place', () => {
   it.each([
+    ['drought in England', 'drought.status/us-northeast'],
+    ['wildfire in Mexico', 'wildfire.active-fire/us-southwest'],
+    ['hurricane warnings in California', 'hurricane.impact-cascade/epacific'],
+    ['earthquake in Salvador, Brazil', 'earthquake.current_activity/central-america'],
+    ['tornado warnings in Kansas', 'severe-convection.active-warning-state/iowa-missouri'],
+  ])('"%s" is not answered by what has the name in a longer one', async (q, id) => {
+    expect((await ask(q)).results.map((one) => one.id)).not.toContain(id);
+  });
+
+  it.each([
     ['us-boston airquality.aqi', 'airquality.aqi'],
     ['Boston crypto.spot', 'crypto.spot'],
     ['us-austin airquality.aqi', 'airquality.aqi'],
